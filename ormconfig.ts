@@ -1,0 +1,8 @@
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from './src/infrastructure/database/data-source-options.js';
+
+/** For TypeORM's own command line (`npm run typeorm -- migration:show`); the service migrates by itself. */
+export default new DataSource({
+  ...dataSourceOptions({ url: process.env.DATABASE_URL ?? '' }),
+  entities: [`${import.meta.dirname}/src/modules/**/*.entity.js`],
+});

@@ -1,0 +1,62 @@
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import {
+  ConfigurationModule,
+  ServiceConfiguration,
+  type LoadedConfiguration,
+  type Surface,
+} from './infrastructure/config/index.js';
+import { CryptoModule } from './infrastructure/crypto/index.js';
+import { DatabaseModule } from './infrastructure/database/index.js';
+import { HttpModule } from './infrastructure/http/index.js';
+import { TimeModule } from './infrastructure/time/index.js';
+import { ApiClientsModule } from './modules/api-clients/index.js';
+import { CareersModule } from './modules/careers/index.js';
+import { DashboardUsersModule } from './modules/dashboard-users/index.js';
+import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
+import { HealthModule } from './modules/health/index.js';
+import { McpTokensModule } from './modules/mcp-tokens/index.js';
+import { MerchantsModule } from './modules/merchants/index.js';
+import { OrganizationsModule } from './modules/organizations/index.js';
+import { RequestLogsModule } from './modules/request-logs/index.js';
+
+const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule, HttpModule];
+
+/** Modules that every process has, whatever it serves. */
+const FOUNDATION = [
+  HealthModule,
+  OrganizationsModule,
+  ApiClientsModule,
+  DashboardUsersModule,
+  MerchantsModule,
+  RequestLogsModule,
+];
+
+/** Modules that bring the operations of a surface. */
+const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
+  platform: [McpTokensModule, DetectedAccountsModule],
+  dashboard: [],
+  careers: [CareersModule],
+};
+
+export interface AppOptions {
+  /** Whether the scheduled work runs here too. */
+  readonly backgroundWork: boolean;
+}
+
+@Module({})
+export class AppModule {
+  static register(configuration: LoadedConfiguration, options: AppOptions): DynamicModule {
+    const { surfaces } = configuration.get(ServiceConfiguration);
+    return {
+      module: AppModule,
+      imports: [
+        ConfigurationModule.register(configuration),
+        ...INFRASTRUCTURE,
+        ...FOUNDATION,
+        ...surfaces.flatMap((surface) => MODULES_OF_SURFACE[surface as Surface]),
+        ...(options.backgroundWork ? [ScheduleModule.forRoot()] : []),
+      ],
+    };
+  }
+}

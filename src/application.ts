@@ -1,0 +1,24 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule, type AppOptions } from './app.module.js';
+import type { LoadedConfiguration } from './infrastructure/config/index.js';
+import { prepareHttpServer } from './infrastructure/http/index.js';
+import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
+import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
+
+/** The whole HTTP application, ready to listen. `main.ts` and every test of the API start from here. */
+export async function createApplication(
+  configuration: LoadedConfiguration,
+  options: AppOptions,
+): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.register(configuration, options), {
+    logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
+    // Bodies are read behind the guards (JsonBodyInterceptor).
+    bodyParser: false,
+    routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
+    abortOnError: false,
+  });
+  prepareHttpServer(app);
+  serveDocument(app, buildDocument(app));
+  return app;
+}

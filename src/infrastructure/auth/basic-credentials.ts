@@ -1,0 +1,41 @@
+export interface BasicCredentials {
+  readonly clientId: string;
+  readonly secret: string;
+}
+
+/** Canonical base64, padding included: exactly one spelling of each value. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads `Authorization: Basic <base64 of client_id:secret>` (RFC 7617): the scheme in any case, strict
+ * base64 and UTF-8, split at the first colon.
+ *
+ * @returns undefined when the header is not that
+ */
+export function parseBasicCredentials(header: string | undefined): BasicCredentials | undefined {
+  const encoded = /^basic +(\S+) *$/i.exec(header ?? '')?.[1];
+  if (!encoded || !BASE64.test(encoded)) return undefined;
+  let decoded: string;
+  try {
+    decoded = utf8.decode(Buffer.from(encoded, 'base64'));
+  } catch {
+    return undefined;
+  }
+  const colon = decoded.indexOf(':');
+  if (colon < 0) return undefined;
+  return { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) };
+}
+
+/**
+ * What the caller probably did wrong with the header. For the operators' log alone: the answer must
+ * not help somebody who guesses. Never quotes the header.
+ */
+export function hintOfWrongHeader(header: string | undefined): string {
+  if (header === undefined) return 'no Authorization header';
+  if (/^bearer\b/i.test(header)) return 'Bearer token where Basic credentials belong';
+  if (!/^basic\b/i.test(header)) return 'Authorization without the Basic scheme';
+  if (/^basic +[^ ]+:/i.test(header)) return 'Basic credentials that are not encoded in base64';
+  if (!parseBasicCredentials(header)) return 'Basic credentials that are not base64 of client_id:secret';
+  return 'wrong client_id or secret';
+}

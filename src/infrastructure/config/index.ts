@@ -1,0 +1,17 @@
+export { ConfigurationModule } from './configuration.module.js';
+export {
+  Configuration,
+  configurationDefinitions,
+  EnvironmentVariable,
+  variablesOf,
+  type Environment,
+} from './environment-variable.js';
+export { ConfigurationError, loadConfiguration, LoadedConfiguration } from './load-configuration.js';
+export { processEnvironment } from './process-environment.js';
+export {
+  ENVIRONMENTS,
+  ServiceConfiguration,
+  SURFACES,
+  type PlatformEnvironment,
+  type Surface,
+} from './service.configuration.js';

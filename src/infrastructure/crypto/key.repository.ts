@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+/** A data key as the database holds it. */
+export interface WrappedDataKey {
+  readonly id: number;
+  readonly wrapped: Buffer;
+}
+
+/** The wrapped data keys, and check values by which a wrong key is noticed before it does harm. */
+@Injectable()
+export class KeyRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async dataKeys(): Promise<WrappedDataKey[]> {
+    return this.dataSource.query('SELECT id, wrapped FROM data_key ORDER BY id');
+  }
+
+  /** Of several processes that start at once on an empty database, one provides the first data key. */
+  async addFirstDataKey(wrapped: Buffer): Promise<void> {
+    await this.dataSource.query(
+      'INSERT INTO data_key (id, wrapped) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
+      [wrapped],
+    );
+  }
+
+  /** Keeps the value unless there is one already; answers the one that is kept. */
+  async keepCheckValue(name: string, value: Buffer): Promise<Buffer> {
+    await this.dataSource.query(
+      'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
+      [name, value],
+    );
+    const [row] = await this.dataSource.query<{ value: Buffer }[]>(
+      'SELECT value FROM key_check WHERE name = $1',
+      [name],
+    );
+    if (!row) throw new Error(`The check value ${name} vanished`);
+    return row.value;
+  }
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { decrypt, encrypt } from './authenticated-encryption.js';
+import { KeyRepository, type WrappedDataKey } from './key.repository.js';
+import { KeyWrapper } from './key-wrapper.js';
+import { SecretDigest } from './secret-digest.js';
+
+/** The keys given to this process are not those that the database was made with. */
+export class KeyMismatchError extends Error {
+  constructor(variable: string) {
+    super(
+      `${variable} is not the key that this database was made with. ` +
+        'Start with the original key (outside production it lies in the data directory), or with an empty database.',
+    );
+    this.name = 'KeyMismatchError';
+  }
+}
+
+const DATA_KEY_BYTES = 32;
+const HEADER_BYTES = 2;
+
+/**
+ * Seals small values (API secrets, personal data) with AES-256-GCM under a data key that is itself
+ * wrapped by the key-encryption key. What a value belongs to is part of the seal, so a sealed value
+ * copied to another row does not open there.
+ */
+@Injectable()
+export class Sealer {
+  private readonly dataKeys = new Map<number, Buffer>();
+  private currentId = 0;
+
+  constructor(
+    private readonly keys: KeyRepository,
+    private readonly wrapper: KeyWrapper,
+    private readonly digest: SecretDigest,
+  ) {}
+
+  /**
+   * Fetches the data keys; makes the first one on an empty database.
+   *
+   * @throws KeyMismatchError when the configured keys differ from those of the database.
+   */
+  async unlock(): Promise<void> {
+    await this.checkPepper();
+    let wrappedKeys = await this.keys.dataKeys();
+    if (wrappedKeys.length === 0) {
+      await this.keys.addFirstDataKey(await this.wrapper.wrap(randomBytes(DATA_KEY_BYTES)));
+      wrappedKeys = await this.keys.dataKeys();
+    }
+    for (const wrappedKey of wrappedKeys) {
+      this.dataKeys.set(wrappedKey.id, await this.unwrap(wrappedKey));
+      this.currentId = wrappedKey.id;
+    }
+  }
+
+  /** @param owner what the value belongs to, most general first, for example table, row id, version */
+  seal(plaintext: string, owner: readonly string[]): Buffer {
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.writeUInt16BE(this.currentId);
+    const key = this.dataKey(this.currentId);
+    return Buffer.concat([header, encrypt(key, Buffer.from(plaintext, 'utf8'), additionalData(owner))]);
+  }
+
+  /** @throws Error when the value was sealed for another owner or altered. */
+  open(sealed: Buffer, owner: readonly string[]): string {
+    const key = this.dataKey(sealed.readUInt16BE());
+    return decrypt(key, sealed.subarray(HEADER_BYTES), additionalData(owner)).toString('utf8');
+  }
+
+  private dataKey(id: number): Buffer {
+    const key = this.dataKeys.get(id);
+    if (!key) throw new Error(`There is no data key ${id}`);
+    return key;
+  }
+
+  private async checkPepper(): Promise<void> {
+    const value = this.digest.of('check value');
+    const kept = await this.keys.keepCheckValue('secret_pepper', value);
+    if (!SecretDigest.equal(kept, value)) throw new KeyMismatchError('SECRET_PEPPER');
+  }
+
+  private async unwrap(wrappedKey: WrappedDataKey): Promise<Buffer> {
+    try {
+      return await this.wrapper.unwrap(wrappedKey.wrapped);
+    } catch {
+      throw new KeyMismatchError('KEY_ENCRYPTION_KEY');
+    }
+  }
+}
+
+/** JSON keeps the parts apart: ["ab","c"] and ["a","bc"] differ. */
+function additionalData(owner: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(owner), 'utf8');
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type QueryRunner } from 'typeorm';
+
+/** A lock's 64-bit key from its name, so that no two uses share a number by accident. */
+export function advisoryLockKey(name: string): string {
+  return createHash('sha256').update(`merchant-connectivity:${name}`).digest().readBigInt64BE().toString();
+}
+
+/** Waits for the lock, runs the work, and lets go: for work that everybody needs done, once. */
+export async function withAdvisoryLock<T>(
+  dataSource: DataSource,
+  name: string,
+  work: (connection: QueryRunner) => Promise<T>,
+): Promise<T> {
+  const connection = dataSource.createQueryRunner();
+  const key = advisoryLockKey(name);
+  try {
+    await connection.query('SELECT pg_advisory_lock($1)', [key]);
+    try {
+      return await work(connection);
+    } finally {
+      await connection.query('SELECT pg_advisory_unlock($1)', [key]);
+    }
+  } finally {
+    await connection.release();
+  }
+}
+
+/** Lets one process of many do a piece of background work. */
+@Injectable()
+export class Leadership {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Runs the work unless another process is doing the same right now.
+   *
+   * @returns whether the work was done here
+   */
+  async lead(name: string, work: () => Promise<void>): Promise<boolean> {
+    const connection = this.dataSource.createQueryRunner();
+    const key = advisoryLockKey(name);
+    try {
+      const [answer] = await connection.query('SELECT pg_try_advisory_lock($1) AS leader', [key]);
+      if (!answer.leader) return false;
+      try {
+        await work();
+      } finally {
+        await connection.query('SELECT pg_advisory_unlock($1)', [key]);
+      }
+      return true;
+    } finally {
+      await connection.release();
+    }
+  }
+}

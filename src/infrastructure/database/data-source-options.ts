@@ -1,0 +1,32 @@
+import type { DataSourceOptions } from 'typeorm';
+import { MIGRATIONS } from './migrations/index.js';
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly poolSize?: number;
+  readonly connectTimeoutMilliseconds?: number;
+  readonly statementTimeoutMilliseconds?: number;
+  /** Hears of connections that broke while they lay idle in the pool. */
+  readonly onIdleConnectionLost?: (error: unknown) => void;
+}
+
+/** How this service speaks to PostgreSQL; the schema only ever changes through migrations. */
+export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: options.url,
+    migrations: MIGRATIONS,
+    migrationsTableName: 'schema_migration',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    poolSize: options.poolSize ?? 2,
+    connectTimeoutMS: options.connectTimeoutMilliseconds ?? 5_000,
+    poolErrorHandler: options.onIdleConnectionLost ?? (() => undefined),
+    extra: {
+      application_name: 'merchant-connectivity-service',
+      statement_timeout: options.statementTimeoutMilliseconds ?? 0,
+      // A replica that vanished without closing must be noticed before TCP's own two hours.
+      keepAlive: true,
+    },
+  };
+}

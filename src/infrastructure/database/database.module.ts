@@ -1,0 +1,49 @@
+import { Global, Logger, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ClsPluginTransactional } from '@nestjs-cls/transactional';
+import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
+import { ClsModule } from 'nestjs-cls';
+import { DataSource } from 'typeorm';
+import { Leadership } from './advisory-lock.js';
+import { DatabaseConfiguration } from './database.configuration.js';
+import { dataSourceOptions } from './data-source-options.js';
+import { Transaction } from './transaction.js';
+
+/** `url` of a process that only describes itself (the API document): nothing is ever opened. */
+const NO_DATABASE = 'postgres://none.invalid/none';
+
+/** Global, because every repository stands on it. */
+@Global()
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [DatabaseConfiguration],
+      useFactory: (configuration: DatabaseConfiguration) => ({
+        ...dataSourceOptions({
+          url: configuration.url ?? NO_DATABASE,
+          poolSize: configuration.poolSize,
+          connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
+          statementTimeoutMilliseconds: configuration.statementTimeoutMilliseconds,
+          onIdleConnectionLost: (error) =>
+            new Logger('Database').warn(`A connection was lost: ${(error as Error).message}`),
+        }),
+        autoLoadEntities: true,
+        manualInitialization: configuration.url === undefined,
+        retryAttempts: 1,
+      }),
+    }),
+    // No middleware: only use cases that open a transaction pay for asynchronous context.
+    ClsModule.forRoot({
+      global: true,
+      plugins: [
+        new ClsPluginTransactional({
+          imports: [TypeOrmModule],
+          adapter: new TransactionalAdapterTypeOrm({ dataSourceToken: DataSource }),
+        }),
+      ],
+    }),
+  ],
+  providers: [Transaction, Leadership],
+  exports: [Transaction, Leadership],
+})
+export class DatabaseModule {}

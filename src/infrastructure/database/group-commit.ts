@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What one row waits for. */
+interface Waiting<Row> {
+  readonly row: Row;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface GroupCommitOptions<Row> {
+  /** Writes all rows in one statement, which commits by itself. */
+  readonly write: (rows: readonly Row[]) => Promise<void>;
+  /** Rows in one statement, at most. */
+  readonly maximumRows: number;
+  /** Statements under way at once. */
+  readonly maximumStatements: number;
+  /** Rows that may wait; one more rejects the oldest with `RowDropped`. Unbounded when absent. */
+  readonly maximumWaiting?: number;
+  /** Milliseconds after which a group that failed with this error is tried again; undefined gives it up. */
+  readonly retryAfter?: (error: unknown) => number | undefined;
+}
+
+/** The row had to make room for newer ones. */
+export class RowDropped extends Error {
+  constructor() {
+    super('Dropped: too many rows are waiting to be written');
+  }
+}
+
+/**
+ * Gathers rows that arrive together into one statement, and answers each when it is committed.
+ *
+ * A row that finds nothing under way goes out at the end of the tick, with whatever arrived beside it;
+ * the others wait for the statement before them, so under load the statements grow by themselves.
+ */
+export class GroupCommit<Row> {
+  private waiting: Waiting<Row>[] = [];
+  private underWay = 0;
+  private scheduled = false;
+  private paused = false;
+  private idleListeners: (() => void)[] = [];
+
+  constructor(private readonly options: GroupCommitOptions<Row>) {}
+
+  /** Resolves when the row is committed; rejects when it, and it alone, cannot be. */
+  add(row: Row): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ row, resolve, reject });
+      this.dropOldest();
+      this.schedule();
+    });
+  }
+
+  /** Resolves when no row is waiting any more. */
+  idle(): Promise<void> {
+    if (this.waiting.length === 0 && this.underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idleListeners.push(resolve));
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.paused || this.waiting.length === 0) return;
+    if (this.underWay >= this.options.maximumStatements) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      const group = this.waiting.splice(0, this.options.maximumRows);
+      if (group.length > 0) void this.commit(group);
+      this.schedule();
+    });
+  }
+
+  private async commit(group: readonly Waiting<Row>[]): Promise<void> {
+    this.underWay += 1;
+    try {
+      await this.options.write(group.map(({ row }) => row));
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      await this.recover(group, error);
+    } finally {
+      this.underWay -= 1;
+      this.schedule();
+      this.tellIdle();
+    }
+  }
+
+  private async recover(group: readonly Waiting<Row>[], error: unknown): Promise<void> {
+    const delay = this.options.retryAfter?.(error);
+    if (delay !== undefined) {
+      this.waiting.unshift(...group);
+      this.dropOldest();
+      this.paused = true;
+      await pause(delay, undefined, { ref: false });
+      this.paused = false;
+    } else if (group.length === 1) {
+      group[0]?.reject(error);
+    } else {
+      // One row that the database refuses must not take its neighbours with it.
+      for (const { row, resolve, reject } of group) await this.options.write([row]).then(resolve, reject);
+    }
+  }
+
+  private dropOldest(): void {
+    const excess = this.waiting.length - (this.options.maximumWaiting ?? Infinity);
+    if (excess <= 0) return;
+    for (const { reject } of this.waiting.splice(0, excess)) reject(new RowDropped());
+  }
+
+  private tellIdle(): void {
+    if (this.waiting.length > 0 || this.underWay > 0) return;
+    const listeners = this.idleListeners;
+    this.idleListeners = [];
+    for (const listener of listeners) listener();
+  }
+}

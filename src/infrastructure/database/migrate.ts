@@ -1,0 +1,73 @@
+import { DataSource } from 'typeorm';
+import { withAdvisoryLock } from './advisory-lock.js';
+import { dataSourceOptions } from './data-source-options.js';
+import { isDatabaseUnavailable } from './sql-state.js';
+
+const OLDEST_SERVER = 150_000;
+
+/** The database cannot be used; the message is a sentence for an operator. */
+export class DatabaseStartError extends Error {
+  constructor(sentence: string) {
+    super(sentence);
+    this.name = 'DatabaseStartError';
+  }
+}
+
+/**
+ * Opens a connection of its own, brings the schema up to date and closes it.
+ * Any number of processes may do so at once: one migrates, the others wait for it.
+ *
+ * @returns the names of the migrations that were run
+ * @throws DatabaseStartError when the database is unreachable or too old
+ */
+export async function migrate(url: string): Promise<string[]> {
+  return withDatabase(url, (dataSource) =>
+    withAdvisoryLock(dataSource, 'migrate', async () => {
+      const done = await dataSource.runMigrations();
+      return done.map((migration) => migration.name);
+    }),
+  );
+}
+
+/** @throws DatabaseStartError when the database is unreachable or too old */
+export async function checkDatabase(url: string): Promise<void> {
+  await withDatabase(url, async () => undefined);
+}
+
+async function withDatabase<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+  const dataSource = new DataSource(dataSourceOptions({ url }));
+  try {
+    await dataSource.initialize();
+    await refuseOldServer(dataSource);
+    return await work(dataSource);
+  } catch (error) {
+    throw explain(error, url);
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
+async function refuseOldServer(dataSource: DataSource): Promise<void> {
+  const [row] = await dataSource.query(`SELECT current_setting('server_version_num')::int AS version`);
+  if (row.version < OLDEST_SERVER) {
+    throw new DatabaseStartError('The database is older than PostgreSQL 15, which this service needs.');
+  }
+}
+
+function explain(error: unknown, url: string): unknown {
+  const { code, message } = (error ?? {}) as { code?: string; message?: string };
+  const { host, pathname } = new URL(url);
+  const database = decodeURIComponent(pathname.slice(1));
+  if (isDatabaseUnavailable(error)) {
+    return new DatabaseStartError(
+      `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`,
+    );
+  }
+  if (code === '28P01' || code === '28000') {
+    return new DatabaseStartError(`The database at ${host} refused the user or password of DATABASE_URL.`);
+  }
+  if (code === '3D000') {
+    return new DatabaseStartError(`The database server at ${host} has no database "${database}". Create it first.`);
+  }
+  return error;
+}

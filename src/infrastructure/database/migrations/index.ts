@@ -1,0 +1,22 @@
+import { CreateKeys1790000000001 } from './1790000000001-create-keys.js';
+import { CreateOrganizations1790000000002 } from './1790000000002-create-organizations.js';
+import { CreateApiClients1790000000003 } from './1790000000003-create-api-clients.js';
+import { CreateDashboardUsers1790000000004 } from './1790000000004-create-dashboard-users.js';
+import { CreateMcpTokens1790000000005 } from './1790000000005-create-mcp-tokens.js';
+import { CreateMerchants1790000000006 } from './1790000000006-create-merchants.js';
+import { CreateDetectedAccounts1790000000007 } from './1790000000007-create-detected-accounts.js';
+import { CreateJobApplications1790000000008 } from './1790000000008-create-job-applications.js';
+import { CreateRequestLogs1790000000009 } from './1790000000009-create-request-logs.js';
+
+/** Every change of the schema, oldest first. A released migration is never edited. */
+export const MIGRATIONS = [
+  CreateKeys1790000000001,
+  CreateOrganizations1790000000002,
+  CreateApiClients1790000000003,
+  CreateDashboardUsers1790000000004,
+  CreateMcpTokens1790000000005,
+  CreateMerchants1790000000006,
+  CreateDetectedAccounts1790000000007,
+  CreateJobApplications1790000000008,
+  CreateRequestLogs1790000000009,
+];

@@ -1,0 +1,53 @@
+/** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+const UNIQUE_VIOLATION = '23505';
+
+/** Class 08: connection exception. Class 57P: operator intervention (shutdown, crash, starting up). 53300: too many connections. */
+const UNAVAILABLE_STATES = /^(?:08|57P|53300)/;
+const UNAVAILABLE_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+/** What `pg` and its pool say where no code is given. */
+const UNAVAILABLE_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|connection timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/i;
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly message?: unknown;
+  readonly driverError?: unknown;
+}
+
+function driverErrorOf(error: unknown): DriverError {
+  const outer = (error ?? {}) as DriverError;
+  return (outer.driverError ?? outer) as DriverError;
+}
+
+/** Whether the database could not be reached or went away, as opposed to refusing the statement. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  const { code, message } = driverErrorOf(error);
+  if (typeof code === 'string') {
+    return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+  }
+  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message);
+}
+
+/** Whether doing the whole transaction again may succeed. */
+export function isTransient(error: unknown): boolean {
+  const { code } = driverErrorOf(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
+export function violatesUnique(error: unknown, constraint: string): boolean {
+  const driverError = driverErrorOf(error);
+  return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;
+}

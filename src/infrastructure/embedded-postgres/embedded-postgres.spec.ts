@@ -1,0 +1,219 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { EmbeddedPostgresError, startEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
+
+const PASSWORD_FILE = 'superuser.password';
+const asRoot = process.getuid?.() === 0 ? it : it.skip;
+
+let folder: string;
+let directory: string;
+let held: EmbeddedPostgres[];
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
+  await chmod(folder, 0o755); // or root's server, which runs as another user, would be kept elsewhere
+  directory = join(folder, '.data', 'postgres');
+  held = [];
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const server of held) await server.release();
+  const left = await pidOfServer(directory).catch(() => undefined);
+  if (left) process.kill(left, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(where = directory): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ directory: where, durable: false });
+  held.push(server);
+  return server;
+}
+
+/** Another process with the same server, which it releases when its standard input ends. */
+async function startElsewhere(): Promise<{ url: string; child: ChildProcess; release(): Promise<unknown> }> {
+  const built = resolve('dist/src/infrastructure/embedded-postgres/index.js'); // `npm test` builds it first
+  const script = `
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(pathToFileURL(built).href)});
+    const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
+    process.stdin.resume().once('end', () => server.release());
+    process.stdout.write(server.url);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const url = String((await once(child.stdout, 'data'))[0]);
+  const release = (): Promise<unknown> => {
+    child.stdin.end();
+    return once(child, 'exit');
+  };
+  return { url, child, release };
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' });
+    return rows[0] ?? [];
+  } finally {
+    await client.end();
+  }
+}
+
+async function pidOfServer(where: string): Promise<number> {
+  return Number.parseInt(await readFile(join(where, 'postmaster.pid'), 'utf8'), 10);
+}
+
+describe('the embedded PostgreSQL', () => {
+  it('is created on the first start and gone after the release', async () => {
+    const server = await start();
+
+    expect(
+      await query(
+        server.url,
+        `SELECT current_database(), current_setting('server_encoding'), current_setting('timezone'),
+           current_setting('listen_addresses'), upper('é')`,
+      ),
+    ).toEqual(['merchant_connectivity', 'UTF8', 'UTC', '127.0.0.1', 'É']);
+    const passwordFile = join(server.directory, PASSWORD_FILE);
+    expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
+    expect(new URL(server.url).password).toBe(await readFile(passwordFile, 'utf8'));
+
+    await server.release();
+    await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
+  });
+
+  it('is shared, and stopped by the last process to release it', async () => {
+    const first = await start();
+    const second = await startElsewhere();
+    expect(second.url).toBe(first.url);
+
+    await first.release();
+    expect(await query(second.url, 'SELECT 1')).toEqual([1]);
+
+    await second.release();
+    await expect(query(second.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('is created once when two processes start at the same time', async () => {
+    const [first, second] = await Promise.all([startElsewhere(), startElsewhere()]);
+    expect(second.url).toBe(first.url);
+
+    await Promise.all([first.release(), second.release()]);
+    expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
+    await expect(query(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('outlives a process that is killed, and is found by the next', async () => {
+    const { url, child } = await startElsewhere();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    const next = await start();
+    expect(next.url).toBe(url);
+    await next.release();
+    await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('is started again after it was killed, where those that it left behind find it', async () => {
+    const survivor = await startElsewhere();
+    await query(survivor.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+    await query(survivor.url, 'CHECKPOINT'); // without durability the last moments would be lost
+    process.kill(await pidOfServer(directory), 'SIGKILL');
+
+    const next = await start();
+    expect(next.url).toBe(survivor.url);
+    expect(await query(next.url, 'SELECT seven FROM kept')).toEqual([7]);
+
+    const present = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'`;
+    while ((await query(next.url, present))[0] !== 2) continue;
+    await next.release();
+    expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
+    await survivor.release();
+    await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('starts although a stranger has the pid of its dead predecessor', async () => {
+    const before = await start();
+    await before.release();
+    const { uid, gid } = await stat(directory);
+    const stranger = spawn('sleep', ['60'], { uid, gid });
+    children.push(stranger);
+    const port = new URL(before.url).port;
+    await writeFile(
+      join(directory, 'postmaster.pid'),
+      [stranger.pid, directory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', ''].join('\n'),
+    );
+
+    const server = await start();
+    expect(await query(server.url, 'SELECT 1')).toEqual([1]);
+    expect(await pidOfServer(directory)).not.toBe(stranger.pid);
+    expect(stranger.exitCode).toBeNull();
+  });
+
+  it('refuses the data of another major version', async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'PG_VERSION'), '9\n');
+
+    const refusal = startEmbeddedPostgres({ directory });
+    await expect(refusal).rejects.toThrow(EmbeddedPostgresError);
+    await expect(refusal).rejects.toThrow(
+      `The data in ${directory} belongs to PostgreSQL 9, but this is PostgreSQL 18. Move that directory away ` +
+        'to begin with an empty database, or set DATABASE_URL to use a PostgreSQL server of your own.',
+    );
+  });
+
+  it('refuses data that somebody else created', async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'PG_VERSION'), '18\n');
+
+    await expect(startEmbeddedPostgres({ directory })).rejects.toThrow('was not created by this service');
+  });
+
+  it('refuses a directory that holds something else', async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'notes.txt'), 'mine');
+
+    await expect(startEmbeddedPostgres({ directory })).rejects.toThrow("is not PostgreSQL's data");
+    expect(await readdir(directory)).toEqual(['notes.txt']);
+  });
+
+  asRoot('is kept elsewhere when its user cannot enter the requested folder', async () => {
+    const sentences: string[] = [];
+    const closed = join(folder, 'closed');
+    await mkdir(closed, { mode: 0o700 });
+    const options = {
+      directory: join(closed, 'postgres'),
+      durable: false,
+      report: (sentence: string) => void sentences.push(sentence),
+    };
+
+    const first = await startEmbeddedPostgres(options);
+    try {
+      expect(first.directory).toMatch(/^\/var\/lib\/merchant-connectivity-service\/[0-9a-f]{16}\/postgres$/);
+      expect(sentences.join()).toContain(`data of PostgreSQL is kept in ${first.directory}`);
+      await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+      await first.release();
+
+      await chmod(closed, 0o755); // the data stays where it is, whatever becomes of the folder
+      const second = await startEmbeddedPostgres(options);
+      expect(second.directory).toBe(first.directory);
+      expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([7]);
+      await second.release();
+    } finally {
+      await first.release();
+      await rm(dirname(first.directory), { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { ErrorKind } from './error-kind.js';
+
+export const INVALID_FIELD = new ErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  when: 'A field or parameter is missing, mistyped or out of bounds, or the body is not a JSON object.',
+  message: 'The external user id field is required.',
+});
+
+export const INVALID_API_KEYS = new ErrorKind({
+  status: 401,
+  type: 'INVALID_INPUT',
+  code: 'INVALID_API_KEYS',
+  when: 'The Basic credentials are absent, malformed, unknown or wrong.',
+  message: 'Invalid client_id or secret provided.',
+});
+
+export const NO_ACCESS = new ErrorKind({
+  status: 403,
+  type: 'INVALID_REQUEST',
+  code: 'NO_ACCESS',
+  when: 'The client is not enabled for the operation.',
+  message: 'This client is not enabled for the operation. Contact support to arrange access.',
+});
+
+export const TOO_MANY_REQUESTS = new ErrorKind({
+  status: 429,
+  type: 'RATE_LIMIT_ERROR',
+  code: 'TOO_MANY_REQUESTS',
+  when: 'The client made more requests than its limit allows (platform API).',
+  message: 'Too many requests. Retry after the time in the Retry-After header.',
+});
+
+export const RATE_LIMIT_EXCEEDED = new ErrorKind({
+  status: 429,
+  type: 'RATE_LIMIT_ERROR',
+  code: 'RATE_LIMIT_EXCEEDED',
+  when: 'The caller made more requests than the limit allows (dashboard API and careers).',
+  message: 'Too many requests. Retry after the time in the Retry-After header.',
+});
+
+export const NOT_FOUND = new ErrorKind({
+  status: 404,
+  type: 'INVALID_REQUEST',
+  code: 'NOT_FOUND',
+  when: 'No operation has this path.',
+  message: 'No operation has this path.',
+});
+
+export const METHOD_NOT_ALLOWED = new ErrorKind({
+  status: 405,
+  type: 'INVALID_REQUEST',
+  code: 'METHOD_NOT_ALLOWED',
+  when: 'The path exists, but not with this method; the Allow header lists those that it has.',
+  message: 'The method is not allowed for this path.',
+});
+
+export const PAYLOAD_TOO_LARGE = new ErrorKind({
+  status: 413,
+  type: 'INVALID_REQUEST',
+  code: 'PAYLOAD_TOO_LARGE',
+  when: 'The request body is larger than 100 KiB.',
+  message: 'The request body must not be larger than 102400 bytes.',
+});
+
+export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind({
+  status: 415,
+  type: 'INVALID_REQUEST',
+  code: 'UNSUPPORTED_MEDIA_TYPE',
+  when: 'The request body has another type, character set or encoding than the operation takes.',
+  message: 'The request body must be application/json in UTF-8.',
+});
+
+export const INTERNAL_ERROR = new ErrorKind({
+  status: 500,
+  type: 'API_ERROR',
+  code: 'INTERNAL_ERROR',
+  when: 'The service failed. Quote the X-Request-Id header when reporting it.',
+  message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
+});
+
+export const SERVICE_UNAVAILABLE = new ErrorKind({
+  status: 503,
+  type: 'API_ERROR',
+  code: 'SERVICE_UNAVAILABLE',
+  when: 'The database is unreachable or the service is shutting down; try again after `Retry-After`.',
+  message: 'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
+});

@@ -1,0 +1,25 @@
+/** Milliseconds until a stop that hangs is cut short: below the 30 s that orchestrators usually grant. */
+const PATIENCE = 20_000;
+
+/**
+ * Runs the steps in their order on the first SIGTERM or SIGINT and ends the process; the second signal
+ * ends it at once. Our own, because Nest's shutdown hooks end the process before the database that it
+ * stands on could be released.
+ */
+export function onTermination(stop: () => Promise<void>): void {
+  let stopping = false;
+  const handle = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), PATIENCE).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', handle);
+  process.on('SIGINT', handle);
+}

@@ -1,0 +1,17 @@
+import type { AttributedClient } from './request-context.js';
+
+/** An answered call of an attributed client. */
+export interface FinishedCall extends AttributedClient {
+  readonly method: string;
+  readonly path: string;
+  readonly statusCode: number;
+  readonly latencyMilliseconds: number;
+  /** The parsed body, where there was one. */
+  readonly body: unknown;
+}
+
+/** Hears of every attributed call just before its answer leaves. */
+export abstract class CallRecorder {
+  /** The answer leaves when this resolves; it must not reject, and must not take long. */
+  abstract record(call: FinishedCall): Promise<void>;
+}

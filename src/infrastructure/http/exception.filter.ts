@@ -1,0 +1,59 @@
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter as NestExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../database/index.js';
+import {
+  ApiError,
+  INTERNAL_ERROR,
+  INVALID_FIELD,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  SERVICE_UNAVAILABLE,
+} from '../errors/index.js';
+import { requestContext } from './request-context.js';
+import { RouteTable } from './route-table.js';
+
+/** Seconds until a new attempt makes sense when the database is away: about as long as a restart takes. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Turns everything that is thrown into the error body of the contract, and nothing else. */
+@Catch()
+export class ExceptionFilter implements NestExceptionFilter {
+  private readonly logger = new Logger('Http');
+
+  constructor(private readonly routes: RouteTable) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const error = this.translate(exception, request);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response.status(error.status).set(error.headers).json(error.body);
+  }
+
+  private translate(exception: unknown, request: Request): ApiError {
+    if (exception instanceof ApiError) return exception;
+    if (isUndecodablePath(exception)) return INVALID_FIELD.error('The request path is not valid.');
+    if (exception instanceof HttpException && exception.getStatus() === 404) return this.noRoute(request);
+    const facts = { request_id: requestContext(request).requestId };
+    if (isDatabaseUnavailable(exception)) {
+      this.logger.warn(`The database is unreachable: ${(exception as Error).message}`, facts);
+      return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
+    }
+    this.logger.error('An unexpected error', exception, facts);
+    return INTERNAL_ERROR.error();
+  }
+
+  private noRoute(request: Request): ApiError {
+    const allowed = this.routes.allowedMethods(request.path);
+    if (allowed.length === 0) return NOT_FOUND.error();
+    return METHOD_NOT_ALLOWED.error(undefined, { headers: { Allow: allowed.join(', ') } });
+  }
+}
+
+/** Express refuses `%` sequences that are not UTF-8 before any route is tried. */
+function isUndecodablePath(exception: unknown): boolean {
+  return exception instanceof URIError;
+}

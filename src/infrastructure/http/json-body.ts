@@ -1,0 +1,89 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import express, { type Request, type Response } from 'express';
+import type { Observable } from 'rxjs';
+import { INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+
+/** Bytes, after decompression. */
+const BODY_LIMIT = 102_400;
+/** No body of the API is nested deeper than this; recursion elsewhere must not meet a caller's ten thousand levels. */
+const DEPTH_LIMIT = 32;
+
+const readBody = express.raw({ type: () => true, limit: BODY_LIMIT });
+/** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` refuses bytes that are not. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
+
+/**
+ * Reads a JSON body after the guards have let the caller in: an interceptor, because a middleware
+ * would answer 400 to a body before the credentials are looked at (contract, "Order of checks").
+ */
+@Injectable()
+export class JsonBodyInterceptor implements NestInterceptor {
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const bytes = await receive(request, http.getResponse<Response>());
+    request.body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type']);
+    return next.handle();
+  }
+}
+
+function receive(request: Request, response: Response): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    readBody(request, response, (error?: unknown) => {
+      if (error) reject(explain(error));
+      else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    });
+  });
+}
+
+/** What body-parser found wrong, in the words of the API. */
+function explain(error: unknown): unknown {
+  switch ((error as { type?: string }).type) {
+    case 'entity.too.large':
+      return PAYLOAD_TOO_LARGE.error();
+    case 'encoding.unsupported':
+      return UNSUPPORTED_MEDIA_TYPE.error();
+    default:
+      // The body was cut short, or its compression is broken.
+      return (error as { status?: number }).status === 400 || isBrokenCompression(error) ? notJson() : error;
+  }
+}
+
+function isBrokenCompression(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'));
+}
+
+function parse(bytes: Buffer, contentType: string | undefined): object {
+  if (!contentType || !JSON_MEDIA_TYPE.test(contentType)) throw UNSUPPORTED_MEDIA_TYPE.error();
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw notJson();
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw INVALID_FIELD.error('The request body must be a JSON object.');
+  }
+  if (isDeeperThan(value, DEPTH_LIMIT)) {
+    throw INVALID_FIELD.error(`The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
+  }
+  return value;
+}
+
+function notJson(): Error {
+  return INVALID_FIELD.error('The request body is not valid JSON.');
+}
+
+/** Level by level rather than by recursion, which a hostile body would exhaust. */
+function isDeeperThan(root: object, limit: number): boolean {
+  let level: object[] = [root];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth >= limit) return true;
+    level = level
+      .flatMap((container) => Object.values(container) as unknown[])
+      .filter((value): value is object => typeof value === 'object' && value !== null);
+  }
+  return false;
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { PlatformEnvironment } from '../config/index.js';
+
+/** The API client that a call is attributed to, whether it got in or not. */
+export interface AttributedClient {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+}
+
+/** What is known of a request besides what the caller sent; lives as long as the request. */
+export class RequestContext {
+  /** Set as soon as a client is recognised, also when its secret was wrong. */
+  client?: AttributedClient;
+  /** For the operators' log only: what the caller probably did wrong. */
+  hint?: string;
+
+  private readonly startedAt = performance.now();
+
+  constructor(readonly requestId: string) {}
+
+  get elapsedMilliseconds(): number {
+    return performance.now() - this.startedAt;
+  }
+}
+
+/** A caller's own id is kept if it matches (contract, "Every response"). */
+const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const contexts = new WeakMap<IncomingMessage, RequestContext>();
+
+export function openRequestContext(request: IncomingMessage): RequestContext {
+  const own = request.headers['x-request-id'];
+  const requestId = typeof own === 'string' && ACCEPTABLE_REQUEST_ID.test(own) ? own : randomUUID();
+  const context = new RequestContext(requestId);
+  contexts.set(request, context);
+  return context;
+}
+
+export function requestContext(request: IncomingMessage): RequestContext {
+  return contexts.get(request) ?? openRequestContext(request);
+}

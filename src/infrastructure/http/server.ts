@@ -1,0 +1,27 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { HttpConfiguration } from './http.configuration.js';
+import { ResponseEnd } from './response-end.js';
+import { answerUnparsableRequests } from './unparsable-request.js';
+
+/** Milliseconds. A caller that takes longer to send is not one of ours. */
+const HEADERS_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 30_000;
+/** Longer than the idle time of the usual load balancers (60 s), so that they close first. */
+const KEEP_ALIVE_TIMEOUT = 65_000;
+
+/** What every HTTP process of this service has in common, apart from its routes. */
+export function prepareHttpServer(app: NestExpressApplication): void {
+  const { trustedProxyHops } = app.get(HttpConfiguration);
+  app.disable('x-powered-by');
+  // No answer of the API is worth a conditional request, and tokens must not be tagged at all.
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', trustedProxyHops);
+  app.use(app.get(ResponseEnd).middleware);
+
+  const server = app.getHttpServer();
+  server.headersTimeout = HEADERS_TIMEOUT;
+  server.requestTimeout = REQUEST_TIMEOUT;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
+  answerUnparsableRequests(server);
+}

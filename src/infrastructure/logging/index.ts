@@ -1,0 +1,3 @@
+export { LoggingConfiguration } from './logging.configuration.js';
+export { REDACTED_PROPERTIES, redactText } from './redaction.js';
+export { ServiceLogger } from './service-logger.js';

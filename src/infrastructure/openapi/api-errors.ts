@@ -1,0 +1,74 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import type { ErrorKind } from '../errors/index.js';
+import { ErrorResponse } from './error-response.js';
+import { REQUEST_ID_HEADER } from './response-headers.js';
+
+/** A kind of error with the messages that this operation answers with, each of which becomes an example. */
+export interface DocumentedError {
+  readonly kind: ErrorKind;
+  readonly messages: readonly string[];
+}
+
+export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
+  return { kind, messages };
+}
+
+/** Seconds in the examples. */
+const EXAMPLE_RETRY_AFTER = 12;
+
+/** Documents the errors of an operation: one response for each status, one example for each message. */
+export function ApiErrors(...errors: readonly (ErrorKind | DocumentedError)[]): MethodDecorator {
+  const documented = errors.map((error) =>
+    'kind' in error ? error : { kind: error, messages: [error.message] },
+  );
+  const statuses = groupByStatus(documented);
+  return applyDecorators(
+    ApiExtraModels(ErrorResponse),
+    ...[...statuses].map(([status, ofStatus]) =>
+      ApiResponse({
+        status,
+        description: ofStatus.map(({ kind }) => `\`${kind.code}\`: ${kind.when}`).join('\n\n'),
+        headers: headersOf(status),
+        content: {
+          'application/json': {
+            schema: { $ref: getSchemaPath(ErrorResponse) },
+            examples: Object.fromEntries(ofStatus.flatMap(examplesOf)),
+          },
+        },
+      }),
+    ),
+  );
+}
+
+function examplesOf({ kind, messages }: DocumentedError): [string, object][] {
+  return messages.map((message, index) => {
+    const name = messages.length === 1 ? kind.code : `${kind.code}_${index + 1}`;
+    const value = kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }).body;
+    return [name, { summary: message, value }];
+  });
+}
+
+function headersOf(status: number): Record<string, object> {
+  return {
+    ...REQUEST_ID_HEADER,
+    ...(status === 401 && {
+      'WWW-Authenticate': {
+        description: 'How to authenticate (RFC 9110, section 11.6.1).',
+        schema: { type: 'string' },
+      },
+    }),
+    ...((status === 429 || status === 503) && {
+      'Retry-After': {
+        description: 'Seconds until a new attempt makes sense.',
+        schema: { type: 'integer', minimum: 1 },
+      },
+    }),
+  };
+}
+
+function groupByStatus(errors: readonly DocumentedError[]): Map<number, DocumentedError[]> {
+  const groups = new Map<number, DocumentedError[]>();
+  for (const error of errors) groups.set(error.kind.status, [...(groups.get(error.kind.status) ?? []), error]);
+  return groups;
+}

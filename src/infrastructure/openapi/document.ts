@@ -1,0 +1,75 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { ServiceConfiguration, type Surface } from '../config/index.js';
+import { SURFACE_EXTENSION } from './operation.js';
+
+const API_VERSION = '1.0.0';
+
+const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
+  platform: 'Platform API',
+  dashboard: 'Dashboard API',
+  careers: 'Careers',
+};
+
+const DESCRIPTION = `Connects merchants' customers, agents and companies.
+
+**Surfaces.** The platform API takes the \`client_id\` and \`secret\` of your API client as Basic
+credentials; the environment (\`development\` or \`production\`) is that of the credentials. Careers needs
+no credentials. Each surface may have a host of its own; every operation names its server.
+
+**Requests.** Bodies are JSON in UTF-8, at most 100 KiB. Unknown members are ignored. \`null\` and blank
+strings count as missing. Lengths count Unicode code points.
+
+**Answers.** Every answer carries \`X-Request-Id\`; send your own (1 to 64 letters, digits, \`-\`, \`_\`) and
+it is kept. Timestamps are ISO 8601 in UTC with milliseconds.
+
+**Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
+One problem is reported at a time, in the order: credentials (401), rate (429), access (403), body (400).
+A path that does not exist is answered 404 \`NOT_FOUND\`; a method that the path does not have, 405
+\`METHOD_NOT_ALLOWED\` with \`Allow\`.`;
+
+/** The OpenAPI document of everything that the application serves. */
+export function buildDocument(app: INestApplication): OpenAPIObject {
+  const frame = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Merchant Connectivity Service')
+    .setDescription(DESCRIPTION)
+    .setVersion(API_VERSION)
+    .setLicense('Proprietary', 'https://merchant-connectivity.example/terms')
+    .addServer('/', 'This deployment')
+    .addTag(SURFACE_NAMES.platform, 'For your backend. Basic credentials.')
+    .addTag(SURFACE_NAMES.careers, 'For applicants. No credentials.')
+    .addTag('Health', 'For load balancers and orchestrators.')
+    .addBasicAuth(
+      { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
+      'basic',
+    )
+    .build();
+  const document = SwaggerModule.createDocument(app, frame, { autoTagControllers: false });
+  assignSurfaces(document, app.get(ServiceConfiguration));
+  return document;
+}
+
+/** Each operation names the server of its surface and is filed under it. */
+function assignSurfaces(document: OpenAPIObject, configuration: ServiceConfiguration): void {
+  for (const path of Object.values(document.paths)) {
+    for (const operation of Object.values(path)) {
+      const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
+      if (!surface) continue;
+      operation.tags = [SURFACE_NAMES[surface]];
+      operation.servers = [
+        { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },
+      ];
+    }
+  }
+}
+
+/** Serves the document as `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
+export function serveDocument(app: INestApplication, document: OpenAPIObject): void {
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Merchant Connectivity Service',
+    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
+  });
+}

@@ -1,0 +1,50 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiExtension, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import type { Surface } from '../config/index.js';
+import { ApiErrors, type DocumentedError } from './api-errors.js';
+import type { ErrorKind } from '../errors/index.js';
+import { REQUEST_ID_HEADER } from './response-headers.js';
+
+/** What the API document says of one operation. */
+export interface OperationDocument {
+  readonly operationId: string;
+  readonly summary: string;
+  /** When to use the operation and what to know before; Markdown. */
+  readonly description: string;
+  /** The class of the answer, in brackets where the answer is an array. */
+  readonly response: Type | readonly [Type];
+  readonly responseDescription: string;
+  readonly responseExample: unknown;
+  readonly errors: readonly (ErrorKind | DocumentedError)[];
+}
+
+/** Tells the document's builder which public address an operation has. */
+export const SURFACE_EXTENSION = 'x-surface';
+
+/** Documents one operation completely. Routes use it through the decorator of their surface. */
+export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
+  const isList = Array.isArray(operation.response);
+  const model = (isList ? operation.response[0] : operation.response) as Type;
+  const reference = { $ref: getSchemaPath(model) };
+  return applyDecorators(
+    ApiOperation({
+      operationId: operation.operationId,
+      summary: operation.summary,
+      description: operation.description,
+    }),
+    ApiExtension(SURFACE_EXTENSION, surface),
+    ApiExtraModels(model),
+    ApiResponse({
+      status: 200,
+      description: operation.responseDescription,
+      headers: REQUEST_ID_HEADER,
+      content: {
+        'application/json': {
+          schema: isList ? { type: 'array', items: reference } : reference,
+          example: operation.responseExample,
+        },
+      },
+    }),
+    ApiErrors(...operation.errors),
+  );
+}

@@ -1,0 +1,1 @@
+export { RateLimitGuard, type RateLimit } from './rate-limit.guard.js';

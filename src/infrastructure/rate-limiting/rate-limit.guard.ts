@@ -1,0 +1,42 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { ErrorKind } from '../errors/index.js';
+
+export interface RateLimit {
+  /** Names the limit; two limits never share their counts. */
+  readonly name: string;
+  readonly requests: number;
+  readonly seconds: number;
+  /** Whose requests are counted together. */
+  readonly subject: (request: Request) => string;
+  readonly error: ErrorKind;
+}
+
+/**
+ * Counts every request of a subject, whatever its outcome, and refuses those past the limit. The count
+ * is taken and compared in one step, so rivals at the edge get exactly what is left.
+ */
+export abstract class RateLimitGuard implements CanActivate {
+  private readonly limiter: RateLimiterMemory;
+
+  constructor(private readonly limit: RateLimit) {
+    this.limiter = new RateLimiterMemory({
+      keyPrefix: limit.name,
+      points: limit.requests,
+      duration: limit.seconds,
+    });
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    try {
+      await this.limiter.consume(this.limit.subject(request));
+      return true;
+    } catch (rejection) {
+      if (!(rejection instanceof RateLimiterRes)) throw rejection;
+      const retryAfter = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
+      throw this.limit.error.error(undefined, { retryAfter });
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { CareersOperation } from './careers-operation.js';
+export { PlatformOperation } from './platform-operation.js';

@@ -1,0 +1,29 @@
+import { applyDecorators, HttpCode, UseGuards, UseInterceptors, type CanActivate, type Type } from '@nestjs/common';
+import { ApiBasicAuth } from '@nestjs/swagger';
+import { BasicAuthGuard } from '../auth/index.js';
+import { INVALID_API_KEYS } from '../errors/index.js';
+import { JsonBodyInterceptor } from '../http/index.js';
+import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
+import { JSON_OPERATION_ERRORS } from './json-operation-errors.js';
+
+export interface PlatformOperationOptions extends OperationDocument {
+  /** What stands between the credentials and the body, in this order: rate (429), access (403). */
+  readonly guards?: readonly Type<CanActivate>[];
+}
+
+/**
+ * An operation of the platform API: Basic credentials, then the guards, then the JSON body
+ * (contract, "Order of checks").
+ */
+export function PlatformOperation(options: PlatformOperationOptions): MethodDecorator {
+  return applyDecorators(
+    HttpCode(200),
+    UseGuards(BasicAuthGuard, ...(options.guards ?? [])),
+    UseInterceptors(JsonBodyInterceptor),
+    ApiBasicAuth('basic'),
+    DocumentedOperation('platform', {
+      ...options,
+      errors: [...options.errors, INVALID_API_KEYS, ...JSON_OPERATION_ERRORS],
+    }),
+  );
+}

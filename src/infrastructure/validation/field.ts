@@ -1,0 +1,62 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { registerDecorator, type ValidationArguments } from 'class-validator';
+import { firstViolation, isMissing, required, wordsOf, type FieldContext, type Rule } from './rule.js';
+
+export interface FieldOptions {
+  /** The rules for a present value, in the order in which they are reported. */
+  readonly rules: readonly Rule[];
+  /** `false`: may be absent. A name: may be absent where the field of that name is present. */
+  readonly required?: boolean | { readonly unless: string };
+  /** The value of an absent field. */
+  readonly default?: unknown;
+  /** What the API document says of the field. */
+  readonly document: ApiPropertyOptions;
+}
+
+/**
+ * One field of a request body: validator, normalization and documentation in one decorator. The kinds
+ * of fields (`ExternalUserId`, …) are built on it; a DTO uses those.
+ */
+export function Field(options: FieldOptions): PropertyDecorator {
+  const mandatory = options.required ?? true;
+  const document = { ...options.document, ...(options.default === undefined ? {} : { default: options.default }) };
+  return applyDecorators(
+    mandatory === true
+      ? ApiProperty(document)
+      : ApiPropertyOptional({ ...document, nullable: true } as ApiPropertyOptions),
+    Transform(({ value }) => (isMissing(value) ? options.default : value)),
+    validated((value, field) => {
+      if (isMissing(value)) return absence(mandatory, field);
+      return firstViolation(value, field, options.rules);
+    }),
+  );
+}
+
+function absence(mandatory: boolean | { readonly unless: string }, field: FieldContext): string | undefined {
+  if (mandatory === false) return undefined;
+  if (mandatory === true) return required(field);
+  const other = mandatory.unless;
+  if (!isMissing(field.object[other])) return undefined;
+  return `The ${field.words} field is required when the ${wordsOf(other)} field is not present.`;
+}
+
+/** One class-validator constraint for the whole field, because one problem is reported per answer. */
+function validated(rule: Rule): PropertyDecorator {
+  return (prototype, property) => {
+    const check = (value: unknown, { object }: ValidationArguments): string | undefined =>
+      rule(value, { words: wordsOf(String(property)), object: object as Record<string, unknown> });
+    registerDecorator({
+      name: 'field',
+      target: prototype.constructor,
+      propertyName: String(property),
+      validator: {
+        validate: (value: unknown, context?: ValidationArguments) =>
+          context !== undefined && check(value, context) === undefined,
+        defaultMessage: (context?: ValidationArguments) =>
+          (context && check(context.value, context)) ?? 'The field is invalid.',
+      },
+    });
+  };
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { BasicStrategy, CredentialVerifier } from '../../infrastructure/auth/index.js';
+import { ApiClient } from './api-client.entity.js';
+import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
+import { ApiClientsRepository } from './api-clients.repository.js';
+import { ApiClientsService } from './api-clients.service.js';
+import { ApiSecret } from './api-secret.entity.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
+  providers: [
+    ApiClientsService,
+    ApiClientsRepository,
+    { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
+    BasicStrategy,
+  ],
+  exports: [ApiClientsService],
+})
+export class ApiClientsModule {}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { ApiClient } from './api-client.entity.js';
+import { ApiSecret } from './api-secret.entity.js';
+
+/** A client with the digests that open it now. */
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly organizationId: string;
+  readonly environment: PlatformEnvironment;
+  readonly enabledOperations: string[];
+  readonly digests: Buffer[];
+}
+
+@Injectable()
+export class ApiClientsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** @returns whether it was added; an organization has one client for each environment */
+  async addClient(client: ApiClient): Promise<boolean> {
+    try {
+      await this.transaction.manager.insert(ApiClient, client);
+      return true;
+    } catch (error) {
+      if (violatesUnique(error, 'api_client_organization_environment_key')) return false;
+      throw error;
+    }
+  }
+
+  async addSecret(secret: ApiSecret): Promise<void> {
+    await this.transaction.manager.insert(ApiSecret, secret);
+  }
+
+  /** Clients of one organization, or all. */
+  async clients(organizationId?: string): Promise<ApiClient[]> {
+    return this.transaction.manager.find(ApiClient, {
+      where: organizationId === undefined ? {} : { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+  }
+
+  async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
+    const [row] = await this.transaction.manager.query<ClientCredentials[]>(
+      `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,
+              client.enabled_operations AS "enabledOperations", array_agg(secret.digest) AS digests
+         FROM api_client client
+         JOIN api_secret secret ON secret.client_id = client.id
+        WHERE client.id = $1 AND (secret.accepted_until IS NULL OR secret.accepted_until > $2)
+        GROUP BY client.id`,
+      [clientId, now],
+    );
+    return row;
+  }
+
+  /** Locks the client, so that rivals who change its secrets go one after the other. */
+  async lockClient(clientId: string): Promise<ApiClient | null> {
+    return this.transaction.manager.findOne(ApiClient, {
+      where: { id: clientId },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  /** The newest first. */
+  async secretsOf(clientId: string): Promise<ApiSecret[]> {
+    return this.transaction.manager.find(ApiSecret, { where: { clientId }, order: { version: 'DESC' } });
+  }
+
+  async changeSecret(
+    id: string,
+    change: Partial<Pick<ApiSecret, 'signsFrom' | 'acceptedUntil'>>,
+  ): Promise<void> {
+    await this.transaction.manager.update(ApiSecret, { id }, change);
+  }
+
+  /** @returns whether the client exists */
+  async enableOperation(clientId: string, operation: string): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE api_client
+          SET enabled_operations = CASE WHEN $2 = ANY (enabled_operations) THEN enabled_operations
+                                        ELSE array_append(enabled_operations, $2) END
+        WHERE id = $1`,
+      [clientId, operation],
+    );
+    return count > 0;
+  }
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { Clock, HOUR } from '../../infrastructure/time/index.js';
+import type { ApiClient } from './api-client.entity.js';
+import type { ApiSecret } from './api-secret.entity.js';
+import { ApiClientsRepository } from './api-clients.repository.js';
+
+/** A client with its new secret, which is not to be had in clear a second time from here. */
+export interface IssuedCredentials {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly secret: string;
+}
+
+/** Why an operator's wish cannot be granted; the message is a sentence for them. */
+export class ApiClientError extends Error {}
+
+const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
+  development: 'mcs_dev_',
+  production: 'mcs_live_',
+};
+
+const DEFAULT_OVERLAP_HOURS = 24;
+const LONGEST_OVERLAP_HOURS = 7 * 24;
+
+/** API clients and their secrets. */
+@Injectable()
+export class ApiClientsService {
+  constructor(
+    private readonly repository: ApiClientsRepository,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(organizationId?: string): Promise<ApiClient[]> {
+    return this.repository.clients(organizationId);
+  }
+
+  /** @throws ApiClientError when the organization has a client of this environment */
+  @Transactional()
+  async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {
+    const clientId = randomUUID();
+    const createdAt = this.clock.now();
+    const client: ApiClient = { id: clientId, organizationId, environment, enabledOperations: [], createdAt };
+    if (!(await this.repository.addClient(client))) {
+      throw new ApiClientError(`The organization has a ${environment} client already.`);
+    }
+    const secret = await this.addSecret(client, 1, createdAt);
+    return { clientId, environment, secret };
+  }
+
+  /**
+   * Issues a new secret beside the old one. Both log in until the overlap ends; webhooks are signed
+   * with the old one until then, or until `activateSecret`, because `Service-Signature` holds one
+   * signature and receivers need time to learn the new key.
+   *
+   * @param overlapHours 0 (after a leak) to 168
+   * @throws ApiClientError when the client is unknown or in the middle of another rotation
+   */
+  @Transactional()
+  async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
+    if (!(overlapHours >= 0 && overlapHours <= LONGEST_OVERLAP_HOURS)) {
+      throw new ApiClientError(`The overlap must be 0 to ${LONGEST_OVERLAP_HOURS} hours.`);
+    }
+    const client = await this.locked(clientId);
+    const now = this.clock.now();
+    const [current, previous] = await this.repository.secretsOf(clientId);
+    if (!current) throw new Error(`The client ${clientId} has no secret`);
+    if (previous?.acceptedUntil && previous.acceptedUntil > now) {
+      throw new ApiClientError('A rotation is under way: the previous secret is still accepted.');
+    }
+    const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
+    await this.repository.changeSecret(current.id, { acceptedUntil: overlapEnds });
+    const secret = await this.addSecret(client, current.version + 1, overlapEnds);
+    return { clientId, environment: client.environment, secret };
+  }
+
+  /**
+   * Signs webhooks with the newest secret from now on.
+   *
+   * @throws ApiClientError when the client is unknown
+   */
+  @Transactional()
+  async activateSecret(clientId: string): Promise<void> {
+    await this.locked(clientId);
+    const now = this.clock.now();
+    const [current] = await this.repository.secretsOf(clientId);
+    if (current && current.signsFrom > now) await this.repository.changeSecret(current.id, { signsFrom: now });
+  }
+
+  /**
+   * Lets the client use an operation that needs an arrangement.
+   *
+   * @throws ApiClientError when the client is unknown
+   */
+  async enableOperation(clientId: string, operation: string): Promise<void> {
+    if (!(await this.repository.enableOperation(clientId, operation))) throw unknownClient(clientId);
+  }
+
+  private async locked(clientId: string): Promise<ApiClient> {
+    const client = await this.repository.lockClient(clientId);
+    if (!client) throw unknownClient(clientId);
+    return client;
+  }
+
+  private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
+    const secret = generateSecret(SECRET_PREFIXES[client.environment]);
+    const id = randomUUID();
+    const row: ApiSecret = {
+      id,
+      clientId: client.id,
+      version,
+      digest: this.digest.of(secret),
+      // All that the seal is bound to: a value copied to another row does not open there.
+      sealed: this.sealer.seal(secret, ['api_secret', client.id, client.environment, id, String(version)]),
+      createdAt: this.clock.now(),
+      signsFrom,
+      acceptedUntil: null,
+    };
+    await this.repository.addSecret(row);
+    return secret;
+  }
+}
+
+function unknownClient(clientId: string): ApiClientError {
+  return new ApiClientError(`There is no API client ${clientId}.`);
+}

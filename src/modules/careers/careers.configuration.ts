@@ -1,0 +1,17 @@
+import { IsInt, Max, Min } from 'class-validator';
+import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+
+@Configuration('Careers')
+export class CareersConfiguration {
+  @EnvironmentVariable('APPLICATION_RETENTION_DAYS', 'Days after which a job application is deleted.')
+  @IsInt()
+  @Min(1)
+  @Max(36_500)
+  retentionDays: number = 365;
+
+  @EnvironmentVariable('APPLICATIONS_PER_HOUR', 'Requests per hour and address to the job-application endpoint.')
+  @IsInt()
+  @Min(1)
+  @Max(100_000_000)
+  requestsPerHour: number = 30;
+}

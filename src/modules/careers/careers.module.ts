@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CareersController } from './careers.controller.js';
+import { CareersRetention } from './careers.retention.js';
+import { CareersService } from './careers.service.js';
+import { JobApplication } from './job-application.entity.js';
+import { JobApplicationsRepository } from './job-applications.repository.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([JobApplication])],
+  controllers: [CareersController],
+  providers: [CareersService, JobApplicationsRepository, CareersRetention],
+  exports: [CareersService],
+})
+export class CareersModule {}

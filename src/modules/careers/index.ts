@@ -1,0 +1,2 @@
+export { CareersModule } from './careers.module.js';
+export { CareersService } from './careers.service.js';

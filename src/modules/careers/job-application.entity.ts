@@ -1,0 +1,60 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+export const JOB_ROLES = [
+  'product_engineer',
+  'ios_engineer',
+  'android_engineer',
+  'infrastructure_engineer',
+  'senior_product_manager',
+] as const;
+export type JobRole = (typeof JOB_ROLES)[number];
+
+/** A job application: personal data, read by operators only and deleted after a while. */
+@Entity({ name: 'job_application' })
+export class JobApplication {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'job_application_pkey' })
+  id!: string;
+
+  @Index('job_application_received_at_index')
+  @Column({ name: 'received_at', type: 'timestamptz', precision: 3 })
+  receivedAt!: Date;
+
+  @Column({ type: 'varchar', length: 32 })
+  role!: JobRole;
+
+  @Column({ name: 'full_name', type: 'varchar', length: 256 })
+  fullName!: string;
+
+  @Column({ type: 'varchar', length: 254 })
+  email!: string;
+
+  @Column({ name: 'resume_url', type: 'varchar', length: 2083 })
+  resumeUrl!: string;
+
+  @Column({ name: 'years_experience', type: 'integer' })
+  yearsExperience!: number;
+
+  @Column({ name: 'authorized_to_work', type: 'boolean' })
+  authorizedToWork!: boolean;
+
+  @Column({ name: 'onsite_nyc', type: 'boolean' })
+  onsiteNyc!: boolean;
+
+  @Column({ name: 'phone_number', type: 'varchar', length: 16, nullable: true })
+  phoneNumber!: string | null;
+
+  @Column({ name: 'github_url', type: 'varchar', length: 2083, nullable: true })
+  githubUrl!: string | null;
+
+  @Column({ name: 'linkedin_url', type: 'varchar', length: 2083, nullable: true })
+  linkedinUrl!: string | null;
+
+  @Column({ name: 'twitter_url', type: 'varchar', length: 2083, nullable: true })
+  twitterUrl!: string | null;
+
+  @Column({ type: 'varchar', length: 2083, nullable: true })
+  website!: string | null;
+
+  @Column({ name: 'exceptional_at', type: 'text' })
+  exceptionalAt!: string;
+}

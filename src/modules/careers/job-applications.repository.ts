@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan, MoreThan } from 'typeorm';
+import { Transaction } from '../../infrastructure/database/index.js';
+import { JobApplication } from './job-application.entity.js';
+
+@Injectable()
+export class JobApplicationsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(application: JobApplication): Promise<void> {
+    await this.transaction.manager.insert(JobApplication, application);
+  }
+
+  /** A page in the order of their ids, beginning after the id given. */
+  async page(afterId: string | undefined, size: number): Promise<JobApplication[]> {
+    return this.transaction.manager.find(JobApplication, {
+      where: afterId === undefined ? {} : { id: MoreThan(afterId) },
+      order: { id: 'ASC' },
+      take: size,
+    });
+  }
+
+  async newest(size: number): Promise<JobApplication[]> {
+    return this.transaction.manager.find(JobApplication, {
+      order: { receivedAt: 'DESC', id: 'DESC' },
+      take: size,
+    });
+  }
+
+  /** @returns how many were deleted */
+  async deleteReceivedBefore(time: Date): Promise<number> {
+    const { affected } = await this.transaction.manager.delete(JobApplication, { receivedAt: LessThan(time) });
+    return affected ?? 0;
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isEmail } from 'class-validator';
+import { Clock } from '../../infrastructure/time/index.js';
+import type { DashboardRole } from './dashboard-user.entity.js';
+import { DashboardUsersRepository } from './dashboard-users.repository.js';
+import { generatePassword, hashPassword, SHORTEST_PASSWORD } from './password.js';
+
+export interface NewDashboardUser {
+  readonly organizationId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: DashboardRole;
+  /** A random one is made when it is absent. */
+  readonly password?: string;
+}
+
+export interface AddedDashboardUser {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Why a user cannot be added; the message is a sentence for an operator. */
+export class DashboardUserError extends Error {}
+
+/** The people who use the dashboard. */
+@Injectable()
+export class DashboardUsersService {
+  constructor(
+    private readonly repository: DashboardUsersRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DashboardUserError when the address is malformed or taken, or the password too short */
+  async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
+    const email = user.email.toLowerCase();
+    if (!isEmail(email)) throw new DashboardUserError('The e-mail address is not valid.');
+    const password = user.password ?? generatePassword();
+    if ([...password].length < SHORTEST_PASSWORD) {
+      throw new DashboardUserError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);
+    }
+    const id = randomUUID();
+    const added = await this.repository.add({
+      id,
+      organizationId: user.organizationId,
+      email,
+      name: user.name,
+      role: user.role,
+      passwordHash: await hashPassword(password),
+      createdAt: this.clock.now(),
+    });
+    if (!added) throw new DashboardUserError('A user with this e-mail address exists already.');
+    return { id, email, password };
+  }
+}

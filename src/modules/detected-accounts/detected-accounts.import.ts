@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../infrastructure/time/index.js';
+import {
+  EXTERNAL_USER_ID_LENGTH,
+  isString,
+  isTimestamp,
+  isUuid,
+  maximumCharacters,
+  type Rule,
+} from '../../infrastructure/validation/index.js';
+import { ApiClientsService } from '../api-clients/index.js';
+import { MerchantsService } from '../merchants/index.js';
+import { DetectedAccountsRepository } from './detected-accounts.repository.js';
+
+/** How an import goes on; line numbers begin at 1. */
+export interface ImportListener {
+  /** A line that was skipped, and why. */
+  skipped(line: number, reason: string): void;
+  /** Called after every batch. */
+  progress(state: ImportState): void;
+}
+
+export interface ImportState {
+  readonly lines: number;
+  readonly recorded: number;
+  readonly skipped: number;
+}
+
+/** A line that has the right form; whether its client and merchant exist is not known yet. */
+interface Detection {
+  readonly line: number;
+  readonly clientId: string;
+  readonly externalUserId: string;
+  readonly merchant: string | number;
+  readonly detectedAt: Date;
+}
+
+/** Lines for which one statement each is sent to look up merchants and to record. */
+const LINES_PER_BATCH = 1_000;
+
+const EXTERNAL_USER_ID_RULES: readonly Rule[] = [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)];
+
+/**
+ * Takes in detections in bulk, as NDJSON: `client_id`, `external_user_id`, `merchant` (a name) or
+ * `merchant_id`, and `detected_at` (the time of the import when absent). Doing the same again changes
+ * nothing, so an import that was cut short is simply started anew.
+ */
+@Injectable()
+export class DetectedAccountsImport {
+  constructor(
+    private readonly repository: DetectedAccountsRepository,
+    private readonly merchants: MerchantsService,
+    private readonly apiClients: ApiClientsService,
+    private readonly clock: Clock,
+  ) {}
+
+  async run(lines: AsyncIterable<string>, listener: ImportListener): Promise<ImportState> {
+    const clients = new Set((await this.apiClients.list()).map(({ id }) => id));
+    const state = { lines: 0, recorded: 0, skipped: 0 };
+    let batch: Detection[] = [];
+
+    const skip = (line: number, reason: string): void => {
+      state.skipped += 1;
+      listener.skipped(line, reason);
+    };
+    const flush = async (): Promise<void> => {
+      state.recorded += await this.record(batch, skip);
+      batch = [];
+      listener.progress({ ...state });
+    };
+
+    for await (const text of lines) {
+      state.lines += 1;
+      if (text.trim() === '') continue;
+      const detection = parseDetection(text, state.lines, this.clock.now());
+      if (typeof detection === 'string') skip(state.lines, detection);
+      else if (!clients.has(detection.clientId)) skip(state.lines, 'There is no API client with this client_id.');
+      else batch.push(detection);
+      if (batch.length >= LINES_PER_BATCH) await flush();
+    }
+    await flush();
+    return state;
+  }
+
+  private async record(
+    batch: readonly Detection[],
+    skip: (line: number, reason: string) => void,
+  ): Promise<number> {
+    const merchants = batch.map(({ merchant }) => merchant);
+    const byName = await this.merchants.idsByName(merchants.filter((merchant) => typeof merchant === 'string'));
+    const known = await this.merchants.knownIds(merchants.filter((merchant) => typeof merchant === 'number'));
+    const accounts = batch.flatMap(({ line, merchant, ...account }) => {
+      const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
+      if (merchantId === undefined || (typeof merchant === 'number' && !known.has(merchant))) {
+        skip(line, `The merchant ${JSON.stringify(merchant)} is not known.`);
+        return [];
+      }
+      return [{ ...account, merchantId }];
+    });
+    if (accounts.length > 0) await this.repository.record(accounts);
+    return accounts.length;
+  }
+}
+
+/** @returns the detection, or what is wrong with the line */
+function parseDetection(text: string, line: number, now: Date): Detection | string {
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return 'The line is not valid JSON.';
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'The line is not a JSON object.';
+  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
+  const problem =
+    broken('client_id', client_id, [isUuid]) ??
+    broken('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
+    (merchant_id === undefined ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
+    (detected_at === undefined ? undefined : broken('detected_at', detected_at, [isTimestamp]));
+  if (problem !== undefined) return problem;
+  return {
+    line,
+    clientId: (client_id as string).toLowerCase(),
+    externalUserId: external_user_id as string,
+    merchant: (merchant_id ?? merchant) as string | number,
+    detectedAt: detected_at === undefined ? now : new Date(detected_at as string),
+  };
+}
+
+function broken(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
+  if (value === undefined || value === null || value === '') return `The ${name} field is required.`;
+  for (const rule of rules) {
+    const message = rule(value, { words: name, object: {} });
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}
+
+function brokenId(value: unknown): string | undefined {
+  const isId = Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
+  return isId ? undefined : 'The merchant_id field must be a positive integer.';
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { MerchantsModule } from '../merchants/index.js';
+import { DetectedAccount } from './detected-account.entity.js';
+import { DetectedAccountsController } from './detected-accounts.controller.js';
+import { DetectedAccountsImport } from './detected-accounts.import.js';
+import { DetectedAccountsRepository } from './detected-accounts.repository.js';
+import { DetectedAccountsService } from './detected-accounts.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule],
+  controllers: [DetectedAccountsController],
+  providers: [DetectedAccountsService, DetectedAccountsImport, DetectedAccountsRepository],
+  exports: [DetectedAccountsImport],
+})
+export class DetectedAccountsModule {}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { DetectedAccount } from './detected-account.entity.js';
+
+@Injectable()
+export class DetectedAccountsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * When the user's accounts behind these match keys were detected; a key without an account is absent.
+   * One statement for all keys: joined with the merchants' names here, not asked for one by one.
+   */
+  async detectedAtByMatchKey(
+    clientId: string,
+    externalUserId: string,
+    matchKeys: readonly string[],
+  ): Promise<Map<string, Date>> {
+    const rows = await this.dataSource.query<{ matchKey: string; detectedAt: Date }[]>(
+      `SELECT merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
+         FROM merchant_name
+         JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
+        WHERE account.client_id = $1 AND account.external_user_id = $2
+          AND merchant_name.match_key = ANY ($3)`,
+      [clientId, externalUserId, matchKeys],
+    );
+    return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
+  }
+
+  /** Adds the accounts; of an account that is known already the earlier time is kept. */
+  async record(accounts: readonly DetectedAccount[]): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)
+       SELECT client_id, external_user_id, merchant_id, min(detected_at)
+         FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::timestamptz[])
+              AS found (client_id, external_user_id, merchant_id, detected_at)
+        GROUP BY client_id, external_user_id, merchant_id
+       ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
+          SET detected_at = excluded.detected_at WHERE excluded.detected_at < detected_account.detected_at`,
+      [
+        accounts.map((account) => account.clientId),
+        accounts.map((account) => account.externalUserId),
+        accounts.map((account) => account.merchantId),
+        accounts.map((account) => account.detectedAt),
+      ],
+    );
+  }
+}

@@ -1,0 +1,1 @@
+export { McpTokensModule } from './mcp-tokens.module.js';

@@ -1,0 +1,45 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
+import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { NoStore } from '../../infrastructure/http/index.js';
+import { withMessages } from '../../infrastructure/openapi/index.js';
+import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
+import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { McpTokensService } from './mcp-tokens.service.js';
+
+@Controller('mcp/tokens')
+export class McpTokensController {
+  constructor(private readonly mcpTokens: McpTokensService) {}
+
+  @Post('create')
+  @NoStore()
+  @PlatformOperation({
+    operationId: 'createMcpToken',
+    summary: 'Create MCP token',
+    description:
+      'Creates a short-lived token that connects an agent to the agent connector (MCP) for one of your users. ' +
+      'Call it from your backend whenever an agent session starts and hand the token to the agent; it cannot ' +
+      'be shown again. Limit: 600 requests per minute and client, every authenticated request counted.',
+    response: McpTokenResponse,
+    responseDescription: 'The token was created.',
+    responseExample: {
+      token: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6WnQx0S1a2b3',
+      expires_at: '2026-01-31T08:15:30.123Z',
+    },
+    guards: [McpTokenRateLimitGuard],
+    errors: [
+      withMessages(
+        INVALID_FIELD,
+        'The external user id field is required.',
+        'The expires in field must not be greater than 2592000.',
+        'The phone number format is invalid.',
+        'The phone number must be a valid number in a supported country.',
+      ),
+      TOO_MANY_REQUESTS,
+    ],
+  })
+  create(@Caller() caller: ApiCaller, @Body() request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
+    return this.mcpTokens.create(caller, request);
+  }
+}

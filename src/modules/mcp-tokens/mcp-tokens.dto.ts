@@ -1,0 +1,48 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ExternalUserId, Field, isInteger, maximum, minimum } from '../../infrastructure/validation/index.js';
+import { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
+
+/** Seconds. */
+export const SHORTEST_LIFETIME = 60;
+export const LONGEST_LIFETIME = 2_592_000;
+export const DEFAULT_LIFETIME = 86_400;
+
+export class CreateMcpTokenRequest {
+  @ExternalUserId()
+  external_user_id!: string;
+
+  @Field({
+    required: false,
+    default: DEFAULT_LIFETIME,
+    rules: [isInteger, maximum(LONGEST_LIFETIME), minimum(SHORTEST_LIFETIME)],
+    document: {
+      type: 'integer',
+      minimum: SHORTEST_LIFETIME,
+      maximum: LONGEST_LIFETIME,
+      description: 'Seconds until the token expires: a minute to 30 days. A day when left out.',
+      example: 3600,
+    },
+  })
+  expires_in: number = DEFAULT_LIFETIME;
+
+  @NorthAmericanPhoneNumber()
+  phone_number?: string;
+}
+
+export class McpTokenResponse {
+  @ApiProperty({
+    type: String,
+    description: 'The token. A secret: it is shown once, and whoever holds it acts for the user.',
+    pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$',
+    example: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6WnQx0S1a2b3',
+  })
+  token!: string;
+
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    description: 'When the token expires.',
+    example: '2026-01-31T08:15:30.123Z',
+  })
+  expires_at!: Date;
+}

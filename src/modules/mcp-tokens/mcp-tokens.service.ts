@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { generateSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { McpTokensRepository } from './mcp-tokens.repository.js';
+
+const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
+  development: 'mcp_dev_',
+  production: 'mcp_live_',
+};
+
+/** Tokens that connect an agent for one user (specification, operation 1). */
+@Injectable()
+export class McpTokensService {
+  constructor(
+    private readonly repository: McpTokensRepository,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The token is in the database before it is in anybody's hands. */
+  async create(caller: ApiCaller, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
+    const token = generateSecret(TOKEN_PREFIXES[caller.environment]);
+    const tokenHash = sha256(token);
+    const createdAt = this.clock.now();
+    const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
+    await this.repository.add({
+      tokenHash,
+      clientId: caller.clientId,
+      environment: caller.environment,
+      externalUserId: request.external_user_id,
+      phoneNumberSealed: this.sealPhoneNumber(request.phone_number, tokenHash),
+      createdAt,
+      expiresAt,
+    });
+    return { token, expires_at: expiresAt };
+  }
+
+  private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
+    if (phoneNumber === undefined) return null;
+    return this.sealer.seal(phoneNumber, ['mcp_token', tokenHash.toString('hex')]);
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { matchKey } from './match-key.js';
+import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
+import { MerchantsRepository } from './merchants.repository.js';
+
+/** The merchants and what they are called. */
+@Injectable()
+export class MerchantsService implements OnApplicationBootstrap {
+  constructor(private readonly repository: MerchantsRepository) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.bringInCatalogue();
+  }
+
+  /** Adds what the bundled catalogue knows and the database does not. */
+  @Transactional()
+  async bringInCatalogue(): Promise<void> {
+    await this.repository.saveMerchants(MERCHANT_CATALOGUE.map(({ id, name }) => ({ id, name })));
+    await this.repository.saveNames(
+      MERCHANT_CATALOGUE.flatMap(({ id, name, aliases }) =>
+        [name, ...aliases].map((spelling) => ({ matchKey: matchKey(spelling), merchantId: id })),
+      ),
+    );
+  }
+
+  /** The ids of the merchants that these names mean; a name that means none is absent. */
+  async idsByName(names: readonly string[]): Promise<Map<string, number>> {
+    const keys = new Map(names.map((name) => [name, matchKey(name)]));
+    const ids = await this.repository.idsByMatchKey([...new Set(keys.values())]);
+    return new Map(
+      names.flatMap((name) => {
+        const id = ids.get(keys.get(name) ?? '');
+        return id === undefined ? [] : [[name, id] as const];
+      }),
+    );
+  }
+
+  async knownIds(ids: readonly number[]): Promise<Set<number>> {
+    return this.repository.knownIds(ids);
+  }
+}

@@ -1,0 +1,92 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { ServiceConfiguration } from '../../infrastructure/config/index.js';
+import { OrganizationsService, type CreatedOrganization } from './organizations.service.js';
+
+/** The file that a developer's tools read. */
+interface CredentialsFile {
+  base_url: string;
+  development: { client_id: string; secret: string };
+  production: { client_id: string; secret: string };
+  dashboard: { email: string; password: string };
+}
+
+const OWNER_EMAIL = 'owner@example.com';
+
+/** Gives a developer's empty installation an organization to call the API with. */
+@Injectable()
+export class FirstOrganization {
+  constructor(
+    private readonly organizations: OrganizationsService,
+    private readonly configuration: ServiceConfiguration,
+  ) {}
+
+  /**
+   * Creates the organization if there is none, and keeps its credentials beside the data (mode 0600).
+   *
+   * @returns what to print: everything, the first time; later only where to find it
+   */
+  async provide(baseUrl: string): Promise<string> {
+    const file = join(this.configuration.dataDirectory, 'credentials.json');
+    let kept: CredentialsFile | undefined;
+    // Written before the commit: whenever the organization exists, so does the file.
+    await this.organizations.createFirst(
+      { name: 'Example organization', ownerEmail: OWNER_EMAIL, ownerName: 'Owner' },
+      async (created) => {
+        kept = credentialsFile(created, baseUrl);
+        writePrivately(file, kept);
+      },
+    );
+    if (kept) return introduction(kept, file);
+    keepBaseUrl(file, baseUrl);
+    return existsSync(file) ? `Credentials: ${file}` : '';
+  }
+}
+
+function credentialsFile(created: CreatedOrganization, baseUrl: string): CredentialsFile {
+  const { development, production, owner } = created;
+  return {
+    base_url: baseUrl,
+    development: { client_id: development.clientId, secret: development.secret },
+    production: { client_id: production.clientId, secret: production.secret },
+    dashboard: { email: owner.email, password: owner.password },
+  };
+}
+
+/** Whole or not at all, also when the process dies in the middle. */
+function writePrivately(file: string, content: CredentialsFile): void {
+  mkdirSync(join(file, '..'), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  // The mode of writeFileSync counts only for a file that did not exist.
+  chmodSync(draft, 0o600);
+  renameSync(draft, file);
+}
+
+/** The service may have come back on another port. */
+function keepBaseUrl(file: string, baseUrl: string): void {
+  if (!existsSync(file)) return;
+  const content = JSON.parse(readFileSync(file, 'utf8')) as CredentialsFile;
+  if (content.base_url !== baseUrl) writePrivately(file, { ...content, base_url: baseUrl });
+}
+
+function introduction({ base_url, development, production, dashboard }: CredentialsFile, file: string): string {
+  return `
+A first organization was created. Its credentials are shown this once and kept in ${file}:
+
+  development  client_id  ${development.client_id}
+               secret     ${development.secret}
+  production   client_id  ${production.client_id}
+               secret     ${production.secret}
+  dashboard    email      ${dashboard.email}
+               password   ${dashboard.password}
+
+Try it:
+
+curl -sS ${base_url}/mcp/tokens/create \\
+  -u '${development.client_id}:${development.secret}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"external_user_id":"user-1"}'
+`;
+}

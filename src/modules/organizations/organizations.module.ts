@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { DashboardUsersModule } from '../dashboard-users/index.js';
+import { FirstOrganization } from './first-organization.js';
+import { Organization } from './organization.entity.js';
+import { OrganizationsRepository } from './organizations.repository.js';
+import { OrganizationsService } from './organizations.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Organization]), ApiClientsModule, DashboardUsersModule],
+  providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
+  exports: [OrganizationsService, FirstOrganization],
+})
+export class OrganizationsModule {}

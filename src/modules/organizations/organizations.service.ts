@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
+import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
+import { OrganizationsRepository } from './organizations.repository.js';
+
+export interface NewOrganization {
+  readonly name: string;
+  readonly ownerEmail: string;
+  readonly ownerName: string;
+  /** A random one is made when it is absent. */
+  readonly ownerPassword?: string;
+}
+
+export interface CreatedOrganization {
+  readonly id: string;
+  readonly development: IssuedCredentials;
+  readonly production: IssuedCredentials;
+  readonly owner: AddedDashboardUser;
+}
+
+/** Why an operator's wish cannot be granted; the message is a sentence for them. */
+export class OrganizationError extends Error {}
+
+/** The customers of the platform. */
+@Injectable()
+export class OrganizationsService {
+  constructor(
+    private readonly repository: OrganizationsRepository,
+    private readonly apiClients: ApiClientsService,
+    private readonly dashboardUsers: DashboardUsersService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
+  @Transactional()
+  async create(organization: NewOrganization): Promise<CreatedOrganization> {
+    if (organization.name.trim() === '') throw new OrganizationError('The organization needs a name.');
+    const id = randomUUID();
+    await this.repository.add({ id, name: organization.name, createdAt: this.clock.now() });
+    const development = await this.apiClients.create(id, 'development');
+    const production = await this.apiClients.create(id, 'production');
+    const owner = await this.dashboardUsers.add({
+      organizationId: id,
+      email: organization.ownerEmail,
+      name: organization.ownerName,
+      role: 'owner',
+      ...(organization.ownerPassword === undefined ? {} : { password: organization.ownerPassword }),
+    });
+    return { id, development, production, owner };
+  }
+
+  /**
+   * Creates the organization if there is none yet. Of several processes that start at once, one does.
+   *
+   * @param keep called before the commit: what it writes exists whenever the organization does
+   * @returns undefined when there was an organization already
+   */
+  @Transactional()
+  async createFirst(
+    organization: NewOrganization,
+    keep: (created: CreatedOrganization) => Promise<void>,
+  ): Promise<CreatedOrganization | undefined> {
+    if (!(await this.repository.lockIfEmpty())) return undefined;
+    const created = await this.create(organization);
+    await keep(created);
+    return created;
+  }
+
+  /** @throws OrganizationError when there is no such organization */
+  async require(id: string): Promise<void> {
+    if (!isUUID(id) || !(await this.repository.exists(id))) {
+      throw new OrganizationError(`There is no organization ${id}.`);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { RequestLogsModule } from './request-logs.module.js';

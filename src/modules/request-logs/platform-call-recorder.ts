@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { CallRecorder, type FinishedCall } from '../../infrastructure/http/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { EXTERNAL_USER_ID_LENGTH, isString, maximumCharacters } from '../../infrastructure/validation/index.js';
+import { RequestLogWriter } from './request-log-writer.js';
+
+const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);
+
+/** Leaves an entry for every platform call that is attributed to a client. */
+@Injectable()
+export class PlatformCallRecorder extends CallRecorder {
+  constructor(
+    private readonly writer: RequestLogWriter,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  record(call: FinishedCall): Promise<void> {
+    return this.writer.write({
+      clientId: call.clientId,
+      environment: call.environment,
+      createdAt: this.clock.now(),
+      type: 'request',
+      method: call.method,
+      path: call.path,
+      url: null,
+      event: null,
+      statusCode: call.statusCode,
+      latencyMilliseconds: call.latencyMilliseconds,
+      sessionId: null,
+      taskId: null,
+      externalUserId: externalUserIdOf(call.body),
+    });
+  }
+}
+
+/** The user of a refused call is worth knowing too, as far as the text can be stored. */
+function externalUserIdOf(body: unknown): string | null {
+  const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
+  const field = { words: 'external user id', object: {} };
+  if (isString(value, field) !== undefined || isShortEnough(value, field) !== undefined) return null;
+  return value as string;
+}

@@ -1,0 +1,69 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { GroupCommit, isDatabaseUnavailable, RowDropped } from '../../infrastructure/database/index.js';
+import { SECOND } from '../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from './request-logs.configuration.js';
+import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
+
+/** Milliseconds for which an answer waits for its entry: a slow log never fails the API. */
+const PATIENCE = 250;
+const RETRY_AFTER = SECOND;
+const SHUTDOWN_PATIENCE = 5 * SECOND;
+const ENTRIES_PER_STATEMENT = 1_000;
+const STATEMENTS_AT_ONCE = 2;
+
+/**
+ * Writes entries in groups. While the store is away they wait in a bounded buffer, and go in when it
+ * is back.
+ */
+@Injectable()
+export class RequestLogWriter implements OnApplicationShutdown {
+  /** Entries that were lost because the buffer was full. */
+  dropped = 0;
+
+  private readonly logger = new Logger('RequestLogs');
+  private readonly entries: GroupCommit<NewRequestLogEntry>;
+
+  constructor(store: RequestLogStore, configuration: RequestLogsConfiguration) {
+    this.entries = new GroupCommit({
+      write: (entries) => store.append(entries),
+      maximumRows: ENTRIES_PER_STATEMENT,
+      maximumStatements: STATEMENTS_AT_ONCE,
+      maximumWaiting: configuration.bufferedEntries,
+      retryAfter: (error) => (isDatabaseUnavailable(error) ? RETRY_AFTER : undefined),
+    });
+  }
+
+  /** Resolves when the entry is committed, and after 250 ms at the latest. Never rejects. */
+  write(entry: NewRequestLogEntry): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, PATIENCE);
+      this.entries
+        .add(entry)
+        .catch((error: unknown) => this.lost(error))
+        .finally(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+    });
+  }
+
+  /** Runs after the HTTP server has closed and before the connections do. */
+  async onApplicationShutdown(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SHUTDOWN_PATIENCE);
+    });
+    await Promise.race([this.entries.idle(), patience]);
+    clearTimeout(timer);
+  }
+
+  private lost(error: unknown): void {
+    if (!(error instanceof RowDropped)) {
+      this.logger.error('An entry could not be written', error);
+      return;
+    }
+    // The first one is news; after that a line now and then.
+    if (this.dropped % 10_000 === 0) this.logger.error('The buffer is full: entries are being dropped');
+    this.dropped += 1;
+  }
+}

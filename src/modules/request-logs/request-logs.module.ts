@@ -1,0 +1,20 @@
+import { Global, Module } from '@nestjs/common';
+import { CallRecorder } from '../../infrastructure/http/index.js';
+import { PlatformCallRecorder } from './platform-call-recorder.js';
+import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
+import { RequestLogStore } from './request-log-store.js';
+import { RequestLogWriter } from './request-log-writer.js';
+import { RequestLogsRotation } from './request-logs.rotation.js';
+
+/** Global for the sake of `CallRecorder`, which the HTTP server calls. */
+@Global()
+@Module({
+  providers: [
+    { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
+    { provide: CallRecorder, useClass: PlatformCallRecorder },
+    RequestLogWriter,
+    RequestLogsRotation,
+  ],
+  exports: [CallRecorder],
+})
+export class RequestLogsModule {}

@@ -1,0 +1,29 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Cron, CronExpression } from '@nestjs/schedule';
+import { Leadership } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from './request-logs.configuration.js';
+import { RequestLogStore } from './request-log-store.js';
+
+/** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
+@Injectable()
+export class RequestLogsRotation implements OnApplicationBootstrap {
+  constructor(
+    private readonly store: RequestLogStore,
+    private readonly leadership: Leadership,
+    private readonly configuration: RequestLogsConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A new installation has no partition of today yet. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.run();
+  }
+
+  @Cron(CronExpression.EVERY_HOUR)
+  async run(): Promise<void> {
+    await this.leadership.lead('request-logs.rotation', () =>
+      this.store.rotate(this.clock.now(), this.configuration.retentionDays),
+    );
+  }
+}
