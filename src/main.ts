@@ -1,6 +1,11 @@
 import { createApplication } from './application.js';
 import { processEnvironment, ServiceConfiguration } from './infrastructure/config/index.js';
-import { layFoundation, onTermination, plainSentence, prepareSchema } from './infrastructure/foundation/index.js';
+import {
+  layFoundation,
+  onTermination,
+  plainSentence,
+  prepareSchema,
+} from './infrastructure/foundation/index.js';
 import { HttpConfiguration } from './infrastructure/http/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 

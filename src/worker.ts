@@ -1,7 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { processEnvironment, ServiceConfiguration, SURFACES } from './infrastructure/config/index.js';
-import { layFoundation, onTermination, plainSentence, prepareSchema } from './infrastructure/foundation/index.js';
+import {
+  layFoundation,
+  onTermination,
+  plainSentence,
+  prepareSchema,
+} from './infrastructure/foundation/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
 /** The background work of all surfaces, without an HTTP server. */

@@ -20,7 +20,10 @@ export class ServiceConfiguration {
   )
   nodeEnvironment: string = 'development';
 
-  @EnvironmentVariable('SURFACES', 'Which of `platform`, `dashboard` and `careers` this process serves, separated by commas.')
+  @EnvironmentVariable(
+    'SURFACES',
+    'Which of `platform`, `dashboard` and `careers` this process serves, separated by commas.',
+  )
   @IsIn(SURFACES, { each: true, message: 'surfaces must be a list of platform, dashboard and careers' })
   @ArrayUnique()
   @ArrayNotEmpty()
@@ -40,7 +43,10 @@ export class ServiceConfiguration {
   )
   backgroundWork: boolean = true;
 
-  @EnvironmentVariable('DATA_DIR', 'Where a developer’s installation keeps its database, keys and credentials.')
+  @EnvironmentVariable(
+    'DATA_DIR',
+    'Where a developer’s installation keeps its database, keys and credentials.',
+  )
   dataDirectory: string = '.data';
 
   @EnvironmentVariable('PLATFORM_URL', 'Public address of the platform API, for the API document.')

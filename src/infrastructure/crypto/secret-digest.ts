@@ -1,10 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CryptoConfiguration } from './crypto.configuration.js';
 
 /** SHA-256: enough for a value of 256 random bits that only its bearer knows. */
 export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** Digests under the pepper, so that a dump of the database alone allows no login. */

@@ -18,7 +18,10 @@ export class DatabaseConfiguration {
   @Max(200)
   poolSize: number = 10;
 
-  @EnvironmentVariable('DATABASE_CONNECT_TIMEOUT_MS', 'How long a request waits for a connection before it is answered 503.')
+  @EnvironmentVariable(
+    'DATABASE_CONNECT_TIMEOUT_MS',
+    'How long a request waits for a connection before it is answered 503.',
+  )
   @IsInt()
   @Min(100)
   @Max(60_000)
@@ -30,6 +33,9 @@ export class DatabaseConfiguration {
   @Max(600_000)
   statementTimeoutMilliseconds: number = 10_000;
 
-  @EnvironmentVariable('MIGRATE_ON_START', 'Whether the service brings the schema up to date when it starts; otherwise `cli migrate` does.')
+  @EnvironmentVariable(
+    'MIGRATE_ON_START',
+    'Whether the service brings the schema up to date when it starts; otherwise `cli migrate` does.',
+  )
   migrateOnStart: boolean = true;
 }

@@ -67,7 +67,9 @@ function explain(error: unknown, url: string): unknown {
     return new DatabaseStartError(`The database at ${host} refused the user or password of DATABASE_URL.`);
   }
   if (code === '3D000') {
-    return new DatabaseStartError(`The database server at ${host} has no database "${database}". Create it first.`);
+    return new DatabaseStartError(
+      `The database server at ${host} has no database "${database}". Create it first.`,
+    );
   }
   return error;
 }

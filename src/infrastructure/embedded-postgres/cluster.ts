@@ -19,14 +19,14 @@ export async function readPassword({ directory, programs }: Place): Promise<stri
   if (version !== programs.major) {
     throw new EmbeddedPostgresError(
       `The data in ${directory} belongs to PostgreSQL ${version}, but this is PostgreSQL ${programs.major}.`,
-      'Move that directory away to begin with an empty database',
+      { remedy: 'Move that directory away to begin with an empty database' },
     );
   }
   const password = await readIfThere(join(directory, PASSWORD_FILE));
   if (!password) {
     throw new EmbeddedPostgresError(
       `The data in ${directory} was not created by this service: ${PASSWORD_FILE} is missing there.`,
-      'Put the file back, move that directory away to begin with an empty database',
+      { remedy: 'Put that file back, or move the directory away to begin with an empty database' },
     );
   }
   return password;
@@ -62,7 +62,12 @@ export async function createCluster(place: Place, durable: boolean): Promise<voi
       ...(durable ? [] : ['--no-sync']),
     ];
     const initdb = await run(programs.initdb, settings, user);
-    if (!initdb.ok) throw await programFailure(place, 'PostgreSQL could not create its data', initdb.output);
+    if (!initdb.ok)
+      throw await programFailure(
+        place,
+        `PostgreSQL could not create its data in ${directory}.`,
+        initdb.output,
+      );
 
     await rename(password, join(data, PASSWORD_FILE));
     await rename(data, directory);
@@ -87,8 +92,7 @@ async function makeRoom(directory: string): Promise<void> {
     throw new EmbeddedPostgresError(
       `${directory} is taken by something that is not PostgreSQL's data ` +
         `(${(error as NodeJS.ErrnoException).code}).`,
-      'Move it away, or use a folder inside it',
-      { cause: error },
+      { remedy: 'Move it away, or use a folder inside it', cause: error },
     );
   }
 }

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { EmbeddedPostgresError, startEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
 
 const PASSWORD_FILE = 'superuser.password';
+const SECONDS = 1_000;
 const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
 let folder: string;
@@ -75,92 +77,116 @@ async function pidOfServer(where: string): Promise<number> {
 }
 
 describe('the embedded PostgreSQL', () => {
-  it('is created on the first start and gone after the release', async () => {
-    const server = await start();
+  it(
+    'is created on the first start and gone after the release',
+    async () => {
+      const server = await start();
 
-    expect(
-      await query(
-        server.url,
-        `SELECT current_database(), current_setting('server_encoding'), current_setting('timezone'),
+      expect(
+        await query(
+          server.url,
+          `SELECT current_database(), current_setting('server_encoding'), current_setting('timezone'),
            current_setting('listen_addresses'), upper('é')`,
-      ),
-    ).toEqual(['merchant_connectivity', 'UTF8', 'UTC', '127.0.0.1', 'É']);
-    const passwordFile = join(server.directory, PASSWORD_FILE);
-    expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
-    expect(new URL(server.url).password).toBe(await readFile(passwordFile, 'utf8'));
+        ),
+      ).toEqual(['merchant_connectivity', 'UTF8', 'UTC', '127.0.0.1', 'É']);
+      const passwordFile = join(server.directory, PASSWORD_FILE);
+      expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
+      expect(new URL(server.url).password).toBe(await readFile(passwordFile, 'utf8'));
 
-    await server.release();
-    await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
-  });
+      await server.release();
+      await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+      expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
+    },
+    30 * SECONDS,
+  );
 
-  it('is shared, and stopped by the last process to release it', async () => {
-    const first = await start();
-    const second = await startElsewhere();
-    expect(second.url).toBe(first.url);
+  it(
+    'is shared, and stopped by the last process to release it',
+    async () => {
+      const first = await start();
+      const second = await startElsewhere();
+      expect(second.url).toBe(first.url);
 
-    await first.release();
-    expect(await query(second.url, 'SELECT 1')).toEqual([1]);
+      await first.release();
+      expect(await query(second.url, 'SELECT 1')).toEqual([1]);
 
-    await second.release();
-    await expect(query(second.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-  });
+      await second.release();
+      await expect(query(second.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    },
+    30 * SECONDS,
+  );
 
-  it('is created once when two processes start at the same time', async () => {
-    const [first, second] = await Promise.all([startElsewhere(), startElsewhere()]);
-    expect(second.url).toBe(first.url);
+  it(
+    'is created once when two processes start at the same time',
+    async () => {
+      const [first, second] = await Promise.all([startElsewhere(), startElsewhere()]);
+      expect(second.url).toBe(first.url);
 
-    await Promise.all([first.release(), second.release()]);
-    expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
-    await expect(query(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-  });
+      await Promise.all([first.release(), second.release()]);
+      expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
+      await expect(query(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    },
+    30 * SECONDS,
+  );
 
-  it('outlives a process that is killed, and is found by the next', async () => {
-    const { url, child } = await startElsewhere();
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+  it(
+    'outlives a process that is killed, and is found by the next',
+    async () => {
+      const { url, child } = await startElsewhere();
+      child.kill('SIGKILL');
+      await once(child, 'exit');
 
-    const next = await start();
-    expect(next.url).toBe(url);
-    await next.release();
-    await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-  });
+      const next = await start();
+      expect(next.url).toBe(url);
+      await next.release();
+      await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    },
+    30 * SECONDS,
+  );
 
-  it('is started again after it was killed, where those that it left behind find it', async () => {
-    const survivor = await startElsewhere();
-    await query(survivor.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
-    await query(survivor.url, 'CHECKPOINT'); // without durability the last moments would be lost
-    process.kill(await pidOfServer(directory), 'SIGKILL');
+  it(
+    'is started again after it was killed, where those that it left behind find it',
+    async () => {
+      const survivor = await startElsewhere();
+      await query(survivor.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+      await query(survivor.url, 'CHECKPOINT'); // without durability the last moments would be lost
+      process.kill(await pidOfServer(directory), 'SIGKILL');
 
-    const next = await start();
-    expect(next.url).toBe(survivor.url);
-    expect(await query(next.url, 'SELECT seven FROM kept')).toEqual([7]);
+      const next = await start();
+      expect(next.url).toBe(survivor.url);
+      expect(await query(next.url, 'SELECT seven FROM kept')).toEqual([7]);
 
-    const present = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'`;
-    while ((await query(next.url, present))[0] !== 2) continue;
-    await next.release();
-    expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
-    await survivor.release();
-    await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-  });
+      const present = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'`;
+      while ((await query(next.url, present))[0] !== 2) await setTimeout(100); // until the survivor is back
+      await next.release();
+      expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
+      await survivor.release();
+      await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    },
+    30 * SECONDS,
+  );
 
-  it('starts although a stranger has the pid of its dead predecessor', async () => {
-    const before = await start();
-    await before.release();
-    const { uid, gid } = await stat(directory);
-    const stranger = spawn('sleep', ['60'], { uid, gid });
-    children.push(stranger);
-    const port = new URL(before.url).port;
-    await writeFile(
-      join(directory, 'postmaster.pid'),
-      [stranger.pid, directory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', ''].join('\n'),
-    );
+  it(
+    'starts although a stranger has the pid of its dead predecessor',
+    async () => {
+      const before = await start();
+      await before.release();
+      const { uid, gid } = await stat(directory);
+      const stranger = spawn('sleep', ['60'], { uid, gid });
+      children.push(stranger);
+      const port = new URL(before.url).port;
+      await writeFile(
+        join(directory, 'postmaster.pid'),
+        [stranger.pid, directory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', ''].join('\n'),
+      );
 
-    const server = await start();
-    expect(await query(server.url, 'SELECT 1')).toEqual([1]);
-    expect(await pidOfServer(directory)).not.toBe(stranger.pid);
-    expect(stranger.exitCode).toBeNull();
-  });
+      const server = await start();
+      expect(await query(server.url, 'SELECT 1')).toEqual([1]);
+      expect(await pidOfServer(directory)).not.toBe(stranger.pid);
+      expect(stranger.exitCode).toBeNull();
+    },
+    30 * SECONDS,
+  );
 
   it('refuses the data of another major version', async () => {
     await mkdir(directory, { recursive: true });
@@ -189,31 +215,37 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(directory)).toEqual(['notes.txt']);
   });
 
-  asRoot('is kept elsewhere when its user cannot enter the requested folder', async () => {
-    const sentences: string[] = [];
-    const closed = join(folder, 'closed');
-    await mkdir(closed, { mode: 0o700 });
-    const options = {
-      directory: join(closed, 'postgres'),
-      durable: false,
-      report: (sentence: string) => void sentences.push(sentence),
-    };
+  asRoot(
+    'is kept elsewhere when its user cannot enter the requested folder',
+    async () => {
+      const sentences: string[] = [];
+      const closed = join(folder, 'closed');
+      await mkdir(closed, { mode: 0o700 });
+      const options = {
+        directory: join(closed, 'postgres'),
+        durable: false,
+        report: (sentence: string) => void sentences.push(sentence),
+      };
 
-    const first = await startEmbeddedPostgres(options);
-    try {
-      expect(first.directory).toMatch(/^\/var\/lib\/merchant-connectivity-service\/[0-9a-f]{16}\/postgres$/);
-      expect(sentences.join()).toContain(`data of PostgreSQL is kept in ${first.directory}`);
-      await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
-      await first.release();
+      const first = await startEmbeddedPostgres(options);
+      try {
+        expect(first.directory).toMatch(
+          /^\/var\/lib\/merchant-connectivity-service\/[0-9a-f]{16}\/postgres$/,
+        );
+        expect(sentences.join()).toContain(`data of PostgreSQL is kept in ${first.directory}`);
+        await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+        await first.release();
 
-      await chmod(closed, 0o755); // the data stays where it is, whatever becomes of the folder
-      const second = await startEmbeddedPostgres(options);
-      expect(second.directory).toBe(first.directory);
-      expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([7]);
-      await second.release();
-    } finally {
-      await first.release();
-      await rm(dirname(first.directory), { recursive: true, force: true });
-    }
-  });
+        await chmod(closed, 0o755); // the data stays where it is, whatever becomes of the folder
+        const second = await startEmbeddedPostgres(options);
+        expect(second.directory).toBe(first.directory);
+        expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([7]);
+        await second.release();
+      } finally {
+        await first.release();
+        await rm(dirname(first.directory), { recursive: true, force: true });
+      }
+    },
+    30 * SECONDS,
+  );
 });

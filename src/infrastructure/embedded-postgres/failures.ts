@@ -12,11 +12,12 @@ export async function programFailure(
   problem: string,
   output: string,
 ): Promise<EmbeddedPostgresError> {
-  if (saysDiskFull(output) || (await isDiskFull(directory))) return diskFull(directory);
+  const details = lastLines(output);
+  if (saysDiskFull(output) || (await isDiskFull(directory))) return diskFull(directory, { details });
   const remedy = /shared librar|Library not loaded|ENOENT|ENOEXEC|EACCES/.test(output)
     ? `Run "npm rebuild ${programs.packageName}" and see whether ${programs.postgres} runs on this system`
     : undefined;
-  return new EmbeddedPostgresError(`${problem}: ${lastLines(output)}`, remedy);
+  return new EmbeddedPostgresError(problem, { remedy, details });
 }
 
 /** Turns what the file system refused into a sentence; what is one already passes. */
@@ -27,17 +28,16 @@ export function explain(error: unknown, directory: string): Error {
     case 'ENOSPC':
     case 'EDQUOT':
     case '53100': // PostgreSQL's own code for it
-      return diskFull(directory, error);
+      return diskFull(directory, { cause: error });
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
       return new EmbeddedPostgresError(
         `The embedded PostgreSQL needs ${path}, which this user may not use (${message}).`,
-        'Give this user access to it',
-        { cause: error },
+        { remedy: 'Give this user access to it', cause: error },
       );
     default:
-      return new EmbeddedPostgresError(`The embedded PostgreSQL did not start: ${message}.`, undefined, {
+      return new EmbeddedPostgresError(`The embedded PostgreSQL did not start: ${message}.`, {
         cause: error,
       });
   }
@@ -47,11 +47,10 @@ export function lastLines(text: string): string {
   return text.trimEnd().split('\n').slice(-6).join('\n');
 }
 
-function diskFull(directory: string, cause?: unknown): EmbeddedPostgresError {
+function diskFull(directory: string, more: { details?: string; cause?: unknown }): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `The disk that holds ${dirname(directory)} is full.`,
-    'Free some space on it',
-    { cause },
+    `There is too little space left on the disk that holds ${dirname(directory)}.`,
+    { remedy: 'Free some', ...more },
   );
 }
 

@@ -11,7 +11,7 @@ export async function unprivilegedUser(report: (sentence: string) => void): Prom
   if (!user) {
     throw new EmbeddedPostgresError(
       'PostgreSQL does not run as root, and no other user could be found or created for it.',
-      'Start the service as an ordinary user',
+      { remedy: 'Start the service as an ordinary user' },
     );
   }
   return user;

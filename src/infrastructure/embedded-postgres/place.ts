@@ -48,7 +48,7 @@ async function findPlaceForRoot(
   if (ownerThere && !reachable) {
     throw new EmbeddedPostgresError(
       `The data of PostgreSQL lies in ${requested} and belongs to user ${user.uid}, who can no longer enter ${folder}.`,
-      'Give that user access to the folder and those above it (chmod o+x)',
+      { remedy: 'Give that user access to the folder and those above it (chmod o+x)' },
     );
   }
 

@@ -10,7 +10,7 @@ const REJOIN_AFTER_MS = 1_000;
 /** duplicate_database, and what it is called when both are at it in the same instant (unique_violation). */
 const ALREADY_EXISTS: ReadonlySet<string | undefined> = new Set(['42P04', '23505']);
 
-export interface Endpoint {
+interface Endpoint {
   readonly port: number;
   readonly password: string;
 }

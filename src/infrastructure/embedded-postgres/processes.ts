@@ -18,7 +18,7 @@ export const SURROUNDINGS = {
   windowsHide: true,
 };
 
-export interface Outcome {
+interface Outcome {
   readonly ok: boolean;
   /** What the program said; when it could not be started, why. */
   readonly output: string;

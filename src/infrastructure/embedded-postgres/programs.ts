@@ -43,7 +43,7 @@ export async function findPrograms(): Promise<Programs> {
   const root = dirname(dirname(locate(packageName)));
   await restoreSymlinks(root, packageName);
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-  return describe(join(root, 'native'), packageName, manifest.version);
+  return programsIn(join(root, 'native'), packageName, manifest.version);
 }
 
 /**
@@ -58,7 +58,7 @@ export async function programsWithinReach(
   if ((await tryOut(programs, user)).ok) return programs;
 
   const folder = join(shelter, `${basename(programs.packageName)}-${programs.version}`);
-  const copy = describe(folder, programs.packageName, programs.version);
+  const copy = programsIn(folder, programs.packageName, programs.version);
   if (!existsSync(folder)) {
     await makeOpenFolder(shelter);
     // Copied under another name first: a copy that was interrupted must never be taken for a whole one.
@@ -71,8 +71,8 @@ export async function programsWithinReach(
   const attempt = await tryOut(copy, user);
   if (!attempt.ok) {
     throw new EmbeddedPostgresError(
-      `PostgreSQL does not run as root, and user ${user.uid} cannot run it from ${folder}: ${attempt.output}.`,
-      'Start the service as an ordinary user',
+      `PostgreSQL does not run as root, and user ${user.uid} cannot run it from ${folder}.`,
+      { remedy: 'Start the service as an ordinary user', details: attempt.output },
     );
   }
   return copy;
@@ -84,13 +84,13 @@ function tryOut(programs: Programs, user: User): ReturnType<typeof run> {
   return run('/bin/sh', ['-c', script, programs.folder, programs.postgres], user);
 }
 
-function describe(folder: string, packageName: string, version: string): Programs {
+function programsIn(folder: string, packageName: string, version: string): Programs {
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const program = (name: string): string => join(folder, 'bin', name + suffix);
   return {
     packageName,
     version,
-    major: version.split('.', 1).join(),
+    major: version.slice(0, version.indexOf('.')),
     folder,
     initdb: program('initdb'),
     pgCtl: program('pg_ctl'),
@@ -104,8 +104,7 @@ function locate(packageName: string): string {
   } catch (error) {
     throw new EmbeddedPostgresError(
       `The package ${packageName} with PostgreSQL's programs is not installed.`,
-      'Run "npm install" without leaving out optional dependencies',
-      { cause: error },
+      { remedy: 'Run "npm install" without leaving out optional dependencies', cause: error },
     );
   }
 }
@@ -122,8 +121,7 @@ async function restoreSymlinks(root: string, packageName: string): Promise<void>
       throw new EmbeddedPostgresError(
         `PostgreSQL's library ${link} is missing, because npm did not run the install script of ${packageName}, ` +
           'and this user may not add it.',
-        `Run "npm rebuild ${packageName}"`,
-        { cause: error },
+        { remedy: `Run "npm rebuild ${packageName}"`, cause: error },
       );
     }
   }

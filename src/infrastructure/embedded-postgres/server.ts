@@ -88,7 +88,11 @@ export async function launch(
   }
   problem += (await readFile(place.log)).subarray(logStart).toString();
   if (PASSING.test(problem)) return false;
-  throw await programFailure(place, `PostgreSQL did not start (${place.log})`, problem);
+  throw await programFailure(
+    place,
+    `PostgreSQL in ${place.directory} did not start; its log is ${place.log}.`,
+    problem,
+  );
 }
 
 /** Stops the server, however many sessions it has, and waits until it is gone. */
@@ -96,13 +100,18 @@ export async function stop(place: Place): Promise<void> {
   const args = ['stop', '-D', place.directory, '-m', 'fast', '-w', '-t', String(STOP_SECONDS)];
   const { ok, output } = await run(place.programs.pgCtl, args, place.user);
   if (ok || !(await readPostmaster(place))) return;
-  throw await programFailure(place, `PostgreSQL in ${place.directory} did not stop`, output);
+  throw await programFailure(
+    place,
+    `PostgreSQL in ${place.directory} did not stop within ${STOP_SECONDS} s; its log is ${place.log}.`,
+    output,
+  );
 }
 
 export async function tooLate({ directory, log }: Place, reason = ''): Promise<EmbeddedPostgresError> {
   const words = lastLines((await readIfThere(log)) ?? '');
   return new EmbeddedPostgresError(
-    `PostgreSQL in ${directory} does not become ready. ${reason}\nIts log, ${log}, ends with:\n${words}\n`,
+    `PostgreSQL in ${directory} started, but does not become ready; its log is ${log}.`,
+    { details: `${reason}\n${words}`.trim() },
   );
 }
 

@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000;
 const RETRY_MS = 100;
 
 /** A server listens within milliseconds of writing its pid down; what stays silent for longer is none. */
-const SILENCE_MS = 3_000;
+const SILENCE_MS = 2_000;
 
 const INVALID_PASSWORD = '28P01';
 

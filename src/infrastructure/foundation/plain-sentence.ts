@@ -19,7 +19,8 @@ export function plainSentence(error: unknown): string {
   if (code === 'EADDRINUSE') {
     return `Port ${port} is in use. Stop what listens there, or choose another: PORT=${Number(port) + 1} npm start`;
   }
-  if (code === 'EACCES' && port) return `Port ${port} may not be used by this user. Choose one above 1023 with PORT.`;
+  if (code === 'EACCES' && port)
+    return `Port ${port} may not be used by this user. Choose one above 1023 with PORT.`;
   if (code === 'EADDRNOTAVAIL') return `HOST=${address} is not an address of this machine.`;
   return error.stack ?? error.message;
 }

@@ -1,7 +1,7 @@
 export { CallRecorder, type FinishedCall } from './call-recorder.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
-export { JsonBodyInterceptor } from './json-body.js';
+export { JsonBody } from './json-body.decorator.js';
 export { NoStore } from './no-store.js';
 export { requestContext, type AttributedClient } from './request-context.js';
 export { prepareHttpServer } from './server.js';

@@ -27,16 +27,18 @@ export class RequestContext {
 
 /** A caller's own id is kept if it matches (contract, "Every response"). */
 const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const contexts = new WeakMap<IncomingMessage, RequestContext>();
+/** A property rather than a WeakMap, whose entries every collection of short-lived objects must visit. */
+const CONTEXT = Symbol('request context');
+type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 
-export function openRequestContext(request: IncomingMessage): RequestContext {
+export function openRequestContext(request: RequestWithContext): RequestContext {
   const own = request.headers['x-request-id'];
   const requestId = typeof own === 'string' && ACCEPTABLE_REQUEST_ID.test(own) ? own : randomUUID();
   const context = new RequestContext(requestId);
-  contexts.set(request, context);
+  request[CONTEXT] = context;
   return context;
 }
 
-export function requestContext(request: IncomingMessage): RequestContext {
-  return contexts.get(request) ?? openRequestContext(request);
+export function requestContext(request: RequestWithContext): RequestContext {
+  return request[CONTEXT] ?? openRequestContext(request);
 }

@@ -4,8 +4,14 @@ import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
 
 const REASONS: Readonly<Record<string, { status: string; message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The request headers are too large.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request took too long to arrive.' },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'The request headers are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    message: 'The request took too long to arrive.',
+  },
 };
 const NOT_HTTP = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 

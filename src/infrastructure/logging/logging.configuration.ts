@@ -5,7 +5,10 @@ const LEVELS = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const;
 
 @Configuration('Logging')
 export class LoggingConfiguration {
-  @EnvironmentVariable('LOG_LEVEL', 'The least severe level that is written: `fatal`, `error`, `warn`, `log`, `debug` or `verbose`.')
+  @EnvironmentVariable(
+    'LOG_LEVEL',
+    'The least severe level that is written: `fatal`, `error`, `warn`, `log`, `debug` or `verbose`.',
+  )
   @IsIn(LEVELS)
   level: string = 'log';
 

@@ -2,6 +2,8 @@ import { ConsoleLogger, Injectable } from '@nestjs/common';
 import { LoggingConfiguration } from './logging.configuration.js';
 import { REDACTED_PROPERTIES, redactText } from './redaction.js';
 
+const STARTUP_CHATTER = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory']);
+
 /**
  * Nest's JSON logger with our one redaction list: properties by name (Nest's own redaction), and
  * whatever looks like a secret in the finished line, which also covers messages and stack traces.
@@ -18,11 +20,25 @@ export class ServiceLogger extends ConsoleLogger {
     });
   }
 
+  /** A line for each module and route at every start tells nobody anything. */
+  override log(message: unknown, ...rest: unknown[]): void {
+    if (!STARTUP_CHATTER.has(String(rest.at(-1)))) super.log(message, ...rest);
+  }
+
   protected override stringifyJsonLogObject(logObject: Record<string, unknown>): string {
-    return redactText(super.stringifyJsonLogObject(logObject));
+    // Nest's own walk guards against cycles and huge values, which a line of plain values cannot hold.
+    const line = isFlat(logObject) ? JSON.stringify(logObject) : super.stringifyJsonLogObject(logObject);
+    return redactText(line);
   }
 
   protected override formatMessage(...parts: Parameters<ConsoleLogger['formatMessage']>): string {
     return redactText(super.formatMessage(...parts));
   }
+}
+
+function isFlat(logObject: Record<string, unknown>): boolean {
+  for (const key in logObject) {
+    if (typeof logObject[key] === 'object' && logObject[key] !== null) return false;
+  }
+  return true;
 }

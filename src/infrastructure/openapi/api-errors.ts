@@ -69,6 +69,7 @@ function headersOf(status: number): Record<string, object> {
 
 function groupByStatus(errors: readonly DocumentedError[]): Map<number, DocumentedError[]> {
   const groups = new Map<number, DocumentedError[]>();
-  for (const error of errors) groups.set(error.kind.status, [...(groups.get(error.kind.status) ?? []), error]);
+  for (const error of errors)
+    groups.set(error.kind.status, [...(groups.get(error.kind.status) ?? []), error]);
   return groups;
 }

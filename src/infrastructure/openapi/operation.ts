@@ -1,5 +1,12 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiExtension, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtension,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
 import { ApiErrors, type DocumentedError } from './api-errors.js';
 import type { ErrorKind } from '../errors/index.js';
@@ -11,6 +18,8 @@ export interface OperationDocument {
   readonly summary: string;
   /** When to use the operation and what to know before; Markdown. */
   readonly description: string;
+  /** The class of the request body. */
+  readonly body: Type;
   /** The class of the answer, in brackets where the answer is an array. */
   readonly response: Type | readonly [Type];
   readonly responseDescription: string;
@@ -32,6 +41,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
       summary: operation.summary,
       description: operation.description,
     }),
+    ApiBody({ type: operation.body, required: true }),
     ApiExtension(SURFACE_EXTENSION, surface),
     ApiExtraModels(model),
     ApiResponse({

@@ -1,6 +1,5 @@
-import { applyDecorators, HttpCode, UseGuards, UseInterceptors, type CanActivate, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
-import { JsonBodyInterceptor } from '../http/index.js';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
 import { JSON_OPERATION_ERRORS } from './json-operation-errors.js';
 
@@ -14,7 +13,6 @@ export function CareersOperation(options: CareersOperationOptions): MethodDecora
   return applyDecorators(
     HttpCode(200),
     UseGuards(...options.guards),
-    UseInterceptors(JsonBodyInterceptor),
     ApiSecurity({}),
     DocumentedOperation('careers', { ...options, errors: [...options.errors, ...JSON_OPERATION_ERRORS] }),
   );

@@ -1,8 +1,7 @@
-import { applyDecorators, HttpCode, UseGuards, UseInterceptors, type CanActivate, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { ApiBasicAuth } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
 import { INVALID_API_KEYS } from '../errors/index.js';
-import { JsonBodyInterceptor } from '../http/index.js';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
 import { JSON_OPERATION_ERRORS } from './json-operation-errors.js';
 
@@ -12,14 +11,13 @@ export interface PlatformOperationOptions extends OperationDocument {
 }
 
 /**
- * An operation of the platform API: Basic credentials, then the guards, then the JSON body
+ * An operation of the platform API: Basic credentials, then the guards; the JSON body is read after them
  * (contract, "Order of checks").
  */
 export function PlatformOperation(options: PlatformOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
     UseGuards(BasicAuthGuard, ...(options.guards ?? [])),
-    UseInterceptors(JsonBodyInterceptor),
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
       ...options,

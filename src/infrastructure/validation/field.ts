@@ -21,7 +21,10 @@ export interface FieldOptions {
  */
 export function Field(options: FieldOptions): PropertyDecorator {
   const mandatory = options.required ?? true;
-  const document = { ...options.document, ...(options.default === undefined ? {} : { default: options.default }) };
+  const document = {
+    ...options.document,
+    ...(options.default === undefined ? {} : { default: options.default }),
+  };
   return applyDecorators(
     mandatory === true
       ? ApiProperty(document)

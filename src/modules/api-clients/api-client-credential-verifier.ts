@@ -51,7 +51,8 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     // Every digest is compared, also after a match.
     const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
     const { pinnedEnvironment } = this.configuration;
-    if (!client || (pinnedEnvironment && client.environment !== pinnedEnvironment)) return { accepted: false };
+    if (!client || (pinnedEnvironment && client.environment !== pinnedEnvironment))
+      return { accepted: false };
     if (!matches) {
       return { accepted: false, client: { clientId: client.clientId, environment: client.environment } };
     }

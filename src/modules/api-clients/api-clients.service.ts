@@ -89,7 +89,8 @@ export class ApiClientsService {
     await this.locked(clientId);
     const now = this.clock.now();
     const [current] = await this.repository.secretsOf(clientId);
-    if (current && current.signsFrom > now) await this.repository.changeSecret(current.id, { signsFrom: now });
+    if (current && current.signsFrom > now)
+      await this.repository.changeSecret(current.id, { signsFrom: now });
   }
 
   /**

@@ -9,7 +9,10 @@ export class CareersConfiguration {
   @Max(36_500)
   retentionDays: number = 365;
 
-  @EnvironmentVariable('APPLICATIONS_PER_HOUR', 'Requests per hour and address to the job-application endpoint.')
+  @EnvironmentVariable(
+    'APPLICATIONS_PER_HOUR',
+    'Requests per hour and address to the job-application endpoint.',
+  )
   @IsInt()
   @Min(1)
   @Max(100_000_000)

@@ -1,5 +1,6 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Controller, Post } from '@nestjs/common';
 import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
+import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
 import { CareersRateLimitGuard } from './careers-rate-limit.guard.js';
@@ -17,6 +18,7 @@ export class CareersController {
     description:
       'Takes a job application. At least one of `github_url` and `linkedin_url` is required. Your data is read by ' +
       'our recruiters only and deleted after a year. Limit: 30 requests an hour from one address.',
+    body: SubmitApplicationRequest,
     response: ApplicationReceipt,
     responseDescription: 'The application was received.',
     responseExample: {
@@ -34,7 +36,7 @@ export class CareersController {
       RATE_LIMIT_EXCEEDED,
     ],
   })
-  submit(@Body() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
+  submit(@JsonBody() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
     return this.careers.submit(request);
   }
 }

@@ -31,7 +31,11 @@ function Text(description: string, length: number, example: string): PropertyDec
 }
 
 /** An http or https URL of 1 to 2083 characters. */
-function WebUrl(description: string, example: string, required: FieldOptions['required'] = true): PropertyDecorator {
+function WebUrl(
+  description: string,
+  example: string,
+  required: FieldOptions['required'] = true,
+): PropertyDecorator {
   return Field({
     required,
     rules: [isString, maximumCharacters(URL_LENGTH), isWebUrl],
@@ -65,7 +69,10 @@ export class SubmitApplicationRequest {
   })
   email!: string;
 
-  @WebUrl('Public address of the résumé as PDF; share links of cloud drives are fine.', 'https://example.com/ada.pdf')
+  @WebUrl(
+    'Public address of the résumé as PDF; share links of cloud drives are fine.',
+    'https://example.com/ada.pdf',
+  )
   resume_url!: string;
 
   @Field({
@@ -98,7 +105,9 @@ export class SubmitApplicationRequest {
   })
   phone_number?: string;
 
-  @WebUrl('GitHub profile. This or `linkedin_url` is required.', 'https://github.com/ada', { unless: 'linkedin_url' })
+  @WebUrl('GitHub profile. This or `linkedin_url` is required.', 'https://github.com/ada', {
+    unless: 'linkedin_url',
+  })
   github_url?: string;
 
   @WebUrl('LinkedIn profile. This or `github_url` is required.', 'https://www.linkedin.com/in/ada', {

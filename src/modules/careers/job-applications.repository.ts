@@ -29,7 +29,9 @@ export class JobApplicationsRepository {
 
   /** @returns how many were deleted */
   async deleteReceivedBefore(time: Date): Promise<number> {
-    const { affected } = await this.transaction.manager.delete(JobApplication, { receivedAt: LessThan(time) });
+    const { affected } = await this.transaction.manager.delete(JobApplication, {
+      receivedAt: LessThan(time),
+    });
     return affected ?? 0;
   }
 }

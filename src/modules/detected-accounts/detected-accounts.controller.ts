@@ -1,6 +1,7 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Controller, Post } from '@nestjs/common';
 import { Caller, EnabledOperationGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
+import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import {
@@ -31,6 +32,7 @@ export class DetectedAccountsController {
       '`NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Case, accents, punctuation and spacing do not matter, and usual ' +
       'other names of a merchant are known. Results come in the order of `names`, duplicates included. A user that ' +
       'was never seen has nothing detected.',
+    body: SearchDetectedAccountsRequest,
     response: [DetectedAccountResponse],
     responseDescription: 'One result for each name, in their order.',
     responseExample: EXAMPLE,
@@ -45,7 +47,7 @@ export class DetectedAccountsController {
   })
   search(
     @Caller() caller: ApiCaller,
-    @Body() request: SearchDetectedAccountsRequest,
+    @JsonBody() request: SearchDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(caller, request.external_user_id, request.names);
   }
@@ -57,6 +59,7 @@ export class DetectedAccountsController {
     description:
       'As "Search detected accounts", with the names in the field `name`. Coming soon: until access is arranged ' +
       'for your client, the operation answers 403 `NO_ACCESS`.',
+    body: IdentifyDetectedAccountsRequest,
     response: [DetectedAccountResponse],
     responseDescription: 'One result for each name, in their order.',
     responseExample: EXAMPLE,
@@ -65,7 +68,7 @@ export class DetectedAccountsController {
   })
   identify(
     @Caller() caller: ApiCaller,
-    @Body() request: IdentifyDetectedAccountsRequest,
+    @JsonBody() request: IdentifyDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
     return this.detectedAccounts.search(caller, request.external_user_id, request.name);
   }

@@ -74,7 +74,8 @@ export class DetectedAccountsImport {
       if (text.trim() === '') continue;
       const detection = parseDetection(text, state.lines, this.clock.now());
       if (typeof detection === 'string') skip(state.lines, detection);
-      else if (!clients.has(detection.clientId)) skip(state.lines, 'There is no API client with this client_id.');
+      else if (!clients.has(detection.clientId))
+        skip(state.lines, 'There is no API client with this client_id.');
       else batch.push(detection);
       if (batch.length >= LINES_PER_BATCH) await flush();
     }
@@ -87,7 +88,9 @@ export class DetectedAccountsImport {
     skip: (line: number, reason: string) => void,
   ): Promise<number> {
     const merchants = batch.map(({ merchant }) => merchant);
-    const byName = await this.merchants.idsByName(merchants.filter((merchant) => typeof merchant === 'string'));
+    const byName = await this.merchants.idsByName(
+      merchants.filter((merchant) => typeof merchant === 'string'),
+    );
     const known = await this.merchants.knownIds(merchants.filter((merchant) => typeof merchant === 'number'));
     const accounts = batch.flatMap(({ line, merchant, ...account }) => {
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
@@ -110,7 +113,8 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   } catch {
     return 'The line is not valid JSON.';
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'The line is not a JSON object.';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'The line is not a JSON object.';
   const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
   const problem =
     broken('client_id', client_id, [isUuid]) ??

@@ -34,7 +34,9 @@ export class HealthController implements OnModuleDestroy {
   async ready(): Promise<HealthCheckResult> {
     if (this.stopping) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
     try {
-      return await this.health.check([() => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT })]);
+      return await this.health.check([
+        () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT }),
+      ]);
     } catch {
       throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
     }

@@ -1,7 +1,7 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Controller, Post } from '@nestjs/common';
 import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { NoStore } from '../../infrastructure/http/index.js';
+import { JsonBody, NoStore } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
@@ -21,6 +21,7 @@ export class McpTokensController {
       'Creates a short-lived token that connects an agent to the agent connector (MCP) for one of your users. ' +
       'Call it from your backend whenever an agent session starts and hand the token to the agent; it cannot ' +
       'be shown again. Limit: 600 requests per minute and client, every authenticated request counted.',
+    body: CreateMcpTokenRequest,
     response: McpTokenResponse,
     responseDescription: 'The token was created.',
     responseExample: {
@@ -39,7 +40,7 @@ export class McpTokensController {
       TOO_MANY_REQUESTS,
     ],
   })
-  create(@Caller() caller: ApiCaller, @Body() request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
+  create(@Caller() caller: ApiCaller, @JsonBody() request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
     return this.mcpTokens.create(caller, request);
   }
 }

@@ -71,7 +71,10 @@ function keepBaseUrl(file: string, baseUrl: string): void {
   if (content.base_url !== baseUrl) writePrivately(file, { ...content, base_url: baseUrl });
 }
 
-function introduction({ base_url, development, production, dashboard }: CredentialsFile, file: string): string {
+function introduction(
+  { base_url, development, production, dashboard }: CredentialsFile,
+  file: string,
+): string {
   return `
 A first organization was created. Its credentials are shown this once and kept in ${file}:
 

@@ -1,3 +1,7 @@
 export { FirstOrganization } from './first-organization.js';
 export { OrganizationsModule } from './organizations.module.js';
-export { OrganizationError, OrganizationsService, type CreatedOrganization } from './organizations.service.js';
+export {
+  OrganizationError,
+  OrganizationsService,
+  type CreatedOrganization,
+} from './organizations.service.js';

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { CallRecorder, type FinishedCall } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { EXTERNAL_USER_ID_LENGTH, isString, maximumCharacters } from '../../infrastructure/validation/index.js';
+import {
+  EXTERNAL_USER_ID_LENGTH,
+  isString,
+  maximumCharacters,
+} from '../../infrastructure/validation/index.js';
 import { RequestLogWriter } from './request-log-writer.js';
 
 const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);

@@ -1,6 +1,5 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
-import type { Observable } from 'rxjs';
 import { INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 
 /** Bytes, after decompression. */
@@ -14,24 +13,26 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
 /**
- * Reads a JSON body after the guards have let the caller in: an interceptor, because a middleware
- * would answer 400 to a body before the credentials are looked at (contract, "Order of checks").
+ * The handler's parameter that holds the JSON body. A parameter, because parameters are resolved after
+ * the guards have let the caller in: a middleware would answer 400 to a body before the credentials
+ * are looked at (contract, "Order of checks").
  */
-@Injectable()
-export class JsonBodyInterceptor implements NestInterceptor {
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const bytes = await receive(request, http.getResponse<Response>());
-    request.body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type']);
-    return next.handle();
-  }
+export const JsonBody = createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
+  const http = context.switchToHttp();
+  return readJsonBody(http.getRequest<Request>(), http.getResponse<Response>());
+});
+
+async function readJsonBody(request: Request, response: Response): Promise<object> {
+  const bytes = await receive(request, response);
+  const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type']);
+  request.body = body;
+  return body;
 }
 
 function receive(request: Request, response: Response): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     readBody(request, response, (error?: unknown) => {
-      if (error) reject(explain(error));
+      if (error) reject(explain(error) as Error);
       else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     });
   });

@@ -1,0 +1,34 @@
+/** Operation 1 with everything on, against bare Express with one INSERT. */
+import { alternate } from './support/load.mjs';
+import { report } from './support/report.mjs';
+import { basic, openWorkbench } from './support/workbench.mjs';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+const SECONDS = Number(process.env.SECONDS ?? 6);
+const body = JSON.stringify({ external_user_id: 'user-8f3a', expires_in: 3600 });
+
+const bench = await openWorkbench();
+try {
+  const service = await bench.service({ MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000' });
+  const bare = await bench.program('express-insert.mjs', { DATABASE_URL: await bench.database('bare') });
+  const result = await alternate({
+    rounds: ROUNDS,
+    seconds: SECONDS,
+    product: {
+      url: `${service.baseUrl}/mcp/tokens/create`,
+      headers: {
+        authorization: basic(service.credentials.development),
+        'content-type': 'application/json',
+      },
+      body,
+    },
+    comparison: { url: `${bare.baseUrl}/`, headers: { 'content-type': 'application/json' }, body },
+  });
+  report('create-mcp-token', {
+    title: 'Operation 1, 32 connections, against bare Express with one INSERT',
+    goal: 'rate at least 0.8, p99 below 2',
+    ...result,
+  });
+} finally {
+  await bench.close();
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts a Node.js program and waits until it says the word on its standard output. */
+export async function start(program, { environment, ready }) {
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      if (said === undefined) return;
+      said += chunk;
+      if (said.includes(ready)) {
+        said = undefined;
+        resolve();
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${said}`)));
+  });
+  return {
+    pid: child.pid,
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+
+const FILE = new URL('../RESULTS.md', import.meta.url).pathname;
+const HEAD = `# Results
+
+Written by the scripts in this folder. Product and comparison run in turn on the same machine; quote the ratios.
+`;
+
+/** Prints the table and puts it into RESULTS.md in place of the one with the same name. */
+export function report(name, { title, goal, product, comparison }) {
+  const row = (label, unit, key, digits = 0) =>
+    `| ${label} | ${product[key].toFixed(digits)} ${unit} | ${comparison[key].toFixed(digits)} ${unit} | ${(product[key] / comparison[key]).toFixed(2)} |`;
+  const section = [
+    `## ${title}`,
+    '',
+    `To reach: ${goal}. Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}.`,
+    '',
+    '| median | product | comparison | ratio |',
+    '| --- | --- | --- | --- |',
+    row('requests', '/s', 'rate'),
+    row('p50', 'ms', 'p50'),
+    row('p99', 'ms', 'p99'),
+  ].join('\n');
+  console.log(section);
+  const marker = (edge) => `<!-- ${name} ${edge} -->`;
+  const block = `${marker('begin')}\n\n${section}\n\n${marker('end')}`;
+  const file = existsSync(FILE) ? readFileSync(FILE, 'utf8') : HEAD;
+  const old = new RegExp(`${marker('begin')}[\\s\\S]*${marker('end')}`);
+  writeFileSync(FILE, old.test(file) ? file.replace(old, block) : `${file}\n${block}\n`);
+}

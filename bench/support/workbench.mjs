@@ -1,0 +1,61 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../dist/src/infrastructure/embedded-postgres/index.js';
+import { freePort, start } from './processes.mjs';
+
+const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
+
+/** A durable PostgreSQL of its own, with the service on one of its databases. Close it when done. */
+export async function openWorkbench() {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  // The user that PostgreSQL runs as must be able to enter it.
+  chmodSync(directory, 0o755);
+  const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
+  const children = [];
+  return {
+    async database(name) {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async service(environment = {}) {
+      const port = await freePort();
+      const child = await start(MAIN, {
+        environment: {
+          DATABASE_URL: server.url,
+          DATA_DIR: directory,
+          PORT: String(port),
+          ...environment,
+        },
+        ready: 'Listening on',
+      });
+      children.push(child);
+      const credentials = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8'));
+      return { ...child, baseUrl: `http://127.0.0.1:${port}`, credentials, databaseUrl: server.url };
+    },
+    async program(file, environment) {
+      const port = await freePort();
+      const child = await start(new URL(`../baselines/${file}`, import.meta.url).pathname, {
+        environment: { ...environment, PORT: String(port) },
+        ready: 'ready',
+      });
+      children.push(child);
+      return { ...child, baseUrl: `http://127.0.0.1:${port}` };
+    },
+    async close() {
+      for (const child of children) await child.stop();
+      await server.release();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function basic({ client_id, secret }) {
+  return `Basic ${Buffer.from(`${client_id}:${secret}`).toString('base64')}`;
+}
