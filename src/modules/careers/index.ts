@@ -1,2 +1,3 @@
 export { CareersModule } from './careers.module.js';
 export { CareersService } from './careers.service.js';
+export type { JobApplication } from './job-application.entity.js';

@@ -25,7 +25,7 @@ export class McpTokensController {
     response: McpTokenResponse,
     responseDescription: 'The token was created.',
     responseExample: {
-      token: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6WnQx0S1a2b3',
+      token: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn000000',
       expires_at: '2026-01-31T08:15:30.123Z',
     },
     guards: [McpTokenRateLimitGuard],

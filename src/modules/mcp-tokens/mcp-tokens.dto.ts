@@ -34,7 +34,7 @@ export class McpTokenResponse {
     type: String,
     description: 'The token. A secret: it is shown once, and whoever holds it acts for the user.',
     pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$',
-    example: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6WnQx0S1a2b3',
+    example: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn000000',
   })
   token!: string;
 

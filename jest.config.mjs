@@ -1,0 +1,36 @@
+/** Native ES modules, compiled file by file with swc; see docs/decisions/0004-tests.md. */
+export default {
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+        },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  // Sources import each other as `.js`, which is what they are compiled to.
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // Its ES modules import JSON in a way that Jest warns about at every start.
+    '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
+  },
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  resolver: '<rootDir>/test/support/resolver.cjs',
+  setupFiles: [
+    '<rootDir>/test/support/collect-log-lines.ts',
+    '<rootDir>/test/support/provide-nest-to-commonjs.ts',
+  ],
+  reporters: ['default', '<rootDir>/test/support/whole-run.reporter.mjs'],
+  maxWorkers: 2,
+  testTimeout: 20_000,
+};

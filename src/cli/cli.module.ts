@@ -1,0 +1,49 @@
+import { Module } from '@nestjs/common';
+import { InjectCommander } from 'nest-commander';
+import {
+  ApplicationCommand,
+  ExportApplicationsCommand,
+  ListApplicationsCommand,
+} from './commands/application.command.js';
+import {
+  ActivateSecretCommand,
+  ClientCommand,
+  CreateClientCommand,
+  EnableOperationCommand,
+  ListClientsCommand,
+  RotateSecretCommand,
+} from './commands/client.command.js';
+import { DetectionCommand, ImportDetectionsCommand } from './commands/detection.command.js';
+import { MigrateCommand } from './commands/migrate.command.js';
+import { CreateOrganizationCommand, OrganizationCommand } from './commands/organization.command.js';
+import { AddUserCommand, UserCommand } from './commands/user.command.js';
+import { OperatorSession } from './operator-session.js';
+
+/** The commands alone: each opens the application itself when it runs. */
+@Module({
+  providers: [
+    OperatorSession,
+    OrganizationCommand,
+    CreateOrganizationCommand,
+    ClientCommand,
+    ListClientsCommand,
+    CreateClientCommand,
+    RotateSecretCommand,
+    ActivateSecretCommand,
+    EnableOperationCommand,
+    UserCommand,
+    AddUserCommand,
+    DetectionCommand,
+    ImportDetectionsCommand,
+    ApplicationCommand,
+    ListApplicationsCommand,
+    ExportApplicationsCommand,
+    MigrateCommand,
+  ],
+})
+export class CliModule {
+  constructor(@InjectCommander() commander: { name(text: string): unknown }) {
+    // As it is called; commander itself only knows the name of the file.
+    commander.name('npm run cli --');
+  }
+}

@@ -1,0 +1,166 @@
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { ApiClientsService } from '../../modules/api-clients/index.js';
+import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
+import { OrganizationsService } from '../../modules/organizations/index.js';
+import { answer, CommandError, OperatorSession } from '../operator-session.js';
+
+@SubCommand({ name: 'list', description: 'List API clients; never their secrets' })
+export class ListClientsCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: { organization?: string }): Promise<void> {
+    return this.session.run(async (app) => {
+      if (options.organization) await app.get(OrganizationsService).require(options.organization);
+      const clients = await app.get(ApiClientsService).list(options.organization);
+      answer(
+        clients.map((client) => ({
+          client_id: client.id,
+          organization_id: client.organizationId,
+          environment: client.environment,
+          enabled_operations: client.enabledOperations,
+          created_at: client.createdAt,
+        })),
+      );
+    });
+  }
+
+  @Option({ flags: '--organization <id>', description: 'only those of this organization' })
+  organization(value: string): string {
+    return value;
+  }
+}
+
+@SubCommand({
+  name: 'create',
+  description: 'Create the API client that an organization lacks; shows its secret once',
+})
+export class CreateClientCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: { organization: string; environment: string }): Promise<void> {
+    return this.session.run(async (app) => {
+      if (!isEnvironment(options.environment)) {
+        throw new CommandError('The environment must be development or production.');
+      }
+      await app.get(OrganizationsService).require(options.organization);
+      const client = await app.get(ApiClientsService).create(options.organization, options.environment);
+      answer({ client_id: client.clientId, environment: client.environment, secret: client.secret });
+    });
+  }
+
+  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
+  organization(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--environment <name>', description: 'development or production', required: true })
+  environment(value: string): string {
+    return value;
+  }
+}
+
+@SubCommand({
+  name: 'rotate-secret',
+  description: 'Issue a new secret beside the old one, which is accepted until the overlap ends',
+})
+export class RotateSecretCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: { client: string; overlapHours?: number }): Promise<void> {
+    return this.session.run(async (app) => {
+      const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
+      answer({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
+    });
+  }
+
+  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
+  client(value: string): string {
+    return value;
+  }
+
+  @Option({
+    flags: '--overlap-hours <hours>',
+    description: 'how long the old secret is still accepted: 24 when left out, 0 after a leak, at most 168',
+  })
+  overlapHours(value: string): number {
+    return Number(value);
+  }
+}
+
+@SubCommand({ name: 'activate-secret', description: 'Sign webhooks with the newest secret from now on' })
+export class ActivateSecretCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: { client: string }): Promise<void> {
+    return this.session.run(async (app) => {
+      await app.get(ApiClientsService).activateSecret(options.client);
+      answer({ client_id: options.client, activated: true });
+    });
+  }
+
+  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
+  client(value: string): string {
+    return value;
+  }
+}
+
+@SubCommand({ name: 'enable', description: 'Let a client use an operation that needs an arrangement' })
+export class EnableOperationCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: { client: string; operation: string }): Promise<void> {
+    return this.session.run(async (app) => {
+      if (options.operation !== IDENTIFY_OPERATION) {
+        throw new CommandError(`The operation must be ${IDENTIFY_OPERATION}.`);
+      }
+      await app.get(ApiClientsService).enableOperation(options.client, options.operation);
+      answer({ client_id: options.client, enabled: options.operation });
+    });
+  }
+
+  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
+  client(value: string): string {
+    return value;
+  }
+
+  @Option({
+    flags: '--operation <name>',
+    description: `the operation: ${IDENTIFY_OPERATION}`,
+    required: true,
+  })
+  operation(value: string): string {
+    return value;
+  }
+}
+
+@Command({
+  name: 'client',
+  description: 'API clients and their secrets',
+  subCommands: [
+    ListClientsCommand,
+    CreateClientCommand,
+    RotateSecretCommand,
+    ActivateSecretCommand,
+    EnableOperationCommand,
+  ],
+})
+export class ClientCommand extends CommandRunner {
+  override async run(): Promise<void> {
+    this.command.help();
+  }
+}
+
+function isEnvironment(value: string): value is PlatformEnvironment {
+  return (ENVIRONMENTS as readonly string[]).includes(value);
+}

@@ -1,0 +1,70 @@
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { OrganizationsService } from '../../modules/organizations/index.js';
+import { answer, OperatorSession } from '../operator-session.js';
+import { secretFromStandardInput } from './standard-input.js';
+
+interface CreateOrganizationOptions {
+  readonly name: string;
+  readonly ownerEmail: string;
+  readonly ownerName: string;
+  readonly passwordStdin?: boolean;
+}
+
+@SubCommand({
+  name: 'create',
+  description:
+    'Create an organization with a client for each environment and an owner; shows their secrets once',
+})
+export class CreateOrganizationCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: CreateOrganizationOptions): Promise<void> {
+    return this.session.run(async (app) => {
+      const { id, development, production, owner } = await app.get(OrganizationsService).create({
+        name: options.name,
+        ownerEmail: options.ownerEmail,
+        ownerName: options.ownerName,
+        ...(options.passwordStdin ? { ownerPassword: await secretFromStandardInput() } : {}),
+      });
+      answer({
+        organization_id: id,
+        development: { client_id: development.clientId, secret: development.secret },
+        production: { client_id: production.clientId, secret: production.secret },
+        dashboard: { email: owner.email, ...(options.passwordStdin ? {} : { password: owner.password }) },
+      });
+    });
+  }
+
+  @Option({ flags: '--name <name>', description: 'name of the organization', required: true })
+  name(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--owner-email <address>', description: 'e-mail address of its owner', required: true })
+  ownerEmail(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--owner-name <name>', description: 'name of its owner', required: true })
+  ownerName(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--password-stdin', description: 'read the owner’s password from standard input' })
+  passwordStdin(): boolean {
+    return true;
+  }
+}
+
+@Command({
+  name: 'organization',
+  description: 'Organizations, the customers of the platform',
+  subCommands: [CreateOrganizationCommand],
+})
+export class OrganizationCommand extends CommandRunner {
+  override async run(): Promise<void> {
+    this.command.help();
+  }
+}

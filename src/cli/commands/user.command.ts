@@ -1,0 +1,80 @@
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import {
+  DASHBOARD_ROLES,
+  DashboardUsersService,
+  type DashboardRole,
+} from '../../modules/dashboard-users/index.js';
+import { OrganizationsService } from '../../modules/organizations/index.js';
+import { answer, CommandError, OperatorSession } from '../operator-session.js';
+import { secretFromStandardInput } from './standard-input.js';
+
+interface AddUserOptions {
+  readonly organization: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly passwordStdin?: boolean;
+}
+
+@SubCommand({ name: 'add', description: 'Add a dashboard user; shows a generated password once' })
+export class AddUserCommand extends CommandRunner {
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  override run(_arguments: string[], options: AddUserOptions): Promise<void> {
+    return this.session.run(async (app) => {
+      if (!isRole(options.role))
+        throw new CommandError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
+      await app.get(OrganizationsService).require(options.organization);
+      const user = await app.get(DashboardUsersService).add({
+        organizationId: options.organization,
+        email: options.email,
+        name: options.name,
+        role: options.role,
+        ...(options.passwordStdin ? { password: await secretFromStandardInput() } : {}),
+      });
+      answer({
+        user_id: user.id,
+        email: user.email,
+        ...(options.passwordStdin ? {} : { password: user.password }),
+      });
+    });
+  }
+
+  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
+  organization(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--email <address>', description: 'e-mail address', required: true })
+  email(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--name <name>', description: 'name', required: true })
+  name(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--role <role>', description: DASHBOARD_ROLES.join(', '), required: true })
+  role(value: string): string {
+    return value;
+  }
+
+  @Option({ flags: '--password-stdin', description: 'read the password from standard input' })
+  passwordStdin(): boolean {
+    return true;
+  }
+}
+
+@Command({ name: 'user', description: 'Dashboard users', subCommands: [AddUserCommand] })
+export class UserCommand extends CommandRunner {
+  override async run(): Promise<void> {
+    this.command.help();
+  }
+}
+
+function isRole(value: string): value is DashboardRole {
+  return (DASHBOARD_ROLES as readonly string[]).includes(value);
+}

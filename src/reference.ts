@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import './application.js';
+import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
+import { errorCatalogue } from './infrastructure/errors/index.js';
+
+/** The pages of `docs/` that are written from the code; a test fails when they are stale. */
+export function referencePages(): Readonly<Record<string, string>> {
+  return { 'docs/configuration.md': configurationPage(), 'docs/errors.md': errorsPage() };
+}
+
+function configurationPage(): string {
+  const sections = configurationDefinitions().map(({ title, target }) => {
+    const defaults = new target() as Record<string, unknown>;
+    const rows = variablesOf(target).map(
+      ({ name, property, description, secret }) =>
+        `| \`${name}\` | ${inWords(defaults[property])} | ${description}${secret ? ' Secret.' : ''} |`,
+    );
+    return [`## ${title}`, '', '| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+  });
+  return page(
+    'Configuration',
+    'Everything is read from the environment when a process starts; all problems are reported at once. ' +
+      'A variable `X` can be given as `X_FILE`, the path of a file that holds its value: use that for secrets.',
+    sections,
+  );
+}
+
+function errorsPage(): string {
+  const rows = [...errorCatalogue()]
+    .toSorted((left, right) => left.status - right.status || left.code.localeCompare(right.code))
+    .map(({ status, type, code, when }) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`);
+  return page(
+    'Errors',
+    'Every error is a JSON object with `error_type`, `error_code` and `error_message`, and `retry_after` in ' +
+      'seconds on 429. Branch on `error_code`; the message is for people and may change.',
+    [['| status | error_type | error_code | when |', '| --- | --- | --- | --- |', ...rows].join('\n')],
+  );
+}
+
+function page(title: string, introduction: string, sections: readonly string[]): string {
+  const origin = '<!-- Written by `npm run docs` from the code. Change it there. -->';
+  return `${[`# ${title}`, origin, introduction, ...sections].join('\n\n')}\n`;
+}
+
+function inWords(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? '`on`' : '`off`';
+  return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``;
+}
+
+const [, program] = process.argv;
+if (program === import.meta.filename) {
+  for (const [file, text] of Object.entries(referencePages())) writeFileSync(file, text);
+}

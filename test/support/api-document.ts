@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { leaveForReporter } from './run-directory.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>> }>>;
+}
+
+const DOCUMENT = 'document';
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as (instance: Ajv2020) => void)(ajv);
+ajv.addSchema(document, DOCUMENT);
+
+const validators = new Map<string, ValidateFunction>();
+
+/**
+ * Holds an answer against the committed API document: the status must be documented, the body valid, the
+ * documented headers there. Answers of paths that the document does not know (health, 404, 405) pass.
+ */
+export function expectDocumented(
+  method: string,
+  path: string,
+  status: number,
+  headers: Headers,
+  body: unknown,
+): void {
+  const operation = document.paths[path]?.[method.toLowerCase()];
+  if (!operation) return;
+  const response = operation.responses[String(status)];
+  if (!response) throw new Error(`${operation.operationId} answered ${status}, which is not documented`);
+  for (const header of Object.keys(response.headers ?? {})) {
+    if (!headers.has(header))
+      throw new Error(`${operation.operationId} answered ${status} without ${header}`);
+  }
+  const validate = validatorOf(method, path, status);
+  if (!validate(body)) {
+    throw new Error(
+      `${operation.operationId} answered ${status} with a body that the document does not allow: ` +
+        `${ajv.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
+    );
+  }
+  leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
+}
+
+function validatorOf(method: string, path: string, status: number): ValidateFunction {
+  const key = `${method} ${path} ${status}`;
+  let validate = validators.get(key);
+  if (!validate) {
+    const pointer = [
+      'paths',
+      path,
+      method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      'application/json',
+      'schema',
+    ]
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    validate = ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
+    validators.set(key, validate);
+  }
+  return validate;
+}

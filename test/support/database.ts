@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+const templateUrl = process.env.TEST_TEMPLATE_URL ?? '';
+
+/** A database of its own, cloned from the migrated template, and a connection to look into it. */
+export interface TestDatabase {
+  readonly name: string;
+  readonly url: string;
+  query<Row extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** Ends every connection to it and refuses new ones, as if the server were gone. */
+  cutOff(): Promise<void>;
+  reconnect(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(`CREATE DATABASE ${name}${options.empty ? '' : ' TEMPLATE template_migrated'}`);
+  const url = Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href;
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => undefined);
+  return {
+    name,
+    url,
+    query: async (sql, values) => (await pool.query(sql, values)).rows,
+    async cutOff() {
+      await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    },
+    async reconnect() {
+      await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    },
+    async drop() {
+      await pool.end();
+      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/** Not on the template: it can be cloned only while nobody is connected to it. */
+async function administer(sql: string): Promise<void> {
+  const url = Object.assign(new URL(templateUrl), { pathname: '/postgres' }).href;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createApplication } from '../../src/application.js';
+import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { OrganizationsService } from '../../src/modules/organizations/index.js';
+import { expectDocumented } from './api-document.js';
+import { cloneDatabase, type TestDatabase } from './database.js';
+import { rememberSecret } from './run-directory.js';
+
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly as?: IssuedCredentials;
+  readonly headers?: Record<string, string>;
+}
+
+/** The whole service over real HTTP, on a database of its own. */
+export interface TestApp {
+  readonly app: NestExpressApplication;
+  readonly database: TestDatabase;
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly development: IssuedCredentials;
+  readonly production: IssuedCredentials;
+  /** Calls the service; every answer is held against the API document. */
+  call<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>;
+  /** A further organization, to see that it sees nothing of this one. */
+  anotherOrganization(): Promise<{ development: IssuedCredentials; production: IssuedCredentials }>;
+  close(): Promise<void>;
+}
+
+export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+  const database = await cloneDatabase();
+  const configuration = loadConfiguration({
+    DATABASE_URL: database.url,
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DATABASE_CONNECT_TIMEOUT_MS: '500',
+    ...environment,
+  });
+  const app = await createApplication(configuration, { backgroundWork: false });
+  await app.listen(0, '127.0.0.1');
+  const baseUrl = await app.getUrl();
+  const createOrganization = async () => {
+    const created = await app.get(OrganizationsService).create({
+      name: 'Test organization',
+      ownerEmail: `${randomBytes(6).toString('hex')}@example.com`,
+      ownerName: 'Owner',
+    });
+    rememberSecret(created.development.secret, created.production.secret, created.owner.password);
+    return created;
+  };
+  const { id: organizationId, development, production } = await createOrganization();
+  return {
+    app,
+    database,
+    baseUrl,
+    organizationId,
+    development,
+    production,
+    anotherOrganization: createOrganization,
+    async call<Body>(path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+      const method = options.method ?? (options.body === undefined ? 'GET' : 'POST');
+      const response = await fetch(`${baseUrl}${path}`, {
+        method,
+        headers: {
+          ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(options.as ? { authorization: basic(options.as) } : {}),
+          ...options.headers,
+        },
+        ...(options.body === undefined ? {} : { body: encode(options.body) }),
+      });
+      const text = await response.text();
+      const body = (text === '' ? undefined : JSON.parse(text)) as Body;
+      expectDocumented(method, path, response.status, response.headers, body);
+      return { status: response.status, headers: response.headers, body };
+    },
+    async close() {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'>): string {
+  const encoded = Buffer.from(`${credentials.clientId}:${credentials.secret}`).toString('base64');
+  rememberSecret(encoded);
+  return `Basic ${encoded}`;
+}
+
+function encode(body: unknown): string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+}
+
+/** The body of an error answer. */
+export function error(type: string, code: string, message: string): Record<string, string> {
+  return { error_type: type, error_code: code, error_message: message };
+}
+
+export const invalidField = (message: string): Record<string, string> =>
+  error('INVALID_REQUEST', 'INVALID_FIELD', message);
