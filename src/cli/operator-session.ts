@@ -5,13 +5,8 @@ import { processEnvironment, ServiceConfiguration, SURFACES } from '../infrastru
 import { layFoundation, plainSentence, prepareSchema } from '../infrastructure/foundation/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
 
-/** An operator's command was understood but cannot be done; the message is a sentence for them. */
-export class CommandError extends Error {}
-
 /** Exit codes of every command: not done (a sentence says why), and done but for what was skipped. */
 export const EXIT = { failed: 1, incomplete: 2 } as const;
-
-const REFUSALS = new Set(['ApiClientError', 'DashboardUserError', 'OrganizationError', 'CommandError']);
 
 /**
  * Opens the application for one command and closes it again. Only when a command really runs: `--help`
@@ -43,15 +38,10 @@ export class OperatorSession {
         await release();
       }
     } catch (error) {
-      tell(sentenceFor(error));
+      tell(plainSentence(error));
       process.exitCode = EXIT.failed;
     }
   }
-}
-
-function sentenceFor(error: unknown): string {
-  if (error instanceof Error && REFUSALS.has(error.constructor.name)) return error.message;
-  return plainSentence(error);
 }
 
 /** Answers the operator on standard output, as JSON that people can read too. */

@@ -2,8 +2,9 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { answer, CommandError, OperatorSession } from '../operator-session.js';
+import { answer, OperatorSession } from '../operator-session.js';
 
 const DEFAULT_LIST = 20;
 
@@ -17,7 +18,7 @@ export class ListApplicationsCommand extends CommandRunner {
     return this.session.run(async (app) => {
       const limit = options.limit ?? DEFAULT_LIST;
       if (!Number.isInteger(limit) || limit < 1)
-        throw new CommandError('The limit must be a positive integer.');
+        throw new OperatorError('The limit must be a positive integer.');
       answer((await app.get(CareersService).newest(limit)).map(exported));
     });
   }
@@ -43,7 +44,7 @@ export class ExportApplicationsCommand extends CommandRunner {
       } else if (options.format === 'ndjson') {
         await pipeline(rows, toLines, process.stdout, KEEP_OPEN);
       } else {
-        throw new CommandError('The format must be csv or ndjson.');
+        throw new OperatorError('The format must be csv or ndjson.');
       }
     });
   }

@@ -1,9 +1,10 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, CommandError, OperatorSession } from '../operator-session.js';
+import { answer, OperatorSession } from '../operator-session.js';
 
 @SubCommand({ name: 'list', description: 'List API clients; never their secrets' })
 export class ListClientsCommand extends CommandRunner {
@@ -45,7 +46,7 @@ export class CreateClientCommand extends CommandRunner {
   override run(_arguments: string[], options: { organization: string; environment: string }): Promise<void> {
     return this.session.run(async (app) => {
       if (!isEnvironment(options.environment)) {
-        throw new CommandError('The environment must be development or production.');
+        throw new OperatorError('The environment must be development or production.');
       }
       await app.get(OrganizationsService).require(options.organization);
       const client = await app.get(ApiClientsService).create(options.organization, options.environment);
@@ -122,7 +123,7 @@ export class EnableOperationCommand extends CommandRunner {
   override run(_arguments: string[], options: { client: string; operation: string }): Promise<void> {
     return this.session.run(async (app) => {
       if (options.operation !== IDENTIFY_OPERATION) {
-        throw new CommandError(`The operation must be ${IDENTIFY_OPERATION}.`);
+        throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
       }
       await app.get(ApiClientsService).enableOperation(options.client, options.operation);
       answer({ client_id: options.client, enabled: options.operation });

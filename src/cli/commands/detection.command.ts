@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { DetectedAccountsImport, type ImportState } from '../../modules/detected-accounts/index.js';
-import { answer, CommandError, EXIT, OperatorSession } from '../operator-session.js';
+import { answer, EXIT, OperatorSession } from '../operator-session.js';
 
 @SubCommand({
   name: 'import',
@@ -48,7 +49,7 @@ async function open(file: string): Promise<NodeJS.ReadableStream> {
   try {
     await access(file, constants.R_OK);
   } catch {
-    throw new CommandError(`The file ${file} cannot be read.`);
+    throw new OperatorError(`The file ${file} cannot be read.`);
   }
   return createReadStream(file);
 }

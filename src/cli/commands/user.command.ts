@@ -1,11 +1,12 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   DASHBOARD_ROLES,
   DashboardUsersService,
   type DashboardRole,
 } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, CommandError, OperatorSession } from '../operator-session.js';
+import { answer, OperatorSession } from '../operator-session.js';
 import { secretFromStandardInput } from './standard-input.js';
 
 interface AddUserOptions {
@@ -25,7 +26,7 @@ export class AddUserCommand extends CommandRunner {
   override run(_arguments: string[], options: AddUserOptions): Promise<void> {
     return this.session.run(async (app) => {
       if (!isRole(options.role))
-        throw new CommandError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
+        throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
       await app.get(OrganizationsService).require(options.organization);
       const user = await app.get(DashboardUsersService).add({
         organizationId: options.organization,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { validateSync } from 'class-validator';
+import { OperatorError } from '../errors/index.js';
 import {
   configurationDefinitions,
   variablesOf,
@@ -9,10 +10,9 @@ import {
 } from './environment-variable.js';
 
 /** What is wrong with the environment, all of it at once, for an operator to read. */
-export class ConfigurationError extends Error {
+export class ConfigurationError extends OperatorError {
   constructor(readonly problems: readonly string[]) {
     super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.name = 'ConfigurationError';
   }
 }
 

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { OperatorError } from '../errors/index.js';
 import { decrypt, encrypt } from './authenticated-encryption.js';
 import { KeyRepository, type WrappedDataKey } from './key.repository.js';
 import { KeyWrapper } from './key-wrapper.js';
 import { SecretDigest } from './secret-digest.js';
 
 /** The keys given to this process are not those that the database was made with. */
-export class KeyMismatchError extends Error {
+export class KeyMismatchError extends OperatorError {
   constructor(variable: string) {
     super(
       `${variable} is not the key that this database was made with. ` +
         'Start with the original key (outside production it lies in the data directory), or with an empty database.',
     );
-    this.name = 'KeyMismatchError';
   }
 }
 

@@ -1,17 +1,13 @@
 import { DataSource } from 'typeorm';
+import { OperatorError } from '../errors/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 
 const OLDEST_SERVER = 150_000;
 
-/** The database cannot be used; the message is a sentence for an operator. */
-export class DatabaseStartError extends Error {
-  constructor(sentence: string) {
-    super(sentence);
-    this.name = 'DatabaseStartError';
-  }
-}
+/** The database cannot be used. */
+export class DatabaseStartError extends OperatorError {}
 
 /**
  * Opens a connection of its own, brings the schema up to date and closes it.

@@ -2,3 +2,4 @@ export { ApiError, type ErrorBody } from './api-error.js';
 export * from './common-errors.js';
 export { ERROR_CODES, ERROR_TYPES } from './enumerations.js';
 export { errorCatalogue, ErrorKind } from './error-kind.js';
+export { OperatorError } from './operator-error.js';

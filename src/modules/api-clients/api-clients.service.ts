@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import type { ApiSecret } from './api-secret.entity.js';
@@ -14,9 +15,6 @@ export interface IssuedCredentials {
   readonly environment: PlatformEnvironment;
   readonly secret: string;
 }
-
-/** Why an operator's wish cannot be granted; the message is a sentence for them. */
-export class ApiClientError extends Error {}
 
 const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
@@ -40,14 +38,14 @@ export class ApiClientsService {
     return this.repository.clients(organizationId);
   }
 
-  /** @throws ApiClientError when the organization has a client of this environment */
+  /** @throws OperatorError when the organization has a client of this environment */
   @Transactional()
   async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {
     const clientId = randomUUID();
     const createdAt = this.clock.now();
     const client: ApiClient = { id: clientId, organizationId, environment, enabledOperations: [], createdAt };
     if (!(await this.repository.addClient(client))) {
-      throw new ApiClientError(`The organization has a ${environment} client already.`);
+      throw new OperatorError(`The organization has a ${environment} client already.`);
     }
     const secret = await this.addSecret(client, 1, createdAt);
     return { clientId, environment, secret };
@@ -59,19 +57,19 @@ export class ApiClientsService {
    * signature and receivers need time to learn the new key.
    *
    * @param overlapHours 0 (after a leak) to 168
-   * @throws ApiClientError when the client is unknown or in the middle of another rotation
+   * @throws OperatorError when the client is unknown or in the middle of another rotation
    */
   @Transactional()
   async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
     if (!(overlapHours >= 0 && overlapHours <= LONGEST_OVERLAP_HOURS)) {
-      throw new ApiClientError(`The overlap must be 0 to ${LONGEST_OVERLAP_HOURS} hours.`);
+      throw new OperatorError(`The overlap must be 0 to ${LONGEST_OVERLAP_HOURS} hours.`);
     }
     const client = await this.locked(clientId);
     const now = this.clock.now();
     const [current, previous] = await this.repository.secretsOf(clientId);
     if (!current) throw new Error(`The client ${clientId} has no secret`);
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
-      throw new ApiClientError('A rotation is under way: the previous secret is still accepted.');
+      throw new OperatorError('A rotation is under way: the previous secret is still accepted.');
     }
     const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
     await this.repository.changeSecret(current.id, { acceptedUntil: overlapEnds });
@@ -82,7 +80,7 @@ export class ApiClientsService {
   /**
    * Signs webhooks with the newest secret from now on.
    *
-   * @throws ApiClientError when the client is unknown
+   * @throws OperatorError when the client is unknown
    */
   @Transactional()
   async activateSecret(clientId: string): Promise<void> {
@@ -96,7 +94,7 @@ export class ApiClientsService {
   /**
    * Lets the client use an operation that needs an arrangement.
    *
-   * @throws ApiClientError when the client is unknown
+   * @throws OperatorError when the client is unknown
    */
   async enableOperation(clientId: string, operation: string): Promise<void> {
     if (!(await this.repository.enableOperation(clientId, operation))) throw unknownClient(clientId);
@@ -127,6 +125,6 @@ export class ApiClientsService {
   }
 }
 
-function unknownClient(clientId: string): ApiClientError {
-  return new ApiClientError(`There is no API client ${clientId}.`);
+function unknownClient(clientId: string): OperatorError {
+  return new OperatorError(`There is no API client ${clientId}.`);
 }

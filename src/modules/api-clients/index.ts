@@ -1,2 +1,2 @@
-export { ApiClientError, ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
+export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
 export { ApiClientsModule } from './api-clients.module.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isEmail } from 'class-validator';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import type { DashboardRole } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
@@ -21,9 +22,6 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
-/** Why a user cannot be added; the message is a sentence for an operator. */
-export class DashboardUserError extends Error {}
-
 /** The people who use the dashboard. */
 @Injectable()
 export class DashboardUsersService {
@@ -32,13 +30,13 @@ export class DashboardUsersService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DashboardUserError when the address is malformed or taken, or the password too short */
+  /** @throws OperatorError when the address is malformed or taken, or the password too short */
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
-    if (!isEmail(email)) throw new DashboardUserError('The e-mail address is not valid.');
+    if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
     const password = user.password ?? generatePassword();
     if ([...password].length < SHORTEST_PASSWORD) {
-      throw new DashboardUserError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);
+      throw new OperatorError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);
     }
     const id = randomUUID();
     const added = await this.repository.add({
@@ -50,7 +48,7 @@ export class DashboardUsersService {
       passwordHash: await hashPassword(password),
       createdAt: this.clock.now(),
     });
-    if (!added) throw new DashboardUserError('A user with this e-mail address exists already.');
+    if (!added) throw new OperatorError('A user with this e-mail address exists already.');
     return { id, email, password };
   }
 }

@@ -1,7 +1,3 @@
 export { DASHBOARD_ROLES, type DashboardRole } from './dashboard-user.entity.js';
 export { DashboardUsersModule } from './dashboard-users.module.js';
-export {
-  DashboardUserError,
-  DashboardUsersService,
-  type AddedDashboardUser,
-} from './dashboard-users.service.js';
+export { DashboardUsersService, type AddedDashboardUser } from './dashboard-users.service.js';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
@@ -22,9 +23,6 @@ export interface CreatedOrganization {
   readonly owner: AddedDashboardUser;
 }
 
-/** Why an operator's wish cannot be granted; the message is a sentence for them. */
-export class OrganizationError extends Error {}
-
 /** The customers of the platform. */
 @Injectable()
 export class OrganizationsService {
@@ -38,7 +36,7 @@ export class OrganizationsService {
   /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
   @Transactional()
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
-    if (organization.name.trim() === '') throw new OrganizationError('The organization needs a name.');
+    if (organization.name.trim() === '') throw new OperatorError('The organization needs a name.');
     const id = randomUUID();
     await this.repository.add({ id, name: organization.name, createdAt: this.clock.now() });
     const development = await this.apiClients.create(id, 'development');
@@ -70,10 +68,10 @@ export class OrganizationsService {
     return created;
   }
 
-  /** @throws OrganizationError when there is no such organization */
+  /** @throws OperatorError when there is no such organization */
   async require(id: string): Promise<void> {
     if (!isUUID(id) || !(await this.repository.exists(id))) {
-      throw new OrganizationError(`There is no organization ${id}.`);
+      throw new OperatorError(`There is no organization ${id}.`);
     }
   }
 }
