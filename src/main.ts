@@ -1,47 +1,27 @@
 import { createApplication } from './application.js';
-import { processEnvironment, ServiceConfiguration } from './infrastructure/config/index.js';
-import {
-  layFoundation,
-  onTermination,
-  plainSentence,
-  prepareSchema,
-} from './infrastructure/foundation/index.js';
+import { ServiceConfiguration } from './infrastructure/config/index.js';
+import { onTermination, prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
 import { HttpConfiguration } from './infrastructure/http/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
-const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
-
-/** The service: foundation, schema, application, listen. Stops in the opposite order. */
-async function main(): Promise<void> {
-  const foundation = await layFoundation(processEnvironment(), say);
-  try {
-    const { configuration } = foundation;
-    await prepareSchema(configuration);
-    const service = configuration.get(ServiceConfiguration);
-    const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });
-    onTermination(async () => {
-      await app.close();
-      await foundation.release();
-    });
-    try {
-      const { host, port } = configuration.get(HttpConfiguration);
-      await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
-      const baseUrl = (await app.getUrl()).replace('[::1]', '127.0.0.1');
-      if (!service.isProduction) say(await app.get(FirstOrganization).provide(baseUrl));
-      say(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`);
-    } catch (error) {
-      await app.close();
-      throw error;
-    }
-  } catch (error) {
+/** The service: foundation, schema, application, listen. It stops in the opposite order. */
+await runProgram(async (foundation) => {
+  const { configuration } = foundation;
+  await prepareSchema(configuration);
+  const service = configuration.get(ServiceConfiguration);
+  const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });
+  onTermination(async () => {
+    await app.close();
     await foundation.release();
+  });
+  try {
+    const { host, port } = configuration.get(HttpConfiguration);
+    await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
+    const baseUrl = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+    if (!service.isProduction) say(await app.get(FirstOrganization).provide(baseUrl));
+    say(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`);
+  } catch (error) {
+    await app.close();
     throw error;
   }
-}
-
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${plainSentence(error)}\n`);
-  process.exit(1);
-}
+});

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import ts from 'typescript';
+
+/** Path from the project's root, with slashes, to text. A rule is a function of this, so it can be tried out. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** One dependency of a file on another file or on a package. */
+export interface Import {
+  readonly from: string;
+  /** As it is written. */
+  readonly specifier: string;
+  /** The source it leads to; undefined for packages. */
+  readonly to: string | undefined;
+  /** Imported names as the exporting file calls them; `*` for all of it. Types that vanish are not among them. */
+  readonly values: readonly string[];
+}
+
+/** All sources of the service, without the specs beside them. */
+export function readSources(): Sources {
+  const root = join(import.meta.dirname, '..', '..');
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `src/${file.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .toSorted();
+  return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+}
+
+/** For trying a rule out: sources from an object. */
+export function planted(files: Readonly<Record<string, string>>): Sources {
+  return new Map(Object.entries(files));
+}
+
+const trees = new Map<string, ts.SourceFile>();
+
+/** Only parsed, not type-checked: 0.2 s for all sources instead of 4 s. */
+export function treeOf(path: string, text: string): ts.SourceFile {
+  const key = `${path}\n${text}`;
+  let tree = trees.get(key);
+  if (!tree) {
+    tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+    trees.set(key, tree);
+  }
+  return tree;
+}
+
+export function treesOf(sources: Sources): [string, ts.SourceFile][] {
+  return [...sources].map(([path, text]) => [path, treeOf(path, text)]);
+}
+
+export function everyNode(tree: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(tree);
+  ts.forEachChild(tree, (child) => everyNode(child, visit));
+}
+
+/** Imports, re-exports, dynamic imports and import types. */
+export function importsOf(sources: Sources): Import[] {
+  return treesOf(sources).flatMap(([from, tree]) => {
+    const imports: Import[] = [];
+    const add = (specifier: ts.Node | undefined, values: readonly string[]): void => {
+      if (!specifier || !ts.isStringLiteralLike(specifier)) return;
+      imports.push({ from, specifier: specifier.text, to: resolve(from, specifier.text, sources), values });
+    };
+    everyNode(tree, (node) => {
+      if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importedValues(node.importClause));
+      else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, exportedValues(node));
+      else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+        add(node.arguments[0], ['*']);
+      else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+        add(node.argument.literal, []);
+    });
+    return imports;
+  });
+}
+
+function importedValues(clause: ts.ImportClause | undefined): string[] {
+  if (!clause) return ['*'];
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return [];
+  const named = clause.namedBindings;
+  const elements =
+    named && ts.isNamedImports(named)
+      ? named.elements.filter((element) => !element.isTypeOnly).map(originalName)
+      : named
+        ? ['*']
+        : [];
+  return [...(clause.name ? ['default'] : []), ...elements];
+}
+
+function exportedValues(node: ts.ExportDeclaration): string[] {
+  if (node.isTypeOnly) return [];
+  if (!node.exportClause || !ts.isNamedExports(node.exportClause)) return ['*'];
+  return node.exportClause.elements.filter((element) => !element.isTypeOnly).map(originalName);
+}
+
+export function originalName(element: ts.ImportSpecifier | ts.ExportSpecifier): string {
+  return (element.propertyName ?? element.name).text;
+}
+
+export function resolve(from: string, specifier: string, sources: Sources): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const path = posix.join(posix.dirname(from), specifier).replace(/\.js$/, '.ts');
+  return sources.has(path) || path.endsWith('.ts') ? path : `${path}.ts`;
+}
+
+/** `src/modules/careers` for anything in there, `src/infrastructure/http` likewise; undefined elsewhere. */
+export function houseFolderOf(path: string): string | undefined {
+  return /^src\/(?:modules|infrastructure)\/[^/]+(?=\/)/.exec(path)?.[0];
+}
+
+export const isInfrastructure = (path: string): boolean => path.startsWith('src/infrastructure/');
+export const isModule = (path: string): boolean => path.startsWith('src/modules/');
+
+/** Where in a file a node stands, as editors and terminals link it. */
+export function at(path: string, tree: ts.SourceFile, node: ts.Node): string {
+  return `${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
+}
+
+export function decoratorsOf(node: ts.Node): { name: string; arguments: readonly ts.Expression[] }[] {
+  const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
+  return decorators.map(({ expression }) => {
+    const call = ts.isCallExpression(expression) ? expression : undefined;
+    return { name: (call?.expression ?? expression).getText(), arguments: call?.arguments ?? [] };
+  });
+}
+
+export function foldersOf(sources: Sources): string[] {
+  const folders = new Set<string>();
+  for (const path of sources.keys()) {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  }
+  return [...folders].toSorted();
+}
