@@ -68,7 +68,8 @@ export function strayClock(sources: Sources): string[] {
   });
 }
 
-const HTTP_CLIENTS = /^(?:undici|axios|got|ky|superagent|request|node-fetch|cross-fetch|@nestjs\/axios)(?:\/|$)/;
+const HTTP_CLIENTS =
+  /^(?:undici|axios|got|ky|superagent|request|node-fetch|cross-fetch|@nestjs\/axios)(?:\/|$)/;
 const NODE_HTTP = /^(?:node:)?(?:http|https|http2)$/;
 const OUTGOING = new Set(['request', 'get', 'connect', 'Agent', 'ClientRequest', 'default', '*']);
 

@@ -210,7 +210,9 @@ function heritage(
   return (node.heritageClauses ?? [])
     .filter((clause) => clause.token === keyword)
     .flatMap((clause) => [...clause.types])
-    .map(({ expression }) => (ts.isCallExpression(expression) ? expression.expression : expression).getText());
+    .map(({ expression }) =>
+      (ts.isCallExpression(expression) ? expression.expression : expression).getText(),
+    );
 }
 
 function namesFromInfrastructure(path: string, sources: Sources): Set<string> {

@@ -117,7 +117,8 @@ export function namelessEntities(sources: Sources): string[] {
 
 function hasProperty(node: ts.Expression, name: string): boolean {
   return (
-    ts.isObjectLiteralExpression(node) && node.properties.some((property) => property.name?.getText() === name)
+    ts.isObjectLiteralExpression(node) &&
+    node.properties.some((property) => property.name?.getText() === name)
   );
 }
 
@@ -186,7 +187,8 @@ function needsComment(declaration: ts.Node): boolean {
   return (
     ts.isVariableStatement(declaration) &&
     declaration.declarationList.declarations.some(
-      ({ initializer }) => initializer && (ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer)),
+      ({ initializer }) =>
+        initializer && (ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer)),
     )
   );
 }
