@@ -181,16 +181,8 @@ function namesDeclaredBy(statement: ts.Statement): string[] {
 
 function needsComment(declaration: ts.Node): boolean {
   if (ts.isFunctionDeclaration(declaration)) return true;
-  if (ts.isClassDeclaration(declaration)) {
-    return !decoratorsOf(declaration).some(({ name }) => name === 'Module' || name === 'Configuration');
-  }
-  return (
-    ts.isVariableStatement(declaration) &&
-    declaration.declarationList.declarations.some(
-      ({ initializer }) =>
-        initializer && (ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer)),
-    )
-  );
+  if (!ts.isClassDeclaration(declaration)) return false;
+  return !decoratorsOf(declaration).some(({ name }) => name === 'Module' || name === 'Configuration');
 }
 
 function isCommented(declaration: ts.Node, tree: ts.SourceFile): boolean {

@@ -52,6 +52,7 @@ export function configurationDefinitions(): readonly ConfigurationDefinition[] {
   return definitions;
 }
 
+/** The documented variables of a configuration class, in the order of its fields. */
 export function variablesOf(target: ConfigurationClass): readonly VariableDefinition[] {
   return (Reflect.getOwnMetadata(VARIABLES, target.prototype) ?? []) as VariableDefinition[];
 }

@@ -47,6 +47,7 @@ export function isTransient(error: unknown): boolean {
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
+/** Whether PostgreSQL refused the statement because of this unique constraint, and not of another. */
 export function violatesUnique(error: unknown, constraint: string): boolean {
   const driverError = driverErrorOf(error);
   return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;

@@ -10,6 +10,7 @@ export interface DocumentedError {
   readonly messages: readonly string[];
 }
 
+/** The kind with this operation’s own messages instead of the catalogue’s example. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
   return { kind, messages };
 }

@@ -119,20 +119,25 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   const problem =
     broken('client_id', client_id, [isUuid]) ??
     broken('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
-    (merchant_id === undefined ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
-    (detected_at === undefined ? undefined : broken('detected_at', detected_at, [isTimestamp]));
+    (isAbsent(merchant_id) ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
+    (isAbsent(detected_at) ? undefined : broken('detected_at', detected_at, [isTimestamp]));
   if (problem !== undefined) return problem;
   return {
     line,
     clientId: (client_id as string).toLowerCase(),
     externalUserId: external_user_id as string,
     merchant: (merchant_id ?? merchant) as string | number,
-    detectedAt: detected_at === undefined ? now : new Date(detected_at as string),
+    detectedAt: isAbsent(detected_at) ? now : new Date(detected_at as string),
   };
 }
 
+/** As in the bodies of the API: null for an optional field counts as absent. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 function broken(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
-  if (value === undefined || value === null || value === '') return `The ${name} field is required.`;
+  if (isAbsent(value) || value === '') return `The ${name} field is required.`;
   for (const rule of rules) {
     const message = rule(value, { words: name, object: {} });
     if (message !== undefined) return message;
