@@ -39,7 +39,6 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addServer('/', 'This deployment')
     .addTag(SURFACE_NAMES.platform, 'For your backend. Basic credentials.')
     .addTag(SURFACE_NAMES.careers, 'For applicants. No credentials.')
-    .addTag('Health', 'For load balancers and orchestrators.')
     .addBasicAuth(
       { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
       'basic',

@@ -1,8 +1,9 @@
-import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
 /** What an organization calls the platform with: one for each environment. Its id is the `client_id`. */
 @Entity({ name: 'api_client' })
+@Check('api_client_environment_check', `environment IN ('development', 'production')`)
 @Unique('api_client_organization_environment_key', ['organizationId', 'environment'])
 export class ApiClient {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'api_client_pkey' })

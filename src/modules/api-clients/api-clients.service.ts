@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, SecretDigest, Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
@@ -97,11 +98,12 @@ export class ApiClientsService {
    * @throws OperatorError when the client is unknown
    */
   async enableOperation(clientId: string, operation: string): Promise<void> {
-    if (!(await this.repository.enableOperation(clientId, operation))) throw unknownClient(clientId);
+    const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));
+    if (!known) throw unknownClient(clientId);
   }
 
   private async locked(clientId: string): Promise<ApiClient> {
-    const client = await this.repository.lockClient(clientId);
+    const client = isUUID(clientId) ? await this.repository.lockClient(clientId) : null;
     if (!client) throw unknownClient(clientId);
     return client;
   }

@@ -20,10 +20,16 @@ export class CareersRateLimitGuard extends RateLimitGuard {
 
 /** One subscriber has a whole IPv6 /64 to itself, so its addresses count as one. */
 function household(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
+  if (!isIPv6(address) || /^::ffff:/i.test(address)) return address;
+  const [head = '', tail] = canonical(address).split('::');
   const groups = head === '' ? [] : head.split(':');
   const behind = tail ? tail.split(':').length : 0;
   if (tail !== undefined) groups.push(...Array<string>(8 - groups.length - behind).fill('0'));
   return groups.slice(0, 4).join(':');
+}
+
+/** One spelling for each address (RFC 5952): the one that a proxy writes need not be it. */
+function canonical(address: string): string {
+  const [withoutZone] = address.split('%');
+  return new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
 }

@@ -1,10 +1,11 @@
-import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 
 export const DASHBOARD_ROLES = ['owner', 'admin', 'member'] as const;
 export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
 
 /** A person who uses the dashboard of one organization. */
 @Entity({ name: 'dashboard_user' })
+@Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member')`)
 @Unique('dashboard_user_email_key', ['email'])
 export class DashboardUser {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_user_pkey' })

@@ -22,6 +22,8 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
+const NAME_LENGTH = 256;
+
 /** The people who use the dashboard. */
 @Injectable()
 export class DashboardUsersService {
@@ -34,6 +36,9 @@ export class DashboardUsersService {
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
+    if (user.name.trim() === '' || [...user.name].length > NAME_LENGTH) {
+      throw new OperatorError(`The name of a user has 1 to ${NAME_LENGTH} characters.`);
+    }
     const password = user.password ?? generatePassword();
     if ([...password].length < SHORTEST_PASSWORD) {
       throw new OperatorError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);

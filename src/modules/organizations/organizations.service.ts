@@ -23,6 +23,8 @@ export interface CreatedOrganization {
   readonly owner: AddedDashboardUser;
 }
 
+const NAME_LENGTH = 256;
+
 /** The customers of the platform. */
 @Injectable()
 export class OrganizationsService {
@@ -36,7 +38,9 @@ export class OrganizationsService {
   /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
   @Transactional()
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
-    if (organization.name.trim() === '') throw new OperatorError('The organization needs a name.');
+    if (!isPossibleName(organization.name)) {
+      throw new OperatorError(`The name of an organization has 1 to ${NAME_LENGTH} characters.`);
+    }
     const id = randomUUID();
     await this.repository.add({ id, name: organization.name, createdAt: this.clock.now() });
     const development = await this.apiClients.create(id, 'development');
@@ -74,4 +78,8 @@ export class OrganizationsService {
       throw new OperatorError(`There is no organization ${id}.`);
     }
   }
+}
+
+function isPossibleName(name: string): boolean {
+  return name.trim() !== '' && [...name].length <= NAME_LENGTH;
 }

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { matchKey } from './match-key.js';
+
+const anyText = fc.string({ unit: 'grapheme', maxLength: 60 });
+/** Words that people type, of scripts that have cases and accents. */
+const words = fc.string({
+  unit: fc.constantFrom(..."abcxyzABCXYZ0189éÉñÑüÜçÇøØåÅßæœĐđŁłИйΣσςΆά &+-.’'!"),
+  maxLength: 30,
+});
+
+describe('matchKey', () => {
+  it.each([
+    ['Café  Ōsaka!', 'cafeosaka'],
+    ['CAFE OSAKA', 'cafeosaka'],
+    ['Disney+', 'disney'],
+    ['Wal-Mart', 'walmart'],
+    ['H&M', 'hm'],
+    ["McDonald's", 'mcdonalds'],
+    ['McDonald’s', 'mcdonalds'],
+    ['7-Eleven', '7eleven'],
+    ['Ｎｅｔｆｌｉｘ', 'netflix'],
+    ['Ø', 'o'],
+    ['Straße', 'strasse'],
+    ['STRASSE', 'strasse'],
+    ['ŁÓDŹ', 'lodz'],
+    ['İstanbul', 'istanbul'],
+    ['ﬁt', 'fit'],
+    ['楽天', '楽天'],
+    ['', ''],
+    ['!?+', ''],
+    ['\u0000\uD800', ''],
+  ])('%p is %p', (name, key) => expect(matchKey(name)).toBe(key));
+
+  it('is its own key', () => {
+    fc.assert(fc.property(anyText, (name) => matchKey(matchKey(name)) === matchKey(name)));
+  });
+
+  it('holds letters and digits alone', () => {
+    fc.assert(fc.property(anyText, (name) => /^[\p{Letter}\p{Number}]*$/u.test(matchKey(name))));
+  });
+
+  it('does not see case', () => {
+    fc.assert(
+      fc.property(words, (name) => {
+        const key = matchKey(name);
+        return matchKey(name.toUpperCase()) === key && matchKey(name.toLowerCase()) === key;
+      }),
+    );
+  });
+
+  it('does not see accents, whichever way they are spelled', () => {
+    const accents = fc.constantFrom('\u0300', '\u0301', '\u0302', '\u0303', '\u0308', '\u030A', '\u0327');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcdeinouyz'), accents)), (letters) => {
+        const plain = letters.map(([letter]) => letter).join('');
+        const accented = letters.map(([letter, accent]) => letter + accent).join('');
+        return matchKey(accented) === plain && matchKey(accented.normalize('NFC')) === plain;
+      }),
+    );
+  });
+
+  it('does not see spacing and punctuation', () => {
+    const between = fc.constantFrom(' ', '\t', '-', '.', ',', '&', '+', '’', '\u00A0', '\u200B', '™');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcxyz019'), between)), (letters) => {
+        const spaced = letters.flat().join('').replaceAll('™', '');
+        return matchKey(spaced) === letters.map(([letter]) => letter).join('');
+      }),
+    );
+  });
+});
