@@ -20,7 +20,7 @@ import { MerchantsModule } from './modules/merchants/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 
-const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule, HttpModule];
+const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule];
 
 /** Modules that every process has, whatever it serves. */
 const FOUNDATION = [
@@ -56,6 +56,8 @@ export class AppModule {
         ...FOUNDATION,
         ...surfaces.flatMap((surface) => MODULES_OF_SURFACE[surface as Surface]),
         ...(options.backgroundWork ? [ScheduleModule.forRoot()] : []),
+        // Last here is first to shut down: calls under way end before what they need does.
+        HttpModule,
       ],
     };
   }

@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type AppOptions } from './app.module.js';
 import type { LoadedConfiguration } from './infrastructure/config/index.js';
-import { prepareHttpServer } from './infrastructure/http/index.js';
+import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
 
@@ -11,9 +11,10 @@ export async function createApplication(
   configuration: LoadedConfiguration,
   options: AppOptions,
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.register(configuration, options), {
+  const module = AppModule.register(configuration, options);
+  const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
     logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
-    // Bodies are read behind the guards (JsonBodyInterceptor).
+    // Bodies are read behind the guards (`@JsonBody()`).
     bodyParser: false,
     routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
     abortOnError: false,

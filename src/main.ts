@@ -1,25 +1,21 @@
 import { createApplication } from './application.js';
 import { ServiceConfiguration } from './infrastructure/config/index.js';
-import { onTermination, prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
+import { prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
 import { HttpConfiguration } from './infrastructure/http/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
 /** The service: foundation, schema, application, listen. It stops in the opposite order. */
-await runProgram(async (foundation) => {
-  const { configuration } = foundation;
+await runProgram(async ({ configuration }) => {
   await prepareSchema(configuration);
   const service = configuration.get(ServiceConfiguration);
   const app = await createApplication(configuration, { backgroundWork: service.backgroundWork });
-  onTermination(async () => {
-    await app.close();
-    await foundation.release();
-  });
   try {
     const { host, port } = configuration.get(HttpConfiguration);
     await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
     const baseUrl = (await app.getUrl()).replace('[::1]', '127.0.0.1');
     if (!service.isProduction) say(await app.get(FirstOrganization).provide(baseUrl));
     say(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`);
+    return () => app.close();
   } catch (error) {
     await app.close();
     throw error;

@@ -1,20 +1,17 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { ServiceConfiguration, SURFACES } from './infrastructure/config/index.js';
-import { onTermination, prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
+import { prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
 /** The background work of all surfaces, without an HTTP server. */
-await runProgram(async ({ configuration, release }) => {
+await runProgram(async ({ configuration }) => {
   await prepareSchema(configuration);
   configuration.get(ServiceConfiguration).surfaces = [...SURFACES];
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: true }),
     { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },
   );
-  onTermination(async () => {
-    await app.close();
-    await release();
-  });
   say('The background work is running.');
+  return () => app.close();
 });

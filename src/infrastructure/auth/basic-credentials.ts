@@ -33,9 +33,9 @@ export function parseBasicCredentials(header: string | undefined): BasicCredenti
  */
 export function hintOfWrongHeader(header: string | undefined): string {
   if (header === undefined) return 'no Authorization header';
-  if (/^bearer\b/i.test(header)) return 'Bearer token where Basic credentials belong';
+  if (/^bearer\b/i.test(header)) return 'a Bearer token where client_id and secret belong';
   if (!/^basic\b/i.test(header)) return 'Authorization without the Basic scheme';
-  if (/^basic +[^ ]+:/i.test(header)) return 'Basic credentials that are not encoded in base64';
-  if (!parseBasicCredentials(header)) return 'Basic credentials that are not base64 of client_id:secret';
+  if (/^basic +[^ ]+:/i.test(header)) return 'credentials that are not encoded in base64';
+  if (!parseBasicCredentials(header)) return 'credentials that are not base64 of client_id:secret';
   return 'wrong client_id or secret';
 }

@@ -34,9 +34,13 @@ export class LoadedConfiguration {
 /**
  * Reads every imported configuration class from the environment.
  *
+ * @param missing tells what else is missing, once every class is read
  * @throws ConfigurationError with every problem found, not only the first.
  */
-export function loadConfiguration(environment: Environment): LoadedConfiguration {
+export function loadConfiguration(
+  environment: Environment,
+  missing: (configuration: LoadedConfiguration) => readonly string[] = () => [],
+): LoadedConfiguration {
   const problems: string[] = [];
   const instances = new Map<ConfigurationClass, object>();
   for (const { target } of configurationDefinitions()) {
@@ -54,8 +58,10 @@ export function loadConfiguration(environment: Environment): LoadedConfiguration
     problems.push(...violations(instance, target, unreadable));
     instances.set(target, instance);
   }
+  const configuration = new LoadedConfiguration(instances);
+  problems.push(...missing(configuration));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return new LoadedConfiguration(instances);
+  return configuration;
 }
 
 /** An empty value counts as absent: that is how compose files and shells spell "not set". */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDatabaseUnavailable } from './sql-state.js';
 
 /** What one row waits for. */
 interface Waiting<Row> {
@@ -91,8 +92,8 @@ export class GroupCommit<Row> {
       this.paused = true;
       await pause(delay, undefined, { ref: false });
       this.paused = false;
-    } else if (group.length === 1) {
-      group[0]?.reject(error);
+    } else if (group.length === 1 || isDatabaseUnavailable(error)) {
+      for (const { reject } of group) reject(error);
     } else {
       // One row that the database refuses must not take its neighbours with it.
       for (const { row, resolve, reject } of group) await this.options.write([row]).then(resolve, reject);

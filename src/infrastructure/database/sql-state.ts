@@ -3,8 +3,16 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const UNIQUE_VIOLATION = '23505';
 
-/** Class 08: connection exception. Class 57P: operator intervention (shutdown, crash, starting up). 53300: too many connections. */
-const UNAVAILABLE_STATES = /^(?:08|57P|53300)/;
+/**
+ * Class 08: connection exception. 57014: the statement ran past its time. Class 57P: operator intervention
+ * (shutdown, crash, starting up). 53300: too many connections.
+ */
+const UNAVAILABLE_STATES = /^(?:08|57014|57P|53300)/;
+/**
+ * The check at the beginning of a connection: a database that lets nobody in for the time being says 55000,
+ * which from anywhere else is a fault of the statement.
+ */
+const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
 const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -22,6 +30,8 @@ const UNAVAILABLE_MESSAGES =
 interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
+  /** The function of PostgreSQL's own that raised it. */
+  readonly routine?: unknown;
   readonly message?: unknown;
   readonly driverError?: unknown;
 }
@@ -34,7 +44,8 @@ function driverErrorOf(error: unknown): DriverError {
 /** Whether the database could not be reached or went away, as opposed to refusing the statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
-  const { code, message } = driverErrorOf(error);
+  const { code, message, routine } = driverErrorOf(error);
+  if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (typeof code === 'string') {
     return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code);
   }

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import {
-  ConfigurationError,
   loadConfiguration,
   ServiceConfiguration,
   type Environment,
@@ -30,7 +29,7 @@ export async function layFoundation(
   environment: Environment,
   report: (sentence: string) => void,
 ): Promise<Foundation> {
-  const configuration = loadConfiguration(environment);
+  const configuration = loadConfiguration(environment, missingInProduction);
   provideKeys(configuration);
   return { configuration, release: await provideDatabase(configuration, report) };
 }
@@ -41,19 +40,25 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   await (migrateOnStart ? migrate(url) : checkDatabase(url));
 }
 
+/** What a developer's installation is supplied with and production has to bring along. */
+function missingInProduction(configuration: LoadedConfiguration): string[] {
+  if (!configuration.get(ServiceConfiguration).isProduction) return [];
+  const keys = configuration.get(CryptoConfiguration);
+  const database = configuration.get(DatabaseConfiguration);
+  return [
+    ...(database.url
+      ? []
+      : ['DATABASE_URL is required in production: the embedded database is for development.']),
+    ...(keys.secretPepper ? [] : ['SECRET_PEPPER is required in production.']),
+    ...(keys.keyEncryptionKey ? [] : ['KEY_ENCRYPTION_KEY is required in production.']),
+  ];
+}
+
 function provideKeys(configuration: LoadedConfiguration): void {
   const keys = configuration.get(CryptoConfiguration);
-  const service = configuration.get(ServiceConfiguration);
-  if (service.isProduction) {
-    const problems = [
-      ...(keys.secretPepper ? [] : ['SECRET_PEPPER is required in production.']),
-      ...(keys.keyEncryptionKey ? [] : ['KEY_ENCRYPTION_KEY is required in production.']),
-    ];
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    return;
-  }
-  keys.secretPepper ??= generatedKey(join(service.dataDirectory, 'secret-pepper'));
-  keys.keyEncryptionKey ??= generatedKey(join(service.dataDirectory, 'key-encryption-key'));
+  const { dataDirectory } = configuration.get(ServiceConfiguration);
+  keys.secretPepper ??= generatedKey(join(dataDirectory, 'secret-pepper'));
+  keys.keyEncryptionKey ??= generatedKey(join(dataDirectory, 'key-encryption-key'));
 }
 
 async function provideDatabase(
@@ -63,11 +68,6 @@ async function provideDatabase(
   const database = configuration.get(DatabaseConfiguration);
   const service = configuration.get(ServiceConfiguration);
   if (database.url !== undefined) return NOTHING_TO_RELEASE;
-  if (service.isProduction) {
-    throw new ConfigurationError([
-      'DATABASE_URL is required in production: the embedded database is for development.',
-    ]);
-  }
   // Not imported where it is not used.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
   const server = await startEmbeddedPostgres({

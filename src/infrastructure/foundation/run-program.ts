@@ -1,6 +1,7 @@
 import { processEnvironment } from '../config/index.js';
 import { layFoundation, type Foundation } from './foundation.js';
 import { plainSentence } from './plain-sentence.js';
+import { onTermination } from './termination.js';
 
 /** Says something to whoever started the program. */
 export function say(sentence: string): void {
@@ -10,14 +11,35 @@ export function say(sentence: string): void {
 /**
  * Runs a program that goes on until it is told to stop. When it cannot start, it lets go of what it stands
  * on, says why in a sentence, and ends with exit code 1.
+ *
+ * @param start answers how to stop; the foundation is let go of after that
  */
-export async function runProgram(start: (foundation: Foundation) => Promise<void>): Promise<void> {
-  let foundation: Foundation | undefined;
+export async function runProgram(
+  start: (foundation: Foundation) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const started = begin(start);
+  // Whoever is told to stop while it starts must not leave an embedded database behind either.
+  onTermination(async () => {
+    const stop = await started;
+    await stop();
+  });
+  await started;
+}
+
+async function begin(
+  start: (foundation: Foundation) => Promise<() => Promise<void>>,
+): Promise<() => Promise<void>> {
+  let release = async (): Promise<void> => undefined;
   try {
-    foundation = await layFoundation(processEnvironment(), say);
-    await start(foundation);
+    const foundation = await layFoundation(processEnvironment(), say);
+    release = foundation.release;
+    const stop = await start(foundation);
+    return async () => {
+      await stop();
+      await release();
+    };
   } catch (error) {
-    await foundation?.release();
+    await release();
     process.stderr.write(`${plainSentence(error)}\n`);
     process.exit(1);
   }

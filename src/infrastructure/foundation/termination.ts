@@ -1,5 +1,10 @@
 /** Milliseconds until a stop that hangs is cut short: below the 30 s that orchestrators usually grant. */
 const PATIENCE = 20_000;
+/**
+ * Milliseconds within which the same signal is an echo, not a second wish: Ctrl+C reaches the whole process
+ * group, and npm, which stands above us, hands the signal down once more.
+ */
+const ECHO = 500;
 
 /**
  * Runs the steps in their order on the first SIGTERM or SIGINT and ends the process; the second signal
@@ -7,10 +12,13 @@ const PATIENCE = 20_000;
  * stands on could be released.
  */
 export function onTermination(stop: () => Promise<void>): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const handle = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > ECHO) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     setTimeout(() => process.exit(1), PATIENCE).unref();
     stop().then(
       () => process.exit(0),

@@ -1,4 +1,5 @@
 export { CallRecorder, type FinishedCall } from './call-recorder.js';
+export { HttpAdapter } from './http-adapter.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
 export { JsonBody } from './json-body.decorator.js';

@@ -39,6 +39,7 @@ export function openRequestContext(request: RequestWithContext): RequestContext 
   return context;
 }
 
+/** The context of a request, from its first middleware on. */
 export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }

@@ -1,7 +1,18 @@
-import { Inject, Injectable, Logger, Optional, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  Optional,
+  type BeforeApplicationShutdown,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { CallRecorder } from './call-recorder.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
+
+/** Milliseconds. */
+const SHUTDOWN_PATIENCE = 5_000;
 
 /**
  * The first middleware: gives the request its id and context, and wraps the end of the response, so
@@ -9,9 +20,10 @@ import { openRequestContext, type RequestContext } from './request-context.js';
  * one place.
  */
 @Injectable()
-export class ResponseEnd implements BeforeApplicationShutdown {
+export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
   private stopping = false;
+  private answersUnderWay = 0;
 
   constructor(@Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder) {}
 
@@ -20,11 +32,22 @@ export class ResponseEnd implements BeforeApplicationShutdown {
     this.stopping = true;
   }
 
+  /**
+   * The server has closed, but of calls whose callers hung up the handlers may still be at work: they need
+   * the database, which closes after this.
+   */
+  async onApplicationShutdown(): Promise<void> {
+    const deadline = performance.now() + SHUTDOWN_PATIENCE;
+    while (this.answersUnderWay > 0 && performance.now() < deadline) await pause(10);
+  }
+
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
     const end = response.end;
+    this.answersUnderWay += 1;
     const endAndLog = (values: unknown[]): void => {
+      this.answersUnderWay -= 1;
       Reflect.apply(end, response, values);
       this.log(request, response, context);
     };

@@ -24,29 +24,35 @@ export function maximumCharacters(maximum: number): Rule {
 export const isInteger: Rule = (value, { words }) =>
   Number.isInteger(value) ? undefined : `The ${words} field must be an integer.`;
 
+/** The least value that is allowed. */
 export function minimum(limit: number): Rule {
   return (value, { words }) =>
     (value as number) < limit ? `The ${words} field must be at least ${limit}.` : undefined;
 }
 
+/** The greatest value that is allowed. */
 export function maximum(limit: number): Rule {
   return (value, { words }) =>
     (value as number) > limit ? `The ${words} field must not be greater than ${limit}.` : undefined;
 }
 
+/** `true` or `false`; a word or number is neither. */
 export const isBoolean: Rule = (value, { words }) =>
   typeof value === 'boolean' ? undefined : `The ${words} field must be true or false.`;
 
+/** One of a few words. */
 export function isOneOf(values: readonly string[]): Rule {
   return (value, { words }) =>
     values.includes(value as string) ? undefined : `The selected ${words} is invalid.`;
 }
 
+/** An e-mail address. */
 export const isEmailAddress: Rule = (value, { words }) =>
   isEmail(value) ? undefined : `The ${words} field must be a valid email address.`;
 
 const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate_length: false };
 
+/** An http or https URL with a host name. */
 export const isWebUrl: Rule = (value, { words }) =>
   isURL(value as string, WEB_URL) ? undefined : `The ${words} field must be a valid http or https URL.`;
 
@@ -56,9 +62,11 @@ const E164 = /^\+[1-9]\d{1,14}$/;
 export const isE164: Rule = (value, { words }) =>
   typeof value === 'string' && E164.test(value) ? undefined : `The ${words} format is invalid.`;
 
+/** A JSON array. */
 export const isArray: Rule = (value, { words }) =>
   Array.isArray(value) ? undefined : `The ${words} field must be an array.`;
 
+/** The most items that an array may have. */
 export function maximumItems(limit: number): Rule {
   return (value, { words }) =>
     (value as unknown[]).length > limit
@@ -90,5 +98,6 @@ export const isTimestamp: Rule = (value, { words }) => {
   return exists ? undefined : `The ${words} field must be a date and time such as 2026-01-31T08:15:30Z.`;
 };
 
+/** A UUID of any version. */
 export const isUuid: Rule = (value, { words }) =>
   isUUID(value) ? undefined : `The ${words} field must be a UUID.`;

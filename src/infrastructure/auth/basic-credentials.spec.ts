@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { redactText } from '../logging/index.js';
+import { hintOfWrongHeader, parseBasicCredentials } from './basic-credentials.js';
+
+const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('parseBasicCredentials', () => {
+  it.each([
+    [`Basic ${encode('id:secret')}`, 'id', 'secret'],
+    [`basic ${encode('id:secret')}`, 'id', 'secret'],
+    [`BASIC   ${encode('id:secret')}  `, 'id', 'secret'],
+    [`Basic ${encode('id:a:b:c')}`, 'id', 'a:b:c'],
+    [`Basic ${encode(':secret')}`, '', 'secret'],
+    [`Basic ${encode('id:')}`, 'id', ''],
+    [`Basic ${encode(':')}`, '', ''],
+    [`Basic ${encode('id:pässword😀')}`, 'id', 'pässword😀'],
+    [`Basic ${encode('\uFEFFid:secret')}`, '\uFEFFid', 'secret'],
+  ])('reads %p', (header, clientId, secret) => {
+    expect(parseBasicCredentials(header)).toEqual({ clientId, secret });
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty header', ''],
+    ['a scheme alone', 'Basic'],
+    ['a scheme and a space', 'Basic '],
+    ['another scheme', `Bearer ${encode('id:secret')}`],
+    ['a scheme that only begins like it', `Basics ${encode('id:secret')}`],
+    ['no space', `Basic${encode('id:secret')}`],
+    ['no colon', `Basic ${encode('idsecret')}`],
+    ['credentials in clear', 'Basic id:secret'],
+    ['missing padding', 'Basic aWQ6cw'],
+    ['too much padding', 'Basic aWQ6czE9=='],
+    ['base64url', `Basic ${Buffer.from('id:\u00ff\u00fe?>').toString('base64url')}`],
+    ['a space inside', 'Basic aWQ6 c2VjcmV0'],
+    ['a line break inside', 'Basic aWQ6\nc2VjcmV0'],
+    ['characters that are none', 'Basic aWQ6*2VjcmV0'],
+    ['bytes that are not UTF-8', `Basic ${Buffer.from([0x69, 0x3a, 0xff]).toString('base64')}`],
+    ['UTF-8 that is longer than needed', `Basic ${Buffer.from([0x69, 0x3a, 0xc0, 0xaf]).toString('base64')}`],
+    ['two values', `Basic ${encode('id:secret')}, Basic ${encode('id:secret')}`],
+  ])('refuses %s', (_, header) => expect(parseBasicCredentials(header)).toBeUndefined());
+
+  it('reads back any credentials', () => {
+    const text = fc.string({ unit: 'grapheme' });
+    const clientId = text.filter((value) => !value.includes(':'));
+    fc.assert(
+      fc.property(clientId, text, (id, secret) => {
+        expect(parseBasicCredentials(`Basic ${encode(`${id}:${secret}`)}`)).toEqual({ clientId: id, secret });
+      }),
+    );
+  });
+
+  it('never throws', () => {
+    const header = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.base64String().map((value) => `Basic ${value}`),
+    );
+    fc.assert(fc.property(header, (value) => void parseBasicCredentials(value)));
+  });
+});
+
+describe('hintOfWrongHeader', () => {
+  it.each([
+    [undefined, 'no Authorization header'],
+    ['Bearer mcp_dev_x', 'a Bearer token where client_id and secret belong'],
+    ['id:secret', 'Authorization without the Basic scheme'],
+    ['', 'Authorization without the Basic scheme'],
+    ['Basic id:secret', 'credentials that are not encoded in base64'],
+    [`Basic ${encode('idsecret')}`, 'credentials that are not base64 of client_id:secret'],
+    ['Basic', 'credentials that are not base64 of client_id:secret'],
+    [`Basic ${encode('id:secret')}`, 'wrong client_id or secret'],
+  ])('of %p is %p, also in the log', (header, hint) => {
+    expect(hintOfWrongHeader(header)).toBe(hint);
+    expect(redactText(hint)).toBe(hint);
+  });
+
+  it('never quotes the header', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Z][0-9]{8}$/), (secret) => {
+        for (const header of [secret, `Basic ${secret}`, `Basic id:${secret}`, `Bearer ${secret}`]) {
+          expect(hintOfWrongHeader(header)).not.toContain(secret);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { IsInt, IsOptional, Matches, Max } from 'class-validator';
+import { Configuration, EnvironmentVariable, variablesOf } from './environment-variable.js';
+import { ConfigurationError, loadConfiguration } from './load-configuration.js';
+import { ServiceConfiguration } from './service.configuration.js';
+
+@Configuration('Trial')
+class TrialConfiguration {
+  @EnvironmentVariable('TRIAL_TEXT', 'A text.')
+  text: string = 'as it is';
+
+  @EnvironmentVariable('TRIAL_COUNT', 'A number.')
+  @IsInt()
+  @Max(10)
+  count: number = 3;
+
+  @EnvironmentVariable('TRIAL_SWITCH', 'A switch.')
+  switch: boolean = false;
+
+  @EnvironmentVariable('TRIAL_LIST', 'A list.')
+  list: string[] = ['a', 'b'];
+
+  @EnvironmentVariable('TRIAL_SECRET', 'A secret.', { secret: true })
+  @IsOptional()
+  @Matches(/^[a-z]{8}$/)
+  secret?: string;
+}
+
+const load = (environment: Record<string, string>): TrialConfiguration =>
+  loadConfiguration(environment).get(TrialConfiguration);
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    load(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('Configuration', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'configuration-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  it('has a default for everything', () => {
+    expect({ ...load({}) }).toEqual({ text: 'as it is', count: 3, switch: false, list: ['a', 'b'] });
+    expect(loadConfiguration({}).get(ServiceConfiguration)).toMatchObject({
+      nodeEnvironment: 'development',
+      isProduction: false,
+      surfaces: ['platform', 'dashboard', 'careers'],
+      backgroundWork: true,
+      dataDirectory: '.data',
+    });
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    expect(
+      load({ TRIAL_TEXT: '', TRIAL_COUNT: '', TRIAL_SWITCH: '', TRIAL_LIST: '', TRIAL_SECRET_FILE: '' }),
+    ).toEqual(new TrialConfiguration());
+  });
+
+  it.each([
+    ['TRIAL_TEXT', '5', { text: '5' }],
+    ['TRIAL_TEXT', ' spaces ', { text: ' spaces ' }],
+    ['TRIAL_COUNT', '10', { count: 10 }],
+    ['TRIAL_COUNT', '-7', { count: -7 }],
+    ['TRIAL_COUNT', '0', { count: 0 }],
+    ['TRIAL_SWITCH', 'on', { switch: true }],
+    ['TRIAL_SWITCH', 'TRUE', { switch: true }],
+    ['TRIAL_SWITCH', 'yes', { switch: true }],
+    ['TRIAL_SWITCH', '1', { switch: true }],
+    ['TRIAL_SWITCH', 'off', { switch: false }],
+    ['TRIAL_SWITCH', 'False', { switch: false }],
+    ['TRIAL_SWITCH', 'no', { switch: false }],
+    ['TRIAL_SWITCH', '0', { switch: false }],
+    ['TRIAL_LIST', 'one', { list: ['one'] }],
+    ['TRIAL_LIST', 'one, two ,three', { list: ['one', 'two', 'three'] }],
+    ['TRIAL_SECRET', 'abcdefgh', { secret: 'abcdefgh' }],
+  ])('reads %s=%s', (name, value, expected) => {
+    expect(load({ [name]: value })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['TRIAL_COUNT', 'ten', 'TRIAL_COUNT must be a number.'],
+    ['TRIAL_COUNT', '0x10', 'TRIAL_COUNT must be a number.'],
+    ['TRIAL_COUNT', ' 1', 'TRIAL_COUNT must be a number.'],
+    ['TRIAL_COUNT', '1e2', 'TRIAL_COUNT must be a number.'],
+    ['TRIAL_COUNT', 'NaN', 'TRIAL_COUNT must be a number.'],
+    ['TRIAL_COUNT', '1.5', 'TRIAL_COUNT must be an integer number.'],
+    ['TRIAL_COUNT', '11', 'TRIAL_COUNT must not be greater than 10.'],
+    ['TRIAL_SWITCH', 'maybe', 'TRIAL_SWITCH must be on or off.'],
+    [
+      'PIN_ENVIRONMENT',
+      'staging',
+      'PIN_ENVIRONMENT must be one of the following values: development, production.',
+    ],
+    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, dashboard and careers.'],
+    ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
+  ])('refuses %s=%s', (name, value, problem) => {
+    expect(problemsOf({ [name]: value })).toEqual([problem]);
+  });
+
+  it('reads a variable from a file, without the newline that editors add', () => {
+    expect(load({ TRIAL_SECRET_FILE: file('secret', 'abcdefgh\n') }).secret).toBe('abcdefgh');
+    expect(load({ TRIAL_COUNT_FILE: file('count', '7\r\n') }).count).toBe(7);
+  });
+
+  it('refuses a file that cannot be read', () => {
+    expect(problemsOf({ TRIAL_SECRET_FILE: join(folder, 'absent') })).toEqual([
+      `TRIAL_SECRET_FILE names ${join(folder, 'absent')}, which cannot be read (ENOENT).`,
+    ]);
+    expect(problemsOf({ TRIAL_SECRET_FILE: folder })).toEqual([
+      `TRIAL_SECRET_FILE names ${folder}, which cannot be read (EISDIR).`,
+    ]);
+  });
+
+  it('refuses a variable that is given twice', () => {
+    expect(problemsOf({ TRIAL_SECRET: 'abcdefgh', TRIAL_SECRET_FILE: file('twice', 'abcdefgh') })).toEqual([
+      'TRIAL_SECRET and TRIAL_SECRET_FILE are both set; keep one of them.',
+    ]);
+  });
+
+  it('tells all problems at once, each once', () => {
+    const environment = {
+      TRIAL_COUNT: 'many',
+      TRIAL_SWITCH: 'maybe',
+      TRIAL_SECRET: 'short',
+      PIN_ENVIRONMENT: 'staging',
+    };
+    const problems = problemsOf(environment);
+    expect(problems).toHaveLength(4);
+    for (const name of Object.keys(environment)) {
+      expect(problems.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1);
+    }
+    expect(() => load(environment)).toThrow(
+      /^The configuration is not usable:\n( {2}- [A-Z_]+ must [^\n]+\.\n?){4}$/,
+    );
+  });
+
+  it('never quotes a secret', () => {
+    const secret = 'hunter2-hunter2';
+    for (const environment of [
+      { TRIAL_SECRET: secret },
+      { TRIAL_SECRET_FILE: file('secret-with-problem', secret) },
+    ] as Record<string, string>[]) {
+      expect(problemsOf(environment)).toHaveLength(1);
+      expect(problemsOf(environment).join()).not.toContain(secret);
+    }
+  });
+
+  it('describes each variable', () => {
+    expect(variablesOf(TrialConfiguration)).toContainEqual({
+      name: 'TRIAL_SECRET',
+      property: 'secret',
+      description: 'A secret.',
+      secret: true,
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { cloneDatabase, type TestDatabase } from '../../../test/support/database.js';
+import { dataSourceOptions } from '../database/data-source-options.js';
+import { CryptoConfiguration } from './crypto.configuration.js';
+import { KeyRepository } from './key.repository.js';
+import { LocalKeyWrapper } from './key-wrapper.js';
+import { KeyMismatchError, Sealer } from './sealer.js';
+import { SecretDigest } from './secret-digest.js';
+
+const OWNER = ['api_secret', 'client', '1'];
+const key = (): string => randomBytes(32).toString('base64');
+
+describe('Sealer', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let keys: CryptoConfiguration;
+  let sealer: Sealer;
+
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    dataSource = await new DataSource(dataSourceOptions({ url: database.url, poolSize: 10 })).initialize();
+    keys = Object.assign(new CryptoConfiguration(), { secretPepper: key(), keyEncryptionKey: key() });
+    sealer = sealerWith(keys);
+    await sealer.unlock();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const sealerWith = (configuration: CryptoConfiguration): Sealer =>
+    new Sealer(
+      new KeyRepository(dataSource),
+      new LocalKeyWrapper(configuration),
+      new SecretDigest(configuration),
+    );
+
+  it.each(['mcs_dev_secret', '', 'é😀\u0000', 'x'.repeat(100_000)])('opens what it sealed (%#)', (text) => {
+    const sealed = sealer.seal(text, OWNER);
+    expect(sealer.open(sealed, OWNER)).toBe(text);
+    if (text !== '') expect(sealed.includes(text)).toBe(false);
+  });
+
+  it('seals the same differently each time', () => {
+    expect(sealer.seal('text', OWNER).equals(sealer.seal('text', OWNER))).toBe(false);
+  });
+
+  it('opens for the owner alone', () => {
+    const sealed = sealer.seal('text', ['ab', 'c']);
+    for (const other of [['a', 'bc'], ['abc'], ['ab', 'c', ''], ['ab'], [], ['c', 'ab'], ['AB', 'c']]) {
+      expect(() => sealer.open(sealed, other)).toThrow();
+    }
+  });
+
+  it('does not open when any byte was altered', () => {
+    const sealed = sealer.seal('text', OWNER);
+    for (let place = 0; place < sealed.length; place += 1) {
+      const altered = Buffer.from(sealed);
+      altered.writeUInt8(altered.readUInt8(place) ^ 1, place);
+      expect(() => sealer.open(altered, OWNER)).toThrow();
+    }
+    for (let length = 0; length < sealed.length; length += 1) {
+      expect(() => sealer.open(sealed.subarray(0, length), OWNER)).toThrow();
+    }
+  });
+
+  it('opens after a restart with the same keys', async () => {
+    const sealed = sealer.seal('text', OWNER);
+    const restarted = sealerWith(keys);
+    await restarted.unlock();
+    expect(restarted.open(sealed, OWNER)).toBe('text');
+  });
+
+  it('refuses to start with another key-encryption key', async () => {
+    const stranger = sealerWith({ ...keys, keyEncryptionKey: key() });
+    const refusal = stranger.unlock();
+    await expect(refusal).rejects.toThrow(KeyMismatchError);
+    await expect(refusal).rejects.toThrow(
+      /^KEY_ENCRYPTION_KEY is not the key that this database was made with\./,
+    );
+    expect(() => stranger.seal('text', OWNER)).toThrow();
+  });
+
+  it('refuses to start with another pepper', async () => {
+    const refusal = sealerWith({ ...keys, secretPepper: key() }).unlock();
+    await expect(refusal).rejects.toThrow(/^SECRET_PEPPER is not the key that this database was made with\./);
+  });
+
+  it('keeps no key in clear', async () => {
+    const rows = await database.query<{ wrapped: Buffer }>('SELECT wrapped FROM data_key');
+    const checks = await database.query<{ value: Buffer }>('SELECT value FROM key_check');
+    expect(rows).toHaveLength(1);
+    for (const bytes of [...rows.map(({ wrapped }) => wrapped), ...checks.map(({ value }) => value)]) {
+      for (const secret of [keys.secretPepper, keys.keyEncryptionKey]) {
+        expect(bytes.includes(Buffer.from(secret ?? '', 'base64'))).toBe(false);
+      }
+    }
+  });
+
+  it('agrees on one data key with 20 others that start on an empty database', async () => {
+    await database.query('TRUNCATE data_key, key_check');
+    const sealers = Array.from({ length: 20 }, () => sealerWith(keys));
+    await Promise.all(sealers.map((each) => each.unlock()));
+    expect(await database.query('SELECT count(*)::int FROM data_key')).toEqual([{ count: 1 }]);
+    const sealed = sealers[0]?.seal('text', OWNER) ?? Buffer.alloc(0);
+    expect(sealers.map((each) => each.open(sealed, OWNER))).toEqual(Array(20).fill('text'));
+  });
+});

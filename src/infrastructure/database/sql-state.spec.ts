@@ -1,0 +1,63 @@
+import { isDatabaseUnavailable, isTransient, violatesUnique } from './sql-state.js';
+
+const withCode = (code: string): Error => Object.assign(new Error('refused'), { code });
+/** As TypeORM passes on what the driver threw. */
+const queryFailed = (driverError: unknown): Error =>
+  Object.assign(new Error('QueryFailedError'), { driverError });
+
+describe('SQLSTATE codes', () => {
+  it.each([
+    ['08006', true],
+    ['57P01', true],
+    ['57P03', true],
+    ['53300', true],
+    ['ECONNREFUSED', true],
+    ['ECONNRESET', true],
+    ['ENOTFOUND', true],
+    ['57014', true],
+    ['23505', false],
+    ['40001', false],
+    ['ENOENT', false],
+  ])('%s says that the database is away: %s', (code, expected) => {
+    expect(isDatabaseUnavailable(withCode(code))).toBe(expected);
+    expect(isDatabaseUnavailable(queryFailed(withCode(code)))).toBe(expected);
+  });
+
+  it.each([
+    ['Connection terminated unexpectedly', true],
+    ['timeout exceeded when trying to connect', true],
+    ['Connection terminated due to connection timeout', true],
+    ['Client has encountered a connection error and is not queryable', true],
+    ['Cannot use a pool after calling end on the pool', true],
+    ['syntax error at or near "timeout"', false],
+    ['', false],
+  ])('"%s" without a code says so: %s', (message, expected) => {
+    expect(isDatabaseUnavailable(new Error(message))).toBe(expected);
+  });
+
+  it('sees through the several addresses of one name', () => {
+    expect(isDatabaseUnavailable(new AggregateError([withCode('EACCES'), withCode('ECONNREFUSED')]))).toBe(
+      true,
+    );
+    expect(isDatabaseUnavailable(new AggregateError([]))).toBe(false);
+  });
+
+  it.each([undefined, null, 'text', 5, {}])('makes nothing of %p', (error) => {
+    expect(isDatabaseUnavailable(error)).toBe(false);
+    expect(isTransient(error)).toBe(false);
+    expect(violatesUnique(error, 'a_key')).toBe(false);
+  });
+
+  it('tells what may succeed when it is done again', () => {
+    expect(
+      ['40001', '40P01', '23505', '57014'].map((code) => isTransient(queryFailed(withCode(code)))),
+    ).toEqual([true, true, false, false]);
+  });
+
+  it('tells one unique constraint from another', () => {
+    const error = queryFailed({ code: '23505', constraint: 'a_key' });
+    expect(violatesUnique(error, 'a_key')).toBe(true);
+    expect(violatesUnique(error, 'another_key')).toBe(false);
+    expect(violatesUnique(queryFailed({ code: '23503', constraint: 'a_key' }), 'a_key')).toBe(false);
+  });
+});

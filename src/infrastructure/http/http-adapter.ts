@@ -1,0 +1,25 @@
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Express } from 'express';
+
+/**
+ * Nest's Express adapter, on a server whose requests and responses are born as Express's own.
+ *
+ * Left to itself, Express changes the prototype of each after it was made. From then on V8 shares no
+ * hidden class between them, and every property that anybody adds (Express, Passport, we) costs 1 µs and
+ * 1 KB: a third to half of all the CPU time of a call, 160 µs instead of 50 for Express with a JSON body alone.
+ *
+ * Takes none of Nest's options for the server (`httpsOptions`, `forceCloseConnections`): we use none.
+ */
+export class HttpAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    const express = this.getInstance<Express>();
+    class ExpressRequest extends IncomingMessage {}
+    class ExpressResponse extends ServerResponse {}
+    // Express gives what it receives the prototypes that it has here: now those that they have already.
+    express.request = Object.setPrototypeOf(ExpressRequest.prototype, express.request);
+    express.response = Object.setPrototypeOf(ExpressResponse.prototype, express.response);
+    const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+    this.httpServer = createServer(classes, express);
+  }
+}

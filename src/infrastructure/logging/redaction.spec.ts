@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { generateSecret } from '../crypto/index.js';
+import { redactText } from './redaction.js';
+
+const MASK = '[REDACTED]';
+const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_'];
+
+const alphanumeric = (length: number): fc.Arbitrary<string> =>
+  fc.stringMatching(new RegExp(`^[0-9A-Za-z]{${length}}$`));
+const jwtPart = fc
+  .dictionary(fc.constantFrom('sub', 'iss', 'alg'), fc.string(), { minKeys: 1 })
+  .map((claims) => Buffer.from(JSON.stringify(claims)).toString('base64url'));
+
+/** What must not survive, and the text that it comes in. */
+const secrets: Readonly<Record<string, fc.Arbitrary<readonly [secret: string, text: string]>>> = {
+  'API secrets and MCP tokens': fc
+    .constantFrom(...PREFIXES)
+    .map((prefix) => generateSecret(prefix))
+    .map((secret) => [secret, secret]),
+  'JSON Web Tokens': fc
+    .tuple(jwtPart, jwtPart, alphanumeric(43))
+    .map((parts) => parts.join('.'))
+    .map((token) => [token, token]),
+  'Basic credentials': fc
+    .tuple(alphanumeric(12), alphanumeric(20))
+    .map(([id, secret]) => Buffer.from(`${id}:${secret}`).toString('base64'))
+    .chain((encoded) =>
+      fc.constantFrom('Basic ', 'basic ', 'BASIC  ').map((scheme) => [encoded, scheme + encoded]),
+    ),
+  'Bearer tokens': fc
+    .stringMatching(/^[\w+/.~-]{8,60}={0,2}$/)
+    .chain((token) => fc.constantFrom('Bearer ', 'bearer ').map((scheme) => [token, scheme + token])),
+  'passwords of database addresses': fc
+    .tuple(fc.constantFrom('postgres', 'postgresql', 'redis'), alphanumeric(6), alphanumeric(16))
+    .map(([scheme, user, password]) => [password, `${scheme}://${user}:${password}@db.internal:5432/name`]),
+};
+const surroundings = fc.constantFrom<readonly [string, string]>(
+  ['', ''],
+  ['{"message":"', '"}'],
+  ['Error: refused (', ')\n    at file.js:1:1'],
+  ['a=1&b=', '&c=3'],
+  ["'", "'"],
+  ['-> ', ' <-'],
+);
+
+describe('redactText', () => {
+  describe.each(Object.entries(secrets))('%s', (_, secret) => {
+    it('do not survive, wherever they stand', () => {
+      fc.assert(
+        fc.property(secret, surroundings, ([value, text], [before, after]) => {
+          const redacted = redactText(before + text + after);
+          expect(redacted).not.toContain(value);
+          expect(redacted).toContain(MASK);
+          expect(redacted.startsWith(before)).toBe(true);
+        }),
+      );
+    });
+
+    it('do not survive in company', () => {
+      fc.assert(
+        fc.property(fc.array(secret, { minLength: 2, maxLength: 4 }), (several) => {
+          const redacted = redactText(several.map(([, text]) => text).join(' and '));
+          for (const [value] of several) expect(redacted).not.toContain(value);
+        }),
+      );
+    });
+  });
+
+  it('changes nothing the second time', () => {
+    const parts = fc.oneof(
+      fc.string(),
+      ...Object.values(secrets).map((each) => each.map(([, text]) => text)),
+    );
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 6 }), (texts) => {
+        const once = redactText(texts.join(' '));
+        expect(redactText(once)).toBe(once);
+      }),
+    );
+  });
+
+  it.each([
+    'Listening on http://127.0.0.1:3000. Documentation: http://127.0.0.1:3000/docs',
+    '{"level":"log","request_id":"2f1c7a52-43c8-4c0e-9a53-0f2d4f0f6a11","route":"/mcp/tokens/create","status":401}',
+    'postgres://db.internal:5432/name is unreachable (ECONNREFUSED)',
+    'mcs_dev_ is the prefix of secrets',
+    'Basic auth is what the platform API takes',
+  ])('leaves what is no secret: %s', (text) => expect(redactText(text)).toBe(text));
+
+  it('keeps a line of JSON readable', () => {
+    const line = JSON.stringify({ message: `refused ${generateSecret('mcs_dev_')}`, status: 401 });
+    expect(JSON.parse(redactText(line))).toEqual({ message: `refused ${MASK}`, status: 401 });
+  });
+});

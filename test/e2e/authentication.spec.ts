@@ -1,0 +1,338 @@
+import { Sealer } from '../../src/infrastructure/crypto/index.js';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
+import { moveClock } from '../support/clock.js';
+import { logLinesOf } from '../support/log-lines.js';
+import { CREATE_MCP_TOKEN, OPERATIONS } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { error, startTestApp, type CallOptions, type TestApp } from '../support/test-app.js';
+
+const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+/** For so long a replica goes on with what it knows of a client. */
+const CACHED_FOR = 5 * SECOND;
+const INVALID_API_KEYS = error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.');
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const base64 = (value: string | Uint8Array): string => {
+  const encoded = Buffer.from(value as string).toString('base64');
+  if (encoded.length > 20) rememberSecret(encoded);
+  return encoded;
+};
+
+const callWith = (options: CallOptions, path = PATH) => service.call(path, { body: BODY, ...options });
+
+const callWithHeader = (authorization: string | undefined, path?: string) =>
+  callWith({ headers: authorization === undefined ? {} : { authorization } }, path);
+
+async function statusWith(clientId: string, secret: string): Promise<number> {
+  rememberSecret(secret);
+  return (await callWithHeader(`Basic ${base64(`${clientId}:${secret}`)}`)).status;
+}
+
+describe('Basic credentials', () => {
+  const id = () => service.development.clientId;
+  const secret = () => service.development.secret;
+  const right = () => `${id()}:${secret()}`;
+  const encoded = () => base64(right());
+
+  it('lets the right ones in, each environment with its own', async () => {
+    expect((await callWith({ as: service.development })).status).toBe(200);
+    expect((await callWith({ as: service.production })).status).toBe(200);
+  });
+
+  it.each(['basic', 'BASIC', 'bAsIc', 'Basic '])('takes the scheme in any case (%s)', async (scheme) => {
+    expect((await callWithHeader(`${scheme} ${encoded()}`)).status).toBe(200);
+  });
+
+  it.each<[string, () => string | undefined]>([
+    ['no header', () => undefined],
+    ['an empty header', () => ''],
+    ['the scheme alone', () => 'Basic'],
+    ['the scheme and a space', () => 'Basic '],
+    ['another scheme', () => `Bearer ${encoded()}`],
+    ['a scheme that begins alike', () => `Basics ${encoded()}`],
+    ['no scheme', () => encoded()],
+    ['no space behind the scheme', () => `Basic${encoded()}`],
+    ['text that is not encoded', () => `Basic ${right()}`],
+    ['no base64', () => 'Basic !!!!'],
+    ['base64 without its padding', () => `Basic ${encoded().replaceAll('=', '')}`],
+    ['base64 with more padding', () => `Basic ${encoded()}=`],
+    ['base64 with something behind', () => `Basic ${encoded()}AAAA`],
+    ['base64 in two words', () => `Basic ${encoded().slice(0, 20)} ${encoded().slice(20)}`],
+    ['base64 with a bit set that belongs to no byte', () => `Basic ${withStrayBit(encoded())}`],
+    ['base64 of the URL alphabet', () => `Basic ${base64(`${id()}:>>>???`).replaceAll('/', '_')}`],
+    ['bytes that are not UTF-8', () => `Basic ${base64(Buffer.from([0x61, 0x3a, 0xff, 0xfe]))}`],
+    ['no colon', () => `Basic ${base64(id())}`],
+    ['a colon alone', () => `Basic ${base64(':')}`],
+    ['no client_id', () => `Basic ${base64(`:${secret()}`)}`],
+    ['no secret', () => `Basic ${base64(`${id()}:`)}`],
+    ['an unknown client', () => `Basic ${base64(`00000000-0000-4000-8000-000000000000:${secret()}`)}`],
+    ['a client_id that is no UUID', () => `Basic ${base64(`me:${secret()}`)}`],
+    ['a client_id with U+0000', () => `Basic ${base64(`${id()}\0:${secret()}`)}`],
+    ['a client_id in braces', () => `Basic ${base64(`{${id()}}:${secret()}`)}`],
+    ['a client_id behind a space', () => `Basic ${base64(` ${right()}`)}`],
+    ['a byte order mark before the client_id', () => `Basic ${base64(`\uFEFF${right()}`)}`],
+    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`],
+    ['the secret in capitals', () => `Basic ${base64(`${id()}:${secret().toUpperCase()}`)}`],
+    ['the secret cut short', () => `Basic ${base64(right().slice(0, -1))}`],
+    ['the secret with ":x" behind', () => `Basic ${base64(`${right()}:x`)}`],
+    ['the secret with ":" behind', () => `Basic ${base64(`${right()}:`)}`],
+    ['the secret with a space behind', () => `Basic ${base64(`${right()} `)}`],
+    ['the secret with a line end behind', () => `Basic ${base64(`${right()}\n`)}`],
+    ['the secret with U+0000 behind', () => `Basic ${base64(`${right()}\0`)}`],
+    ['the secret twice', () => `Basic ${base64(`${right()}${secret()}`)}`],
+    ['the secret of the other environment', () => `Basic ${base64(`${id()}:${service.production.secret}`)}`],
+    ['credentials of 4,000 characters', () => `Basic ${base64(`${id()}:${'x'.repeat(4_000)}`)}`],
+    ['a second credential behind a comma', () => `Basic ${encoded()}, Basic ${encoded()}`],
+  ])('refuses %s, always with the same answer', async (_what, header) => {
+    const { status, headers, body } = await callWithHeader(header());
+    expect(status).toBe(401);
+    expect(body).toEqual(INVALID_API_KEYS);
+    expect(headers.get('www-authenticate')).toBe('Basic realm="Platform API", charset="UTF-8"');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it('refuses the secret of another organization', async () => {
+    const stranger = await service.anotherOrganization();
+    expect(await statusWith(id(), stranger.development.secret)).toBe(401);
+    expect(await statusWith(stranger.development.clientId, secret())).toBe(401);
+  });
+
+  it('refuses a wrong secret also just after the right one', async () => {
+    expect(await statusWith(id(), secret())).toBe(200);
+    expect(await statusWith(id(), `${secret()}x`)).toBe(401);
+    expect(await statusWith(id(), secret())).toBe(200);
+  });
+
+  it.each(OPERATIONS.filter(({ needsCredentials }) => needsCredentials))(
+    'are asked for by $id before it looks at the body',
+    async ({ path }) => {
+      for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(110_000) }]) {
+        const { status, headers, body: answer } = await service.call(path, { body });
+        expect(status).toBe(401);
+        expect(answer).toEqual(INVALID_API_KEYS);
+        expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+      }
+    },
+  );
+
+  it('are not asked for where there is nothing', async () => {
+    for (const path of ['/mcp/tokens/unknown', '/mcp', '/detected-accounts']) {
+      const { status, headers } = await callWithHeader(undefined, path);
+      expect(status).toBe(404);
+      expect(headers.has('www-authenticate')).toBe(false);
+    }
+  });
+
+  it.each<[string, () => string | undefined, RegExp]>([
+    ['no header', () => undefined, /no Authorization header/],
+    ['a Bearer token', () => 'Bearer abcdefghijkl', /Bearer/],
+    ['another scheme', () => 'Digest x', /scheme/],
+    ['bare credentials', () => `Basic ${right()}`, /Basic.* not encoded/],
+    ['nonsense', () => 'Basic %%%', /Basic.* not base64/],
+    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /wrong client_id or secret/],
+  ])('tell the operators alone what was wrong: %s', async (_what, header, hint) => {
+    const { headers, body } = await callWithHeader(header());
+    const lines = logLinesOf(headers.get('x-request-id'));
+    expect(lines).toEqual([expect.objectContaining({ message: 'call', status: 401 })]);
+    // As it is written, not as redaction leaves it.
+    expect(lines[0]?.['hint']).toMatch(hint);
+    expect(lines[0]?.['hint']).not.toContain('[REDACTED]');
+    expect(JSON.stringify([body, ...headers])).not.toMatch(hint);
+  });
+});
+
+describe('Rotation of a secret', () => {
+  const clients = () => service.app.get(ApiClientsService);
+  const rotate = async (clientId: string, overlapHours?: number): Promise<string> => {
+    const { secret } = await clients().rotateSecret(clientId, overlapHours);
+    rememberSecret(secret);
+    return secret;
+  };
+  const freshClient = async () => (await service.anotherOrganization()).development;
+
+  async function later(milliseconds: number, check: () => Promise<void>): Promise<void> {
+    const restore = moveClock(service, milliseconds);
+    try {
+      await check();
+    } finally {
+      restore();
+    }
+  }
+
+  it('accepts both secrets for a day, and then the new one alone', async () => {
+    const { clientId, secret: old } = await freshClient();
+    const secret = await rotate(clientId);
+    expect(secret).toMatch(/^mcs_dev_[0-9A-Za-z]{49}$/);
+    expect(secret).not.toBe(old);
+    expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([200, 200]);
+    await later(24 * HOUR - 10 * SECOND, async () => {
+      expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([200, 200]);
+    });
+    await later(24 * HOUR + SECOND, async () => {
+      expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([401, 200]);
+    });
+  });
+
+  it('with no overlap shuts the old secret out within five seconds', async () => {
+    const { clientId, secret: old } = await freshClient();
+    expect(await statusWith(clientId, old)).toBe(200);
+    const secret = await rotate(clientId, 0);
+    expect(await statusWith(clientId, secret)).toBe(200);
+    await later(CACHED_FOR + 1, async () => {
+      expect([await statusWith(clientId, old), await statusWith(clientId, secret)]).toEqual([401, 200]);
+    });
+  });
+
+  it('shuts out at once a secret that was not in use', async () => {
+    const { clientId, secret: old } = await freshClient();
+    await rotate(clientId, 0);
+    expect(await statusWith(clientId, old)).toBe(401);
+  });
+
+  it('is refused while another is under way, and possible again afterwards', async () => {
+    const { clientId, secret: old } = await freshClient();
+    const second = await rotate(clientId, 1);
+    await expect(clients().rotateSecret(clientId)).rejects.toThrow('A rotation is under way');
+    expect([await statusWith(clientId, old), await statusWith(clientId, second)]).toEqual([200, 200]);
+    await later(HOUR + SECOND, async () => {
+      const third = await rotate(clientId, 1);
+      expect([
+        await statusWith(clientId, old),
+        await statusWith(clientId, second),
+        await statusWith(clientId, third),
+      ]).toEqual([401, 200, 200]);
+    });
+  });
+
+  it('has one winner among 20 rivals', async () => {
+    const { clientId, secret: old } = await freshClient();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => clients().rotateSecret(clientId)),
+    );
+    const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+    expect(winners).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain('A rotation is under way');
+    }
+    const rows = await service.database.query(
+      'SELECT version FROM api_secret WHERE client_id = $1 ORDER BY version',
+      [clientId],
+    );
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }]);
+    expect(await statusWith(clientId, winners[0]?.value.secret ?? '')).toBe(200);
+    expect(await statusWith(clientId, old)).toBe(200);
+  });
+
+  it.each([-1, 169, Number.NaN, Infinity])('refuses an overlap of %d hours', async (hours) => {
+    const { clientId } = service.production;
+    await expect(clients().rotateSecret(clientId, hours)).rejects.toThrow(
+      'The overlap must be 0 to 168 hours',
+    );
+  });
+
+  it('is refused for an unknown client', async () => {
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    await expect(clients().rotateSecret(unknown)).rejects.toThrow('There is no API client');
+  });
+});
+
+describe('A secret in the database', () => {
+  interface SecretRow {
+    id: string;
+    client_id: string;
+    environment: string;
+    version: number;
+    sealed: Buffer;
+  }
+
+  const rowOf = async (clientId: string): Promise<SecretRow> => {
+    const [row] = await service.database.query<SecretRow>(
+      `SELECT secret.id, client_id, environment, version, sealed
+         FROM api_secret secret JOIN api_client client ON client.id = client_id
+        WHERE client_id = $1 ORDER BY version`,
+      [clientId],
+    );
+    if (!row) throw new Error('The client has no secret');
+    return row;
+  };
+  const open = ({ id, client_id, environment, version, sealed }: SecretRow): string =>
+    service.app.get(Sealer).open(sealed, ['api_secret', client_id, environment, id, String(version)]);
+
+  it('is there in no readable form', async () => {
+    const { development, production } = await service.anotherOrganization();
+    const rows = await service.database.query<Record<string, unknown>>('SELECT * FROM api_secret');
+    const everything = rows
+      .flatMap((row) => Object.values(row))
+      .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
+      .join('\n');
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    expect([development, production].filter(({ secret }) => everything.includes(secret))).toEqual([]);
+    expect(everything).not.toMatch(/mcs_(dev|live)_/);
+  });
+
+  it('opens in its own row and in no other', async () => {
+    const { development, production } = await service.anotherOrganization();
+    const rows = async () => [await rowOf(development.clientId), await rowOf(production.clientId)] as const;
+    const [one, other] = await rows();
+    expect(open(one) === development.secret).toBe(true);
+    expect(open(other) === production.secret).toBe(true);
+
+    await service.database.query(
+      `UPDATE api_secret SET sealed = CASE id WHEN $1 THEN $3::bytea ELSE $4::bytea END WHERE id IN ($1, $2)`,
+      [one.id, other.id, other.sealed, one.sealed],
+    );
+    for (const row of await rows()) expect(() => open(row)).toThrow();
+  });
+
+  it('does not open when a bit of it was changed', async () => {
+    const { development } = await service.anotherOrganization();
+    const row = await rowOf(development.clientId);
+    for (const position of [2, 14, Math.floor(row.sealed.length / 2), row.sealed.length - 1]) {
+      const sealed = Buffer.from(row.sealed);
+      sealed.writeUInt8(sealed.readUInt8(position) ^ 1, position);
+      expect(() => open({ ...row, sealed })).toThrow();
+    }
+  });
+});
+
+// Last: `@Transactional()` belongs to the application that was started last in a process.
+describe('A deployment that is pinned to one environment', () => {
+  it.each(['production', 'development'] as const)('%s knows no other credentials', async (pinned) => {
+    const pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
+    const other = pinned === 'production' ? 'development' : 'production';
+    try {
+      const accepted = await pinnedService.call(PATH, { body: BODY, as: pinnedService[pinned] });
+      expect(accepted.status).toBe(200);
+      for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
+        const { status, headers, body } = await pinnedService.call(PATH, { body: BODY, as });
+        expect([status, body]).toEqual([401, INVALID_API_KEYS]);
+        expect(headers.has('www-authenticate')).toBe(true);
+      }
+      const entries = await pinnedService.database.query('SELECT client_id, environment FROM request_log');
+      expect(entries).toEqual([{ client_id: pinnedService[pinned].clientId, environment: pinned }]);
+    } finally {
+      await pinnedService.close();
+    }
+  });
+});
+
+/** The same bytes for a decoder that is not strict: the last character before the padding has spare bits. */
+function withStrayBit(encoded: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const end = encoded.indexOf('=');
+  const stray = encoded.slice(0, end - 1) + alphabet.charAt(alphabet.indexOf(encoded.charAt(end - 1)) + 1);
+  const changed = stray + encoded.slice(end);
+  if (end < 0 || !Buffer.from(changed, 'base64').equals(Buffer.from(encoded, 'base64'))) {
+    throw new Error('The credentials leave no spare bits');
+  }
+  rememberSecret(changed);
+  return changed;
+}

@@ -1,0 +1,451 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { Program, run, type Ended } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+
+const PATIENCE = 60_000;
+const NOWHERE = 'postgres://user:password@127.0.0.1:1/none';
+const MAIN = 'cli/main.js';
+const SECRET = /^mcs_(?:dev|live)_[0-9A-Za-z]{49}$/;
+
+interface Described {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly { readonly flags: string; readonly description: string }[];
+  readonly help: string;
+  readonly commands: readonly Described[];
+}
+
+/** What the built program says of all its commands, asked for in one process instead of twenty. */
+async function describeCommands(): Promise<Described> {
+  const from = (path: string): string => JSON.stringify(pathToFileURL(join(process.cwd(), path)).href);
+  const script = `
+    const { CommandFactory } = await import(${JSON.stringify(import.meta.resolve('nest-commander'))});
+    const { CliModule } = await import(${from('dist/src/cli/cli.module.js')});
+    const app = await CommandFactory.createWithoutRunning(CliModule, { logger: false });
+    await app.init();
+    const runner = app.get(CliModule).commander;
+    const describe = (command) => ({
+      name: command.name(),
+      description: command.description(),
+      options: command.options.map(({ flags, description }) => ({ flags, description })),
+      help: command.helpInformation(),
+      commands: command.commands.map(describe),
+    });
+    process.stdout.write(JSON.stringify(describe(runner)));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: { PATH: process.env.PATH, DATABASE_URL: NOWHERE },
+  });
+  return JSON.parse(stdout) as Described;
+}
+
+describe("The operators' commands", () => {
+  let folder: string;
+  let database: TestDatabase;
+  let environment: Record<string, string>;
+  let organizationId: string;
+  let development: { client_id: string; secret: string };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'commands-'));
+    database = await cloneDatabase({ empty: true });
+    environment = {
+      DATABASE_URL: database.url,
+      DATA_DIR: join(folder, 'data'),
+      SECRET_PEPPER: randomBytes(32).toString('base64'),
+      KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    };
+    rememberSecret(environment['SECRET_PEPPER'] ?? '', environment['KEY_ENCRYPTION_KEY'] ?? '');
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const cli = (command: string, input?: string): Promise<Ended> =>
+    run(MAIN, {
+      // Words in quotes are one argument.
+      arguments: [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? ''),
+      environment,
+      ...(input === undefined ? {} : { input }),
+    });
+
+  /** Runs a command that succeeds; answers what it printed. */
+  async function answer<Answer>(command: string, input?: string): Promise<Answer> {
+    const { code, output, errors } = await cli(command, input);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    return JSON.parse(output) as Answer;
+  }
+
+  async function expectRefusal(command: string, sentence: string, input?: string): Promise<void> {
+    expect(await cli(command, input)).toEqual({ code: 1, output: '', errors: `${sentence}\n` });
+  }
+
+  describe('help', () => {
+    let root: Described;
+    let all: Described[];
+
+    beforeAll(async () => {
+      root = await describeCommands();
+      const below = (command: Described): Described[] => [command, ...command.commands.flatMap(below)];
+      all = below(root);
+    }, PATIENCE);
+
+    it('is there for every command and option', () => {
+      expect(all.map(({ name }) => name).toSorted()).toEqual(
+        [
+          'npm run cli --',
+          ...['organization', 'create'],
+          ...['client', 'list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
+          ...['user', 'add'],
+          ...['detection', 'import'],
+          ...['application', 'list', 'export'],
+          'migrate',
+        ].toSorted(),
+      );
+      for (const { name, description, help, options } of all) {
+        expect(help).toContain(name);
+        expect(help).toContain('-h, --help');
+        if (name !== root.name) expect(description).toMatch(/^[A-Z].{10,}$/);
+        for (const option of options) expect(option.description).not.toBe('');
+      }
+    });
+
+    it('knows no argument that takes a password or secret', () => {
+      const secretive = all
+        .flatMap(({ options }) => options)
+        .filter(({ flags }) => /password|secret|key/i.test(flags));
+      expect(secretive.map(({ flags }) => flags)).toEqual(['--password-stdin', '--password-stdin']);
+    });
+
+    it(
+      'needs no database, and a wrong command is an error',
+      async () => {
+        const nowhere = { DATABASE_URL: NOWHERE };
+        const [help, ofCommand, unknown, incomplete] = await Promise.all([
+          run(MAIN, { arguments: ['--help'], environment: nowhere }),
+          run(MAIN, { arguments: ['client', 'rotate-secret', '--help'], environment: nowhere }),
+          run(MAIN, { arguments: ['nonsense'], environment: nowhere }),
+          run(MAIN, { arguments: ['client', 'rotate-secret'], environment: nowhere }),
+        ]);
+        expect(help).toMatchObject({ code: 0, errors: '' });
+        expect(help.output).toMatch(/^Usage: npm run cli -- /);
+        expect(ofCommand).toMatchObject({ code: 0, errors: '' });
+        expect(ofCommand.output).toMatch(/--client <client_id>[\s\S]+--overlap-hours <hours>/);
+        expect(unknown.code).toBe(1);
+        expect(unknown.errors).toMatch(/^error: unknown command 'nonsense'/);
+        expect(incomplete.code).toBe(1);
+        expect(incomplete.errors).toMatch(/^error: required option '--client <client_id>' not specified/);
+        for (const { errors } of [unknown, incomplete]) expect(errors).not.toMatch(/\n\s+at /);
+      },
+      PATIENCE,
+    );
+  });
+
+  it(
+    'migrate',
+    async () => {
+      const { migrations } = await answer<{ migrations: string[] }>('migrate');
+      expect(migrations.length).toBeGreaterThan(5);
+      const [again, unreachable] = await Promise.all([
+        answer('migrate'),
+        run(MAIN, { arguments: ['migrate'], environment: { ...environment, DATABASE_URL: NOWHERE } }),
+      ]);
+      expect(again).toEqual({ migrations: [] });
+      expect(unreachable).toEqual({
+        code: 1,
+        output: '',
+        errors:
+          'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
+      });
+    },
+    PATIENCE,
+  );
+
+  it(
+    'organization create',
+    async () => {
+      const create = (name: string, email: string): string =>
+        `organization create --name '${name}' --owner-email ${email} --owner-name 'Ada Lovelace'`;
+      const password = 'correct horse battery staple';
+      rememberSecret(password);
+      const [created, withPassword] = await Promise.all([
+        answer<{
+          organization_id: string;
+          development: typeof development;
+          production: typeof development;
+          dashboard: { email: string; password: string };
+        }>(create('Acme', 'Ada@Example.com')),
+        answer<Record<string, unknown>>(
+          `${create('Globex', 'owner@globex.example')} --password-stdin`,
+          `${password}\n`,
+        ),
+      ]);
+      ({ organization_id: organizationId, development } = created);
+      rememberSecret(development.secret, created.production.secret, created.dashboard.password);
+      expect(created).toEqual({
+        organization_id: expect.any(String),
+        development: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_dev_/) },
+        production: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_live_/) },
+        dashboard: { email: 'ada@example.com', password: expect.stringMatching(/^.{12,}$/) },
+      });
+      // Who brought the password needs not be told.
+      expect(withPassword['dashboard']).toEqual({ email: 'owner@globex.example' });
+      for (const kind of ['development', 'production'] as const) {
+        rememberSecret((withPassword[kind] as typeof development).secret);
+      }
+
+      await Promise.all([
+        expectRefusal(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
+        expectRefusal(
+          create('Short', 'short@example.com') + ' --password-stdin',
+          'The password must have at least 12 characters.',
+          'short',
+        ),
+        expectRefusal(
+          create('Empty', 'empty@example.com') + ' --password-stdin',
+          'Nothing came from standard input.',
+        ),
+      ]);
+      expect(await database.query('SELECT count(*)::int FROM organization')).toEqual([{ count: 2 }]);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'client',
+    async () => {
+      const bare = randomUUID();
+      await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bare', now())`, [
+        bare,
+      ]);
+      const { client_id } = development;
+      const nobody = randomUUID();
+      const [created, rotated, enabled] = await Promise.all([
+        answer<Record<string, string>>(`client create --organization ${bare} --environment production`),
+        answer<Record<string, string>>(`client rotate-secret --client ${client_id}`),
+        answer(`client enable --client ${client_id} --operation identify-detected-accounts`),
+      ]);
+      rememberSecret(created['secret'] ?? '', rotated['secret'] ?? '');
+      expect(created).toEqual({
+        client_id: expect.any(String),
+        environment: 'production',
+        secret: expect.stringMatching(SECRET),
+      });
+      expect(rotated).toEqual({
+        client_id,
+        environment: 'development',
+        secret: expect.stringMatching(SECRET),
+      });
+      expect(rotated['secret']).not.toBe(development.secret);
+      expect(enabled).toEqual({ client_id, enabled: 'identify-detected-accounts' });
+
+      const [listed, ofOrganization, activated] = await Promise.all([
+        cli('client list'),
+        answer<{ client_id: string; environment: string; enabled_operations: string[] }[]>(
+          `client list --organization ${organizationId}`,
+        ),
+        answer(`client activate-secret --client ${client_id}`),
+        expectRefusal(
+          `client rotate-secret --client ${client_id}`,
+          'A rotation is under way: the previous secret is still accepted.',
+        ),
+        expectRefusal(
+          `client create --organization ${bare} --environment production`,
+          'The organization has a production client already.',
+        ),
+        expectRefusal(`client activate-secret --client ${nobody}`, `There is no API client ${nobody}.`),
+      ]);
+      expect(listed.code).toBe(0);
+      expect(JSON.parse(listed.output)).toHaveLength(5);
+      expect(listed.output).not.toMatch(/mcs_|secret/);
+      expect(ofOrganization.map(({ environment: name }) => name).toSorted()).toEqual([
+        'development',
+        'production',
+      ]);
+      expect(ofOrganization.find((client) => client.client_id === client_id)?.enabled_operations).toEqual([
+        'identify-detected-accounts',
+      ]);
+      expect(activated).toEqual({ client_id, activated: true });
+
+      await Promise.all([
+        expectRefusal('client list --organization nobody', 'There is no organization nobody.'),
+        expectRefusal('client rotate-secret --client nobody', 'There is no API client nobody.'),
+        expectRefusal(
+          `client rotate-secret --client ${client_id} --overlap-hours soon`,
+          'The overlap must be 0 to 168 hours.',
+        ),
+        expectRefusal(
+          `client enable --client ${client_id} --operation anything`,
+          'The operation must be identify-detected-accounts.',
+        ),
+      ]);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'user add',
+    async () => {
+      const add = (email: string, role = 'member'): string =>
+        `user add --organization ${organizationId} --email ${email} --name 'Grace Hopper' --role ${role}`;
+      const password = 'staple battery horse correct';
+      rememberSecret(password);
+      const [withPassword, generated] = await Promise.all([
+        answer(`${add('grace@example.com')} --password-stdin`, password),
+        answer<Record<string, string>>(add('hopper@example.com', 'admin')),
+        expectRefusal(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
+        expectRefusal(add('no-address'), 'The e-mail address is not valid.'),
+      ]);
+      rememberSecret(generated['password'] ?? '');
+      expect(withPassword).toEqual({ user_id: expect.any(String), email: 'grace@example.com' });
+      expect(generated).toMatchObject({
+        email: 'hopper@example.com',
+        password: expect.stringMatching(/^.{12,}$/),
+      });
+      const [row] = await database.query<{ password_hash: string }>(
+        `SELECT password_hash FROM dashboard_user WHERE email = 'grace@example.com'`,
+      );
+      expect(row?.password_hash).toMatch(/^\$argon2id\$/);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'detection import',
+    async () => {
+      const { client_id } = development;
+      const line = (more: Record<string, unknown>): string =>
+        JSON.stringify({
+          client_id,
+          external_user_id: 'user-1',
+          detected_at: '2026-01-31T08:15:30.123Z',
+          ...more,
+        });
+      const good = [
+        line({ merchant: 'Netflix' }),
+        line({ merchant_id: 1, detected_at: '2026-01-31T08:15:30+02:00' }),
+        line({ merchant: 'door dash', client_id: client_id.toUpperCase() }),
+        line({ merchant: 'NETFLIX', detected_at: '2026-02-28T00:00:00Z' }),
+      ];
+      const lines = [
+        good[0],
+        'not json',
+        good[1],
+        '',
+        '[]',
+        line({ merchant: 'Nobody Knows This' }),
+        line({ merchant: 'Netflix', client_id: randomUUID() }),
+        line({ merchant: 'Netflix', external_user_id: '' }),
+        line({ merchant: 'Netflix', detected_at: 'yesterday' }),
+        line({ merchant_id: 999_999 }),
+        line({ merchant_id: -1 }),
+        good[2],
+        line({}),
+        good[3],
+      ].join('\n');
+      const file = join(folder, 'detections.ndjson');
+      await writeFile(file, `${lines}\r\n`);
+
+      const imported = await cli(`detection import ${file}`);
+      expect(imported.code).toBe(2);
+      expect(JSON.parse(imported.output)).toEqual({ lines: 14, recorded: 4, skipped: 9 });
+      const reported = imported.errors
+        .trimEnd()
+        .split('\n')
+        .map((text) => /^line (\d+): .{10,}/.exec(text)?.[1]);
+      expect(reported.toSorted((left, right) => Number(left) - Number(right))).toEqual(
+        [2, 5, 6, 7, 8, 9, 10, 11, 13].map(String),
+      );
+      expect(imported.errors).toContain('line 6: The merchant "Nobody Knows This" is not known.\n');
+      const rows = (): Promise<unknown[]> =>
+        database.query('SELECT * FROM detected_account ORDER BY merchant_id');
+      const recorded = await rows();
+      expect(recorded).toHaveLength(3);
+      expect(recorded).toContainEqual(
+        expect.objectContaining({ merchant_id: 16, detected_at: new Date('2026-01-31T08:15:30.123Z') }),
+      );
+
+      const [again] = await Promise.all([
+        answer('detection import -', `${good.join('\n')}\n`),
+        expectRefusal(`detection import ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+      ]);
+      expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
+      expect(await rows()).toEqual(recorded);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'application list and export',
+    async () => {
+      const empty = await cli('application export --format csv');
+      expect(empty).toMatchObject({ code: 0, errors: '' });
+      expect(empty.output).toMatch(/^id,received_at,role,full_name,email,[a-z_,]+\n$/);
+
+      const columns = empty.output.trimEnd().split(',');
+      for (const [day, name] of [
+        '=HYPERLINK("http://evil.example")',
+        '+1',
+        '-1',
+        '@SUM(1)',
+        'Ada, "the first"',
+      ].entries()) {
+        await database.query(
+          `INSERT INTO job_application (id, received_at, role, full_name, email, resume_url, years_experience,
+                                        authorized_to_work, onsite_nyc, exceptional_at)
+           VALUES ($1, $2, 'product_engineer', $3, 'ada@example.com', 'https://example.com/ada.pdf', 7, true, false, E'one\\ntwo')`,
+          [randomUUID(), new Date(Date.UTC(2026, 0, day + 1)), name],
+        );
+      }
+      const [csv, ndjson, newest] = await Promise.all([
+        cli('application export --format csv'),
+        cli('application export --format ndjson'),
+        answer<{ full_name: string; received_at: string }[]>('application list --limit 2'),
+        expectRefusal('application export --format pdf', 'The format must be csv or ndjson.'),
+        expectRefusal('application list --limit none', 'The limit must be a positive integer.'),
+      ]);
+
+      expect(csv.code).toBe(0);
+      // Nothing that a spreadsheet would take for a formula.
+      for (const start of ['=', '+', '-', '@']) {
+        expect(csv.output).not.toMatch(new RegExp(`(?:^|,)"?\\${start}`, 'm'));
+      }
+      expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+      expect(csv.output).toContain('"Ada, ""the first"""');
+      expect(csv.output).toContain('2026-01-01T00:00:00.000Z');
+
+      expect(ndjson.code).toBe(0);
+      const rows = ndjson.output
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text) as Record<string, unknown>);
+      expect(rows).toHaveLength(5);
+      expect(Object.keys(rows[0] ?? {})).toEqual(columns);
+      expect(rows.map((row) => row['full_name'])).toContain('=HYPERLINK("http://evil.example")');
+      expect(rows[0]).toMatchObject({
+        authorized_to_work: true,
+        onsite_nyc: false,
+        exceptional_at: 'one\ntwo',
+      });
+      expect(newest.map(({ received_at }) => received_at)).toEqual([
+        '2026-01-05T00:00:00.000Z',
+        '2026-01-04T00:00:00.000Z',
+      ]);
+    },
+    PATIENCE,
+  );
+
+  it('left nothing beside a given database', () => {
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+});

@@ -1,0 +1,451 @@
+import { DataSource } from 'typeorm';
+import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import {
+  DetectedAccountsImport,
+  IDENTIFY_OPERATION,
+  type ImportState,
+} from '../../src/modules/detected-accounts/index.js';
+import { moveClock, stopClock } from '../support/clock.js';
+import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+
+const SEARCH = '/detected-accounts/search';
+const IDENTIFY = '/detected_accounts/identify';
+const AT = '2026-01-31T08:15:30.123Z';
+const EARLIER = '2026-01-30T00:00:00.000Z';
+const LATER = '2026-02-01T00:00:00.000Z';
+
+interface Result {
+  readonly name: string;
+  readonly detected: boolean;
+  readonly detected_at: string | null;
+}
+
+/** What an import did, with the lines that it skipped. */
+interface Imported extends ImportState {
+  readonly skips: readonly (readonly [line: number, reason: string])[];
+  readonly progress: readonly ImportState[];
+}
+
+const found = (name: string, at: string = AT): Result => ({ name, detected: true, detected_at: at });
+const notFound = (name: string): Result => ({ name, detected: false, detected_at: null });
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const search = (body: unknown, as: IssuedCredentials = service.development) =>
+  service.call<Result[]>(SEARCH, { body, as });
+
+async function searchNames(user: string, names: string[], as?: IssuedCredentials): Promise<Result[]> {
+  const { status, body } = await search({ external_user_id: user, names }, as);
+  expect(status).toBe(200);
+  return body;
+}
+
+/** Imports these lines; objects are lines of JSON. */
+async function importLines(...lines: readonly (string | object)[]): Promise<Imported> {
+  async function* stream(): AsyncGenerator<string> {
+    for (const line of lines) yield typeof line === 'string' ? line : JSON.stringify(line);
+  }
+  const skips: (readonly [number, string])[] = [];
+  const progress: ImportState[] = [];
+  const state = await service.app.get(DetectedAccountsImport).run(stream(), {
+    skipped: (line, reason) => void skips.push([line, reason]),
+    progress: (reached) => void progress.push(reached),
+  });
+  return { ...state, skips, progress };
+}
+
+const detection = (user: string, merchant: string | number, at: string = AT, as = service.development) => ({
+  client_id: as.clientId,
+  external_user_id: user,
+  ...(typeof merchant === 'number' ? { merchant_id: merchant } : { merchant }),
+  detected_at: at,
+});
+
+async function detect(user: string, ...merchants: (string | number)[]): Promise<void> {
+  const { skipped } = await importLines(...merchants.map((merchant) => detection(user, merchant)));
+  expect(skipped).toBe(0);
+}
+
+describe('Operation 5: search detected accounts', () => {
+  it('answers in the order of the names, each as it was sent, duplicates included', async () => {
+    await detect('order', 'Netflix', 'DoorDash');
+    const names = ['door dash', 'Hulu', 'NETFLIX!', 'Netflix', 'door dash', ' Nobody’s Shop ', 'netflix'];
+    expect(await searchNames('order', names)).toEqual([
+      found('door dash'),
+      notFound('Hulu'),
+      found('NETFLIX!'),
+      found('Netflix'),
+      found('door dash'),
+      notFound(' Nobody’s Shop '),
+      found('netflix'),
+    ]);
+  });
+
+  it.each([
+    ['Netflix', 'nEtFlIx'],
+    ['Netflix', '  Net-Flix ® '],
+    ['Netflix', 'N.e.t.f.l.i.x'],
+    ['Netflix', 'ＮＥＴＦＬＩＸ'],
+    ['Netflix', 'Netflix.com'],
+    ['Netflix', 'Nétflïx'],
+    ['Lancôme', 'LANCOME'],
+    ['Estée Lauder', 'Este\u0301e-lauder'],
+    ['Disney+', 'Disney Plus'],
+    ['Disney+', 'disney'],
+    ['HBO Max', 'max'],
+    ['H&M', 'Hennes & Mauritz'],
+    ['The Home Depot', 'home_depot'],
+    ["Sam's Club", 'Sam’s Club'],
+    ['Abercrombie & Fitch', 'abercrombie AND fitch'],
+  ])('knows %s as "%s"', async (merchant, spelling) => {
+    await detect('spellings', merchant);
+    expect(await searchNames('spellings', [spelling])).toEqual([found(spelling)]);
+  });
+
+  it.each([['!!!'], ['+'], ['🛒'], ['Netflix 2'], ['Net'], ['Apple'], ['%'], ["' OR true --"]])(
+    'finds nothing under "%s"',
+    async (name) => {
+      await detect('others', 'Netflix', 'Apple Music', 'Disney+');
+      expect(await searchNames('others', [name])).toEqual([notFound(name)]);
+    },
+  );
+
+  it('keeps merchants apart whose names begin alike', async () => {
+    await detect('alike', 'Uber Eats', 'YouTube TV');
+    expect(await searchNames('alike', ['Uber', 'Uber Eats', 'YouTube', 'YouTube TV'])).toEqual([
+      notFound('Uber'),
+      found('Uber Eats'),
+      notFound('YouTube'),
+      found('YouTube TV'),
+    ]);
+  });
+
+  it('has nothing detected for a user that was never seen', async () => {
+    await detect('seen', 'Netflix');
+    for (const user of ['never seen', 'SEEN', 'seen ', 'see']) {
+      expect(await searchNames(user, ['Netflix', 'Hulu'])).toEqual([notFound('Netflix'), notFound('Hulu')]);
+    }
+  });
+
+  it('shows a detection to nobody but the client that it belongs to', async () => {
+    const stranger = await service.anotherOrganization();
+    await detect('shared', 'Netflix');
+    expect(await searchNames('shared', ['Netflix'])).toEqual([found('Netflix')]);
+    for (const other of [service.production, stranger.development, stranger.production]) {
+      expect(await searchNames('shared', ['Netflix'], other)).toEqual([notFound('Netflix')]);
+    }
+    await importLines(detection('shared', 'Netflix', LATER, service.production));
+    expect(await searchNames('shared', ['Netflix'], service.production)).toEqual([found('Netflix', LATER)]);
+    expect(await searchNames('shared', ['Netflix'])).toEqual([found('Netflix')]);
+  });
+
+  it.each([['é'], ['😀']])('takes 100 names of 256 code points (%s)', async (letter) => {
+    const names = Array.from({ length: 100 }, () => letter.repeat(256));
+    expect(await searchNames('many', names)).toEqual(names.map(notFound));
+  });
+
+  it('asks the database once for all names', async () => {
+    await detect('once', 'Netflix', 'Hulu');
+    await searchNames('once', ['Netflix']);
+    const statements = watchStatements();
+    await searchNames('once', ['Netflix', 'Hulu', 'Spotify', 'netflix', '!!!', ...Array(90).fill('x')]);
+    expect(statements.filter((statement) => !statement.includes('request_log'))).toHaveLength(1);
+  });
+
+  refusals(SEARCH, 'names', () => service.development);
+});
+
+describe('Operation 6: identify detected accounts', () => {
+  const NO_ACCESS = error(
+    'INVALID_REQUEST',
+    'NO_ACCESS',
+    'This client is not enabled for the operation. Contact support to arrange access.',
+  );
+  let enabled: IssuedCredentials;
+  let notEnabled: IssuedCredentials;
+
+  beforeAll(async () => {
+    const organization = await service.anotherOrganization();
+    enabled = organization.development;
+    notEnabled = organization.production;
+    await service.app.get(ApiClientsService).enableOperation(enabled.clientId, IDENTIFY_OPERATION);
+  });
+
+  const identify = (body: unknown, as = enabled) => service.call<Result[]>(IDENTIFY, { body, as });
+
+  it('refuses a client that it was not arranged for, whatever the body', async () => {
+    for (const body of [{ external_user_id: 'u', name: ['Netflix'] }, {}, 'not json', [1]]) {
+      const { status, body: answer } = await identify(body, notEnabled);
+      expect([status, answer]).toEqual([403, NO_ACCESS]);
+    }
+  });
+
+  it('looks at the credentials before the access', async () => {
+    const { status } = await identify({}, { ...notEnabled, secret: 'wrong' });
+    expect(status).toBe(401);
+  });
+
+  it('answers like operation 5 once it is enabled', async () => {
+    await importLines(detection('identified', 'Netflix', AT, enabled));
+    const { status, body } = await identify({
+      external_user_id: 'identified',
+      name: ['net flix', 'Hulu', 'net flix'],
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual([found('net flix'), notFound('Hulu'), found('net flix')]);
+  });
+
+  it('is enabled for a client in use within five seconds, and for this client alone', async () => {
+    const { development, production } = await service.anotherOrganization();
+    const body = { external_user_id: 'u', name: ['Netflix'] };
+    expect((await identify(body, development)).status).toBe(403);
+    await service.app.get(ApiClientsService).enableOperation(development.clientId, IDENTIFY_OPERATION);
+    const restore = moveClock(service, 5_001);
+    try {
+      expect((await identify(body, development)).status).toBe(200);
+      expect((await identify(body, production)).status).toBe(403);
+    } finally {
+      restore();
+    }
+  });
+
+  it('takes the names from the field "name" and from no other', async () => {
+    const { status, body } = await identify({ external_user_id: 'u', names: ['Netflix'] });
+    expect([status, body]).toEqual([400, invalidField('The name field is required.')]);
+  });
+
+  refusals(IDENTIFY, 'name', () => enabled);
+});
+
+describe('Import of detections', () => {
+  const rowsOf = (user: string) =>
+    service.database.query<{ merchant_id: number; detected_at: Date }>(
+      'SELECT merchant_id, detected_at FROM detected_account WHERE external_user_id = $1 ORDER BY merchant_id',
+      [user],
+    );
+
+  it('knows a merchant by name, alias, spelling and id', async () => {
+    const imported = await importLines(
+      detection('by name', 'Netflix'),
+      detection('by name', 'disney plus'),
+      detection('by name', 'DOOR-DASH.com'),
+      detection('by name', 8),
+    );
+    expect(imported).toMatchObject({ lines: 4, recorded: 4, skipped: 0, skips: [] });
+    expect(await rowsOf('by name')).toEqual(
+      [8, 9, 16, 19].map((merchant_id) => ({ merchant_id, detected_at: new Date(AT) })),
+    );
+  });
+
+  it('skips each bad line, says which and why, and takes the others', async () => {
+    const good = detection('good', 'Netflix');
+    const unknownClient = '00000000-0000-4000-8000-000000000000';
+    const { skips, ...state } = await importLines(
+      good,
+      'not json',
+      '',
+      '[]',
+      'null',
+      '"text"',
+      { ...good, client_id: undefined },
+      { ...good, client_id: 'me' },
+      { ...good, client_id: unknownClient },
+      { ...good, external_user_id: '' },
+      { ...good, external_user_id: 7 },
+      { ...good, external_user_id: 'x'.repeat(257) },
+      { ...good, external_user_id: 'a\0b' },
+      { ...good, merchant: undefined },
+      { ...good, merchant: ['Netflix'] },
+      { ...good, merchant: 'Nobody’s Shop' },
+      { ...good, merchant: '!!!' },
+      { ...good, merchant_id: '16' },
+      { ...good, merchant_id: 0 },
+      { ...good, merchant_id: 2 ** 31 },
+      { ...good, merchant_id: 9_999 },
+      { ...good, detected_at: '2026-02-30T00:00:00Z' },
+      { ...good, detected_at: 1_769_847_330 },
+      '   ',
+      { ...good, merchant: 'Hulu' },
+    );
+    expect(state).toMatchObject({ lines: 25, recorded: 2, skipped: 21 });
+    expect(skips.toSorted(([left], [right]) => left - right)).toEqual([
+      [2, 'The line is not valid JSON.'],
+      [4, 'The line is not a JSON object.'],
+      [5, 'The line is not a JSON object.'],
+      [6, 'The line is not a JSON object.'],
+      [7, 'The client_id field is required.'],
+      [8, 'The client_id field must be a UUID.'],
+      [9, 'There is no API client with this client_id.'],
+      [10, 'The external_user_id field is required.'],
+      [11, 'The external_user_id field must be a string.'],
+      [12, 'The external_user_id field must not be greater than 256 characters.'],
+      [13, 'The external_user_id field must not contain null characters or unpaired surrogates.'],
+      [14, 'The merchant field is required.'],
+      [15, 'The merchant field must be a string.'],
+      [16, 'The merchant "Nobody’s Shop" is not known.'],
+      [17, 'The merchant "!!!" is not known.'],
+      [18, 'The merchant_id field must be a positive integer.'],
+      [19, 'The merchant_id field must be a positive integer.'],
+      [20, 'The merchant_id field must be a positive integer.'],
+      [21, 'The merchant 9999 is not known.'],
+      [22, 'The detected_at field must be a date and time such as 2026-01-31T08:15:30Z.'],
+      [23, 'The detected_at field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    ]);
+    expect((await rowsOf('good')).map((row) => row.merchant_id)).toEqual([8, 16]);
+  });
+
+  it('changes nothing when it is done again', async () => {
+    const lines = [detection('again', 'Netflix'), detection('again', 'Hulu', EARLIER)];
+    await importLines(...lines);
+    const rows = await rowsOf('again');
+    expect(await importLines(...lines)).toMatchObject({ recorded: 2, skipped: 0 });
+    expect(await rowsOf('again')).toEqual(rows);
+  });
+
+  it('keeps the earlier time, in one import and over several', async () => {
+    await importLines(detection('times', 16, LATER), detection('times', 'netflix', AT));
+    expect(await rowsOf('times')).toEqual([{ merchant_id: 16, detected_at: new Date(AT) }]);
+    await importLines(detection('times', 16, LATER));
+    expect(await rowsOf('times')).toEqual([{ merchant_id: 16, detected_at: new Date(AT) }]);
+    await importLines(detection('times', 16, EARLIER));
+    expect(await rowsOf('times')).toEqual([{ merchant_id: 16, detected_at: new Date(EARLIER) }]);
+  });
+
+  it.each([[{}], [{ detected_at: null }]])(
+    'takes the time of the import where the line has none (%#)',
+    async (time) => {
+      const user = `no time ${JSON.stringify(time)}`;
+      const { detected_at: _, ...line } = detection(user, 'Netflix');
+      const restore = stopClock(service, new Date(LATER));
+      try {
+        expect(await importLines({ ...line, ...time })).toMatchObject({ recorded: 1, skips: [] });
+      } finally {
+        restore();
+      }
+      expect(await rowsOf(user)).toEqual([{ merchant_id: 16, detected_at: new Date(LATER) }]);
+    },
+  );
+
+  it('takes null for an absent merchant_id, and the client_id in upper case', async () => {
+    const line = detection('null id', 'Netflix');
+    const shouting = { ...line, client_id: line.client_id.toUpperCase(), merchant_id: null };
+    expect(await importLines(shouting)).toMatchObject({ recorded: 1, skips: [] });
+    expect(await rowsOf('null id')).toHaveLength(1);
+  });
+
+  it('takes thousands of lines in batches, the bad ones among them reported by number', async () => {
+    const lines: (string | object)[] = Array.from({ length: 3_000 }, (_, index) =>
+      detection(`bulk-${index % 1_500}`, index < 1_500 ? 'Netflix' : 8),
+    );
+    lines[1_233] = 'broken';
+    const { skips, progress, ...state } = await importLines(...lines);
+    expect(state).toEqual({ lines: 3_000, recorded: 2_999, skipped: 1 });
+    expect(skips).toEqual([[1_234, 'The line is not valid JSON.']]);
+    expect(progress.length).toBeGreaterThan(1);
+    expect(progress.at(-1)).toEqual(state);
+    const [row] = await service.database.query<{ count: string }>(
+      `SELECT count(*) FROM detected_account WHERE external_user_id LIKE 'bulk-%'`,
+    );
+    expect(row?.count).toBe('2999');
+    expect(await searchNames('bulk-1499', ['Netflix', 'Hulu'])).toEqual([found('Netflix'), found('Hulu')]);
+  });
+
+  it('takes an empty file', async () => {
+    expect(await importLines()).toMatchObject({ lines: 0, recorded: 0, skipped: 0, skips: [] });
+  });
+});
+
+/** Both operations refuse the same things; only the names' field is called differently. */
+function refusals(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
+  const ok = ['Netflix'];
+  it.each([
+    ['no user', { [field]: ok }, 'The external user id field is required.'],
+    ['a null user', { external_user_id: null, [field]: ok }, 'The external user id field is required.'],
+    ['a blank user', { external_user_id: ' \t', [field]: ok }, 'The external user id field is required.'],
+    [
+      'a number for the user',
+      { external_user_id: 1, [field]: ok },
+      'The external user id field must be a string.',
+    ],
+    [
+      'a user of 257 characters',
+      { external_user_id: '😀'.repeat(257), [field]: ok },
+      'The external user id field must not be greater than 256 characters.',
+    ],
+    [
+      'a user with U+0000',
+      { external_user_id: '\0', [field]: ok },
+      'The external user id field must not contain null characters or unpaired surrogates.',
+    ],
+    ['no names', { external_user_id: 'u' }, `The ${field} field is required.`],
+    ['null for names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
+    ['an empty list', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
+    ['a text', { external_user_id: 'u', [field]: 'Netflix' }, `The ${field} field must be an array.`],
+    ['an object', { external_user_id: 'u', [field]: { 0: 'a' } }, `The ${field} field must be an array.`],
+    ['true', { external_user_id: 'u', [field]: true }, `The ${field} field must be an array.`],
+    [
+      '101 names',
+      { external_user_id: 'u', [field]: Array(101).fill('a') },
+      `The ${field} field must not have more than 100 items.`,
+    ],
+    ['a number', { external_user_id: 'u', [field]: [7] }, `The ${field}.0 field must be a string.`],
+    [
+      'a list in it',
+      { external_user_id: 'u', [field]: ['a', ['b']] },
+      `The ${field}.1 field must be a string.`,
+    ],
+    [
+      'a null name',
+      { external_user_id: 'u', [field]: ['a', 'b', null] },
+      `The ${field}.2 field is required.`,
+    ],
+    ['a blank name', { external_user_id: 'u', [field]: ['a', ' '] }, `The ${field}.1 field is required.`],
+    [
+      'a name of 257 characters',
+      { external_user_id: 'u', [field]: ['a', 'é'.repeat(257)] },
+      `The ${field}.1 field must not be greater than 256 characters.`,
+    ],
+    [
+      'a name with U+0000',
+      { external_user_id: 'u', [field]: ['a\0'] },
+      `The ${field}.0 field must not contain null characters or unpaired surrogates.`,
+    ],
+    [
+      'half a surrogate pair',
+      `{"external_user_id":"u","${field}":["\\ud83d"]}`,
+      `The ${field}.0 field must not contain null characters or unpaired surrogates.`,
+    ],
+    [
+      'two problems, with the first',
+      { external_user_id: 1, [field]: 1 },
+      'The external user id field must be a string.',
+    ],
+    ['text that is no JSON', '{', 'The request body is not valid JSON.'],
+    ['a list for a body', [], 'The request body must be a JSON object.'],
+  ])('refuses %s', async (_what, body, message) => {
+    const answer = await service.call(path, { body, as: as() });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual(invalidField(message));
+  });
+
+  it('looks at the credentials before the body', async () => {
+    const answer = await service.call(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
+    expect(answer.status).toBe(401);
+  });
+}
+
+/** The statements that the service sends from now on. */
+function watchStatements(): string[] {
+  const statements: string[] = [];
+  const dataSource = service.app.get(DataSource);
+  const { logger } = dataSource;
+  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, {
+    logQuery: (statement: string) => void statements.push(statement),
+  });
+  return statements;
+}

@@ -1,0 +1,191 @@
+import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { eventually } from '../support/eventually.js';
+import { logLinesOf } from '../support/log-lines.js';
+import {
+  CREATE_MCP_TOKEN,
+  IDENTIFY_DETECTED_ACCOUNTS,
+  OPERATIONS,
+  SEARCH_DETECTED_ACCOUNTS,
+  SUBMIT_JOB_APPLICATION,
+  type TestedOperation,
+} from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const SERVICE_UNAVAILABLE = error(
+  'API_ERROR',
+  'SERVICE_UNAVAILABLE',
+  'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
+);
+const INTERNAL_ERROR = error(
+  'API_ERROR',
+  'INTERNAL_ERROR',
+  'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
+);
+
+let service: TestApp;
+/** In use a moment ago, so the process goes on knowing them. */
+let known: IssuedCredentials;
+
+beforeAll(async () => {
+  service = await startTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
+  known = service.development;
+  await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION);
+  // What a failing statement carried must not end in the log.
+  const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
+  rememberSecret(String(email), String(full_name), String(phone_number));
+  rememberSecret(String(CREATE_MCP_TOKEN.body['phone_number']));
+});
+afterAll(() => service.close());
+
+const call = ({ path, body, needsCredentials }: TestedOperation, as = known): Promise<Answer> =>
+  service.call(path, { body, ...(needsCredentials ? { as } : {}) });
+
+async function callAll(as?: IssuedCredentials): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const operation of OPERATIONS) statuses.push((await call(operation, as)).status);
+  return statuses;
+}
+
+describe('Without its database', () => {
+  const unavailable = ({ status, headers, body }: Answer): void => {
+    expect([status, body]).toEqual([503, SERVICE_UNAVAILABLE]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  };
+
+  beforeAll(async () => {
+    expect(await callAll()).toEqual([200, 200, 200, 200]);
+    await service.database.cutOff();
+  });
+  afterAll(() => service.database.reconnect());
+
+  it.each(OPERATIONS)('answers 503 to $id', async (operation) => {
+    unavailable(await call(operation));
+  });
+
+  it('answers 503 also to a client whose credentials it has to look up', async () => {
+    for (const operation of OPERATIONS) unavailable(await call(operation, service.production));
+  });
+
+  it('answers 503 to many calls at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => call(OPERATIONS[index % 4] ?? CREATE_MCP_TOKEN)),
+    );
+    for (const answer of answers) unavailable(answer);
+  });
+
+  it('still refuses what needs no database to be refused', async () => {
+    const { status } = await service.call(CREATE_MCP_TOKEN.path, { body: {} });
+    expect(status).toBe(401);
+    expect((await service.call(SUBMIT_JOB_APPLICATION.path, { body: {} })).status).toBe(400);
+    expect((await service.call('/nowhere')).status).toBe(404);
+  });
+
+  it('is alive but not ready', async () => {
+    expect(await service.call('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    unavailable(await service.call('/readyz'));
+  });
+
+  it('goes on by itself when the database is back, with the log entries of the time between', async () => {
+    await service.database.reconnect();
+    await eventually('it is ready', async () => (await service.call('/readyz')).status === 200);
+    expect(await callAll()).toEqual([200, 200, 200, 200]);
+    expect(await callAll(service.production)).toEqual([200, 200, 403, 200]);
+    const entries = await eventually('the entries are there', async () => {
+      const [row] = await service.database.query<{ count: number }>(
+        'SELECT count(*)::integer AS count FROM request_log WHERE client_id = $1 AND status_code = 503',
+        [known.clientId],
+      );
+      return row && row.count > 0 && row.count;
+    });
+    expect(entries).toBeGreaterThanOrEqual(3);
+  });
+
+  it('survives losing it again and again', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await service.database.cutOff();
+      unavailable(await call(CREATE_MCP_TOKEN));
+      await service.database.reconnect();
+      await eventually('it works again', async () => (await call(CREATE_MCP_TOKEN)).status === 200);
+    }
+  });
+});
+
+describe('With a fault of its own', () => {
+  /** Makes every statement about these tables fail until the work is done. */
+  async function without(tables: readonly string[], work: () => Promise<void>): Promise<void> {
+    for (const table of tables) await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    try {
+      await work();
+    } finally {
+      for (const table of tables)
+        await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+    }
+  }
+
+  function internalError({ status, headers, body }: Answer): void {
+    expect(status).toBe(500);
+    expect(body).toEqual(INTERNAL_ERROR);
+    expect(headers.has('retry-after')).toBe(false);
+    const lines = logLinesOf(headers.get('x-request-id'));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ level: 'error' }),
+        expect.objectContaining({ level: 'log', message: 'call', status: 500 }),
+      ]),
+    );
+    // Whoever reads the log finds the cause there.
+    expect(JSON.stringify(lines)).toMatch(/relation .* does not exist/);
+  }
+
+  it.each<[string, TestedOperation]>([
+    ['mcp_token', CREATE_MCP_TOKEN],
+    ['detected_account', SEARCH_DETECTED_ACCOUNTS],
+    ['merchant_name', IDENTIFY_DETECTED_ACCOUNTS],
+    ['job_application', SUBMIT_JOB_APPLICATION],
+  ])('answers 500 and no more without the table %s', async (table, operation) => {
+    expect((await call(operation)).status).toBe(200);
+    await without([table], async () => internalError(await call(operation)));
+    expect((await call(operation)).status).toBe(200);
+  });
+
+  it('answers 500 when it cannot look at the credentials, and not 401', async () => {
+    const { development: fresh } = await service.anotherOrganization();
+    await without(['api_secret'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
+    expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
+  });
+
+  it('keeps the entries of failed calls in the request log', async () => {
+    const { development: fresh } = await service.anotherOrganization();
+    expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
+    await without(['mcp_token'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
+    const entries = await service.database.query(
+      'SELECT status_code, external_user_id FROM request_log WHERE client_id = $1 ORDER BY id',
+      [fresh.clientId],
+    );
+    expect(entries).toEqual([
+      { status_code: 200, external_user_id: 'user-1' },
+      { status_code: 500, external_user_id: 'user-1' },
+    ]);
+  });
+
+  it('fails one of many calls at once without failing the others', async () => {
+    await service.database.query(
+      `ALTER TABLE mcp_token ADD CONSTRAINT no_poison CHECK (external_user_id <> 'poison')`,
+    );
+    try {
+      const statuses = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const external_user_id = index === 7 ? 'poison' : `user-${index}`;
+          return (await service.call(CREATE_MCP_TOKEN.path, { body: { external_user_id }, as: known }))
+            .status;
+        }),
+      );
+      expect(statuses).toEqual(Array.from({ length: 20 }, (_, index) => (index === 7 ? 500 : 200)));
+    } finally {
+      await service.database.query('ALTER TABLE mcp_token DROP CONSTRAINT no_poison');
+    }
+  });
+});

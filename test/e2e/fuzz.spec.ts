@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
+import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import {
+  CREATE_MCP_TOKEN,
+  IDENTIFY_DETECTED_ACCOUNTS,
+  OPERATIONS,
+  SEARCH_DETECTED_ACCOUNTS,
+  SUBMIT_JOB_APPLICATION,
+  type TestedOperation,
+} from '../support/operations.js';
+import { startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
+
+/** Names that mean something to the language or to a library, and must mean nothing to the service. */
+const LOADED_NAMES = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'toJSON',
+  'hasOwnProperty',
+  'then',
+  'length',
+  'get',
+  '$ref',
+  '',
+];
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+    APPLICATIONS_PER_HOUR: '1000000',
+  });
+  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+});
+afterAll(() => service.close());
+
+/** Objects with loaded names as JSON spells them: `{ __proto__: … }` in a literal would set the prototype. */
+const loadedObject = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc
+    .array(fc.tuple(fc.constantFrom(...LOADED_NAMES), value), { minLength: 1, maxLength: 3 })
+    .map((entries) => JSON.parse(objectText(entries)) as unknown);
+
+const objectText = (entries: readonly (readonly [string, unknown])[]): string =>
+  `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`;
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ maxLength: 300 }),
+  fc.constantFrom('\0', '\ud83d', '\udc00x', ' ', '\uFEFF', '\u202E', "'; DROP TABLE mcp_token; --", '%s%n'),
+);
+const anyNumber = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.maxSafeInteger(),
+  fc.constantFrom(-0, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 53, 1e21),
+);
+const anyJson = fc.oneof(
+  { weight: 3, arbitrary: fc.jsonValue({ stringUnit: 'binary' }) },
+  { weight: 2, arbitrary: anyText },
+  { weight: 1, arbitrary: anyNumber },
+  { weight: 2, arbitrary: loadedObject(fc.jsonValue()) },
+  { weight: 1, arbitrary: loadedObject(loadedObject(fc.jsonValue())) },
+  { weight: 1, arbitrary: fc.array(loadedObject(fc.jsonValue()), { maxLength: 3 }) },
+);
+
+const CONTENT_TYPES = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json; charset=utf-16',
+  'application/json; charset=nonsense',
+  'application/json;',
+  'application/jsonp',
+  'application/problem+json',
+  'text/plain',
+  'text/html; charset=utf-8',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'multipart/form-data',
+  'application/octet-stream',
+  '*/*',
+  ';',
+  'a/b/c',
+];
+const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compress', 'x', 'gzip, gzip'];
+
+/** `call` holds each answer against the document; besides, nothing may be a fault of the service. */
+async function send(
+  { path, needsCredentials }: TestedOperation,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const answer = await service.call(path, {
+    method: 'POST',
+    body,
+    headers,
+    ...(needsCredentials ? { as: service.development } : {}),
+  });
+  expect([200, 400, 413, 415]).toContain(answer.status);
+  if (answer.status !== 200) {
+    expect(Object.keys(answer.body)).toEqual(['error_type', 'error_code', 'error_message']);
+    expect(answer.body['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+  }
+  return answer;
+}
+
+describe.each(OPERATIONS)('$id', (operation) => {
+  const fields = Object.keys(operation.body);
+
+  it('stands any JSON value', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyJson, async (value) => void (await send(operation, JSON.stringify(value)))),
+      { ...RUNS, examples: [[{ unknown: { constructor: {} } }], [{ constructor: 1 }], [[]], [null]] },
+    );
+  });
+
+  it('stands any text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          anyText,
+          fc.json(),
+          fc.json().map((text) => text.slice(0, -1)),
+        ),
+        async (text) => void (await send(operation, text)),
+      ),
+      RUNS,
+    );
+  });
+
+  it('stands any bytes of any type and encoding', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.uint8Array({ maxLength: 500 }), fc.constant(Buffer.from(JSON.stringify(operation.body)))),
+        fc.constantFrom(...CONTENT_TYPES),
+        fc.option(fc.constantFrom(...CONTENT_ENCODINGS), { nil: undefined }),
+        async (bytes, type, encoding) =>
+          void (await send(operation, bytes, {
+            'content-type': type,
+            ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+          })),
+      ),
+      RUNS,
+    );
+  });
+
+  it('stands anything in one field of a valid body', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...fields),
+        fc.oneof(anyJson, fc.array(anyJson, { maxLength: 5 })),
+        async (field, value) => void (await send(operation, { ...operation.body, [field]: value })),
+      ),
+      { ...RUNS, examples: fields.map((field) => [field, { constructor: {} }] as [string, unknown]) },
+    );
+  });
+
+  it('stands a valid body cut short anywhere', async () => {
+    const text = JSON.stringify(operation.body);
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (length) => {
+        expect((await send(operation, text.slice(0, length))).status).toBe(400);
+      }),
+      RUNS,
+    );
+  });
+
+  it('takes a valid body whatever unknown members are in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...LOADED_NAMES), fc.string()), anyJson), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        async (members) => {
+          const unknown = members.filter(([name]) => !fields.includes(name));
+          const text = objectText([...unknown, ...Object.entries(operation.body)]);
+          expect((await send(operation, text)).status).toBe(200);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('stands numbers of any size and nesting of any depth', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...fields),
+        fc.oneof(
+          fc
+            .tuple(fc.nat({ max: 999 }), fc.nat({ max: 20_000 }))
+            .map(([digits, zeros]) => digits + '0'.repeat(zeros)),
+          fc.integer({ min: -99_999, max: 99_999 }).map((exponent) => `-1e${exponent}`),
+          fc.nat({ max: 30_000 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+          fc.nat({ max: 8_000 }).map((depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`),
+        ),
+        async (field, spelled) => {
+          const { [field]: _, ...others } = operation.body;
+          const text = `{"${field}":${spelled || '[]'},${JSON.stringify(others).slice(1)}`;
+          await send(operation, text);
+        },
+      ),
+      { ...RUNS, numRuns: 50 },
+    );
+  });
+});
+
+/** Text that the service takes: not blank, and storable. */
+const goodText = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 256 })
+  .filter((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed());
+
+describe('What the service takes', () => {
+  it('is kept letter by letter (operation 1)', async () => {
+    await fc.assert(
+      fc.asyncProperty(goodText, async (external_user_id) => {
+        const { status } = await send(CREATE_MCP_TOKEN, { external_user_id });
+        expect(status).toBe(200);
+        const kept = await service.database.query(
+          'SELECT external_user_id FROM mcp_token ORDER BY id DESC LIMIT 1',
+        );
+        expect(kept).toEqual([{ external_user_id }]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('is kept letter by letter (operation 8)', async () => {
+    await fc.assert(
+      fc.asyncProperty(goodText, goodText, async (full_name, exceptional_at) => {
+        const { status, body } = await send(SUBMIT_JOB_APPLICATION, {
+          ...SUBMIT_JOB_APPLICATION.body,
+          full_name,
+          exceptional_at,
+        });
+        expect(status).toBe(200);
+        const kept = await service.database.query(
+          'SELECT full_name, exceptional_at FROM job_application WHERE id = $1',
+          [body['id']],
+        );
+        expect(kept).toEqual([{ full_name, exceptional_at }]);
+      }),
+      RUNS,
+    );
+  });
+
+  it.each<[string, TestedOperation]>([
+    ['names', SEARCH_DETECTED_ACCOUNTS],
+    ['name', IDENTIFY_DETECTED_ACCOUNTS],
+  ])('comes back letter by letter in %s', async (field, operation) => {
+    await fc.assert(
+      fc.asyncProperty(goodText, fc.array(goodText, { minLength: 1, maxLength: 20 }), async (user, names) => {
+        const { status, body } = await send(operation, { external_user_id: user, [field]: names });
+        expect(status).toBe(200);
+        expect(body).toEqual(names.map((name) => ({ name, detected: false, detected_at: null })));
+      }),
+      RUNS,
+    );
+  });
+});

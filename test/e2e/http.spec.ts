@@ -1,0 +1,594 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
+import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import {
+  CREATE_MCP_TOKEN,
+  OPERATIONS,
+  SEARCH_DETECTED_ACCOUNTS,
+  SUBMIT_JOB_APPLICATION,
+  type TestedOperation,
+} from '../support/operations.js';
+import { basic, error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
+const METHOD_NOT_ALLOWED = error(
+  'INVALID_REQUEST',
+  'METHOD_NOT_ALLOWED',
+  'The method is not allowed for this path.',
+);
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+    APPLICATIONS_PER_HOUR: '1000000',
+  });
+  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+});
+afterAll(() => service.close());
+
+/** As an HTTP client of a lower kind sees an answer. */
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const openConnection = (): Socket => {
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  return socket;
+};
+
+/** Sends bytes just as they are; answers everything that comes back until the service closes the connection. */
+async function exchange(...parts: readonly (string | Uint8Array)[]): Promise<string> {
+  const socket = openConnection();
+  for (const part of parts) socket.write(part);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The answers in what came back; one without a Content-Length ends with the connection. */
+function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let bytes = Buffer.from(text);
+  while (bytes.length > 0) {
+    const end = bytes.indexOf('\r\n\r\n');
+    if (end < 0) throw new Error(`This is no HTTP answer: ${bytes.toString('utf8').slice(0, 200)}`);
+    const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('utf8').split('\r\n');
+    const headers = new Headers(
+      lines.map((line): [string, string] => {
+        const colon = line.indexOf(':');
+        return [line.slice(0, colon), line.slice(colon + 1).trim()];
+      }),
+    );
+    const length = Number(headers.get('content-length') ?? bytes.length);
+    const body = bytes.subarray(end + 4, end + 4 + length);
+    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text: body.toString('utf8') });
+    bytes = bytes.subarray(end + 4 + length);
+  }
+  return answers;
+}
+
+async function exchangeOne(...parts: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
+  const answers = parseAnswers(await exchange(...parts));
+  expect(answers).toHaveLength(1);
+  return answers[0] as RawAnswer;
+}
+
+/** A request to operation 1 as text; its connection is closed after the answer. */
+function request(body: string, headers: readonly string[], options: { keep?: boolean } = {}): string {
+  return [
+    `POST ${CREATE_MCP_TOKEN.path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: ${basic(service.development)}`,
+    ...(options.keep ? [] : ['Connection: close']),
+    ...headers,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+const JSON_TYPE = 'Content-Type: application/json';
+const BODY = '{"external_user_id":"raw"}';
+
+function expectErrorBody({ headers, text }: RawAnswer): Record<string, unknown> {
+  expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(text) as Record<string, unknown>;
+  expect(Object.keys(body)).toEqual(['error_type', 'error_code', 'error_message']);
+  return body;
+}
+
+async function expectAlive(): Promise<void> {
+  expect((await service.call('/healthz')).status).toBe(200);
+}
+
+const callOperation = (
+  { path, body, needsCredentials }: TestedOperation,
+  change: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> =>
+  service.call(path, {
+    method: 'POST',
+    body: change.body ?? body,
+    ...(needsCredentials ? { as: service.development } : {}),
+    headers: change.headers ?? {},
+  });
+
+describe('Paths and methods', () => {
+  it.each([
+    '/',
+    '/nowhere',
+    '/mcp',
+    '/mcp/tokens',
+    '/mcp/tokens/create/more',
+    '/detected_accounts/search',
+    '/detected-accounts/identify',
+    '/apply.json',
+    '/docs/nothing',
+    '/.env',
+    '/constructor',
+    '/__proto__',
+  ])('answers 404 to %s, with any method', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      const { status, headers, body } = await service.call(path, { method });
+      expect([method, status, body]).toEqual([method, 404, NOT_FOUND]);
+      expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+      expect(headers.has('allow')).toBe(false);
+    }
+  });
+
+  const READ = 'GET, HEAD';
+  const PATHS: readonly (readonly [path: string, allow: string])[] = [
+    ...OPERATIONS.map(({ path }) => [path, 'POST'] as const),
+    ['/healthz', READ],
+    ['/readyz', READ],
+    ['/docs', READ],
+    ['/openapi.json', READ],
+    ['/openapi.yaml', READ],
+  ];
+
+  it.each(PATHS)('answers 405 to the methods that %s does not have (it has %s)', async (path, allow) => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+    for (const method of methods.filter((candidate) => !allow.split(', ').includes(candidate))) {
+      const { status, headers, body } = await service.call(path, { method });
+      expect([method, status, body]).toEqual([method, 405, METHOD_NOT_ALLOWED]);
+      expect(headers.get('allow')).toBe(allow);
+      expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+    }
+  });
+
+  it.each(OPERATIONS)('answers 405 without a body to HEAD of $path', async ({ path }) => {
+    const { status, headers, body } = await service.call(path, { method: 'HEAD' });
+    expect([status, body]).toEqual([405, undefined]);
+    expect(headers.get('allow')).toBe('POST');
+    expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+      const { status, body } = await service.call(path, { method: 'HEAD' });
+      expect([path, status, body]).toEqual([path, 200, undefined]);
+    }
+  });
+
+  it('answers 405 to TRACE, which other clients refuse to send', async () => {
+    const answer = await exchangeOne(
+      `TRACE ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    expect(expectErrorBody(answer)['error_code']).toBe('METHOD_NOT_ALLOWED');
+  });
+
+  it.each([
+    '/%',
+    '/%zz',
+    '/%ff',
+    '/%c0%ae%c0%ae/etc/passwd',
+    '/mcp/tokens/create%',
+    '/mcp/tokens/create%00',
+    '/mcp%2ftokens%2fcreate',
+    '/..%2f..%2fpackage.json',
+    '/docs/..%2f..%2fpackage.json',
+    '/docs/%2e%2e/%2e%2e/package.json',
+    '/docs/%',
+    '//',
+    '/\\',
+    `/${'a'.repeat(8_000)}`,
+    `/${'%25'.repeat(2_000)}`,
+  ])('finds nothing under a path of nonsense (%#)', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await exchangeOne(
+        `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      );
+      expect([400, 404]).toContain(answer.status);
+      expect(expectErrorBody(answer)['error_type']).toBe('INVALID_REQUEST');
+    }
+  });
+});
+
+describe('Every answer', () => {
+  const SAMPLES: readonly (readonly [string, () => Promise<{ headers: Headers }>])[] = [
+    ['200', () => callOperation(SEARCH_DETECTED_ACCOUNTS)],
+    ['a token', () => callOperation(CREATE_MCP_TOKEN)],
+    ['400', () => callOperation(SUBMIT_JOB_APPLICATION, { body: {} })],
+    ['401', () => service.call(CREATE_MCP_TOKEN.path, { body: {} })],
+    ['404', () => service.call('/nowhere')],
+    ['405', () => service.call(CREATE_MCP_TOKEN.path)],
+    ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(500_000) })],
+    ['415', () => callOperation(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
+    ['health', () => service.call('/healthz')],
+    ['readiness', () => service.call('/readyz')],
+    ['the document', () => service.call('/openapi.json')],
+    ['the page', () => fetch(`${service.baseUrl}/docs`)],
+  ];
+
+  it.each(SAMPLES)('names its request and nothing of the software (%s)', async (_what, send) => {
+    const { headers } = await send();
+    expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+    for (const header of ['server', 'x-powered-by', 'etag'])
+      expect([header, headers.has(header)]).toEqual([header, false]);
+  });
+
+  it('has a request id of its own where the caller’s is none', async () => {
+    const ids = new Set<string | null>();
+    for (const own of ['', 'a b', 'ä', 'x'.repeat(65), '<script>', 'a,b', "a'b"]) {
+      const { headers } = await service.call('/healthz', { headers: { 'x-request-id': own } });
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      ids.add(headers.get('x-request-id'));
+    }
+    expect(ids.size).toBe(7);
+  });
+
+  it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the caller’s own request id (%#)', async (own) => {
+    for (const path of ['/healthz', '/nowhere', CREATE_MCP_TOKEN.path]) {
+      const { headers } = await service.call(path, { headers: { 'x-request-id': own } });
+      expect(headers.get('x-request-id')).toBe(own);
+    }
+  });
+});
+
+describe('Bodies', () => {
+  it.each(OPERATIONS)('may be compressed, or are refused with 415 ($id)', async (operation) => {
+    const text = JSON.stringify(operation.body);
+    const statuses: number[] = [];
+    for (const [encoding, bytes] of [
+      ['gzip', gzipSync(text)],
+      ['deflate', deflateSync(text)],
+      ['br', brotliCompressSync(text)],
+    ] as const) {
+      statuses.push(
+        (await callOperation(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
+      );
+    }
+    expect([
+      [200, 200, 200],
+      [415, 415, 415],
+    ]).toContainEqual(statuses);
+  });
+
+  it('are not taken by their size before they are unpacked', async () => {
+    const bomb = gzipSync(JSON.stringify({ external_user_id: ' '.repeat(20_000_000) }));
+    expect(bomb.length).toBeLessThan(100_000);
+    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+      body: bomb,
+      headers: { 'content-encoding': 'gzip' },
+    });
+    expect([413, 415]).toContain(status);
+  });
+
+  it.each([
+    ['gzip', Buffer.from('no gzip')],
+    ['gzip', gzipSync(JSON.stringify(CREATE_MCP_TOKEN.body)).subarray(0, 20)],
+    ['deflate', Buffer.from('no deflate')],
+    ['br', Buffer.from([255, 255, 255, 255])],
+    ['compress', Buffer.from('{}')],
+    ['zstd', Buffer.from('{}')],
+    ['nonsense', Buffer.from('{}')],
+  ])('that are no %s are refused', async (encoding, bytes) => {
+    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+      body: bytes,
+      headers: { 'content-encoding': encoding },
+    });
+    expect([400, 415]).toContain(status);
+  });
+
+  it.each(OPERATIONS)('of $id are JSON in UTF-8, and not too large', async (operation) => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/json; charset=utf-16',
+      'application/json; charset=iso-8859-1',
+      'application/jsonx',
+      'nonsense',
+    ]) {
+      const { status, body } = await callOperation(operation, { headers: { 'content-type': type } });
+      expect([type, status, body['error_code']]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
+    }
+    for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
+      const { status } = await callOperation(operation, { headers: { 'content-type': type } });
+      expect([type, status]).toEqual([type, 200]);
+    }
+    const { status, body } = await callOperation(operation, { body: { large: 'x'.repeat(2_000_000) } });
+    expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+  });
+
+  it('may come in chunks', async () => {
+    const chunks = ['{"external_', 'user_id"', ':"chunked"}'].map(
+      (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
+    );
+    const answer = await exchangeOne(
+      request('', ['Transfer-Encoding: chunked', JSON_TYPE]),
+      ...chunks,
+      '0\r\n\r\n',
+    );
+    expect(answer.status).toBe(200);
+    const kept = await service.database.query(`SELECT 1 FROM mcp_token WHERE external_user_id = 'chunked'`);
+    expect(kept).toHaveLength(1);
+  });
+
+  it('in chunks are limited like any other', async () => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const answer = await exchangeOne(
+      request('', ['Transfer-Encoding: chunked', JSON_TYPE]),
+      ...Array<string>(20).fill(chunk),
+      '0\r\n\r\n',
+    );
+    expect(answer.status).toBe(413);
+    expect(expectErrorBody(answer)['error_code']).toBe('PAYLOAD_TOO_LARGE');
+  });
+
+  it('that are absent count as empty', async () => {
+    const answer = await exchangeOne(request('', [JSON_TYPE, 'Content-Length: 0']));
+    expect(answer.status).toBe(400);
+    expect(expectErrorBody(answer)['error_message']).toBe('The external user id field is required.');
+  });
+
+  it('are waited for after "Expect: 100-continue"', async () => {
+    const socket = openConnection();
+    socket.write(request('', [JSON_TYPE, `Content-Length: ${BODY.length}`, 'Expect: 100-continue']));
+    let received = '';
+    for await (const chunk of socket) {
+      received += String(chunk);
+      if (received === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write(BODY);
+    }
+    expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('are not asked for with "Expect" what nobody knows', async () => {
+    const answer = await exchangeOne(
+      request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`, 'Expect: the-unexpected']),
+    );
+    expect([200, 400, 417]).toContain(answer.status);
+    expect(answer.headers.get('x-request-id')).toMatch(REQUEST_ID);
+  });
+});
+
+describe('Connections', () => {
+  it.each<[string, () => string]>([
+    ['text', () => 'What is this?\r\n\r\n'],
+    ['a TLS handshake', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown method', () => 'BREW /pot HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a version that there is not', () => 'GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['a header without a colon', () => 'GET /healthz HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
+    ['a header with U+0000', () => 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n'],
+    ['a length that is no number', () => request(BODY, [JSON_TYPE, 'Content-Length: many'])],
+    ['a negative length', () => request(BODY, [JSON_TYPE, 'Content-Length: -1'])],
+    ['two lengths', () => request(BODY, [JSON_TYPE, 'Content-Length: 26', 'Content-Length: 27'])],
+    [
+      'a length and chunks',
+      () => request('0\r\n\r\n', [JSON_TYPE, 'Content-Length: 5', 'Transfer-Encoding: chunked']),
+    ],
+    ['a chunk of no size', () => request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'])],
+    ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ])('get 400 with the error body for %s', async (_what, bytes) => {
+    const answer = await exchangeOne(Buffer.from(bytes(), 'latin1'));
+    expect(answer.status).toBe(400);
+    expect(expectErrorBody(answer)).toMatchObject({
+      error_type: 'INVALID_REQUEST',
+      error_code: 'INVALID_FIELD',
+    });
+    await expectAlive();
+  });
+
+  it('get 431 for headers that are too large', async () => {
+    for (const headers of [
+      [`X-Large: ${'x'.repeat(40_000)}`],
+      Array.from({ length: 500 }, (_, index) => `X-Many-${index}: ${'x'.repeat(100)}`),
+    ]) {
+      const answer = await exchangeOne(request('', headers));
+      expect(answer.status).toBe(431);
+      expectErrorBody(answer);
+    }
+    await expectAlive();
+  });
+
+  it('that end in the middle of anything do no harm', async () => {
+    const whole = request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]);
+    const pieces = [10, 60, whole.length - BODY.length - 1, whole.length - BODY.length, whole.length - 5];
+    for (const length of pieces) {
+      for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
+        const socket = openConnection();
+        const closed = new Promise((resolve) => socket.once('close', resolve));
+        socket.resume();
+        socket.write(whole.slice(0, length), () => socket[end]());
+        await closed;
+      }
+    }
+    const chunked = openConnection();
+    const closed = new Promise((resolve) => chunked.once('close', resolve));
+    chunked.resume();
+    chunked.write(`${request('', ['Transfer-Encoding: chunked', JSON_TYPE])}ff\r\n{`, () =>
+      chunked.destroy(),
+    );
+    await closed;
+    await expectAlive();
+    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+  });
+
+  it('whose caller does not wait for the answer do no harm', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const socket = openConnection();
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]), () => socket.destroy());
+      await closed;
+    }
+    await expectAlive();
+    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+  });
+
+  it('may have several requests on the way', async () => {
+    const piped = (user: string, id: string, keep: boolean) => {
+      const body = `{"external_user_id":${user}}`;
+      return request(body, [JSON_TYPE, `Content-Length: ${body.length}`, `X-Request-Id: ${id}`], { keep });
+    };
+    const answers = parseAnswers(
+      await exchange(
+        piped('"one"', 'id-1', true) + piped('2', 'id-2', true) + piped('"three"', 'id-3', false),
+      ),
+    );
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-request-id')])).toEqual([
+      [200, 'id-1'],
+      [400, 'id-2'],
+      [200, 'id-3'],
+    ]);
+  });
+
+  it('go on after a refusal that came before the body was read', async () => {
+    const body = 'x'.repeat(10_000);
+    const refused = [
+      `POST ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}`,
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+    ].join('\r\n');
+    const answers = parseAnswers(
+      await exchange(refused + request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`])),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([401, 200]);
+  });
+
+  it('may name the whole address in the request line', async () => {
+    const answer = await exchangeOne(
+      request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]).replace(
+        `POST ${CREATE_MCP_TOKEN.path}`,
+        `POST http://localhost${CREATE_MCP_TOKEN.path}`,
+      ),
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  it('get one of the documented answers for headers that come twice', async () => {
+    const wrong = `Authorization: Basic ${Buffer.from('a:b').toString('base64')}`;
+    const length = `Content-Length: ${BODY.length}`;
+    for (const [twice, statuses] of [
+      [
+        [wrong, JSON_TYPE, length],
+        [200, 401],
+      ],
+      [
+        [JSON_TYPE, 'Content-Type: text/plain', length],
+        [200, 400, 415],
+      ],
+      [
+        [JSON_TYPE, length, length],
+        [200, 400],
+      ],
+      [
+        [JSON_TYPE, length, 'Host: other'],
+        [200, 400],
+      ],
+      [
+        [JSON_TYPE, length, 'Content-Encoding: identity', 'Content-Encoding: gzip'],
+        [400, 415],
+      ],
+    ] as const) {
+      const answer = await exchangeOne(request(BODY, twice));
+      expect(statuses).toContain(answer.status);
+      if (answer.status !== 200) expectErrorBody(answer);
+    }
+    const ids = await exchangeOne(
+      request(BODY, [JSON_TYPE, length, 'X-Request-Id: one', 'X-Request-Id: two']),
+    );
+    expect(ids.headers.get('x-request-id')).toMatch(REQUEST_ID);
+  });
+});
+
+describe('Documentation', () => {
+  const committed = JSON.parse(
+    readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+  ) as Record<string, unknown>;
+
+  it('is served as the committed document', async () => {
+    const { status, body, headers } = await service.call('/openapi.json');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(body).toEqual(committed);
+  });
+
+  it('is served as YAML too', async () => {
+    const response = await fetch(`${service.baseUrl}/openapi.yaml`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/yaml/);
+    // The parser that @nestjs/swagger brings along.
+    const swagger = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger/package.json'));
+    const { load } = swagger('js-yaml') as { load: (text: string) => unknown };
+    expect(load(await response.text())).toEqual(committed);
+  });
+
+  it.each(['/docs', '/docs/'])('is a page that loads nothing from elsewhere (%s)', async (path) => {
+    const response = await fetch(`${service.baseUrl}${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+    const html = await response.text();
+    const addresses = [...html.matchAll(/\b(?:src|href)\s*=\s*["']([^"']+)["']/g)].map(
+      ([, address = '']) => address,
+    );
+    expect(addresses.length).toBeGreaterThanOrEqual(4);
+    expect(addresses.filter((address) => /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(address))).toEqual([]);
+    expect(html).not.toMatch(/@import|url\(\s*["']?(?:https?:)?\/\//);
+    for (const address of addresses) {
+      const file = await fetch(new URL(address, response.url));
+      expect([address, file.status]).toEqual([address, 200]);
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(0);
+      expect(file.headers.get('x-request-id')).toMatch(REQUEST_ID);
+    }
+  });
+});
+
+// Last: in one process only the application that was started last reaches its database in every way.
+describe('A deployment of some surfaces', () => {
+  it.each([
+    ['platform', 401, 404],
+    ['careers', 404, 400],
+    ['dashboard', 404, 404],
+    ['platform,careers', 401, 400],
+  ])('of %s knows no others', async (surfaces, platform, careers) => {
+    const deployment = await startTestApp({ SURFACES: surfaces });
+    try {
+      // Not through `call`: the document, which is that of all surfaces, knows no 404.
+      const send = async (path: string, body?: string) => {
+        const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+        return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;
+      };
+      const statuses = [
+        await send(CREATE_MCP_TOKEN.path, '{}'),
+        await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
+        await send(SUBMIT_JOB_APPLICATION.path, '{}'),
+        await send('/readyz'),
+      ];
+      expect(statuses).toEqual([platform, platform, careers, 200]);
+    } finally {
+      await deployment.close();
+    }
+  });
+});

@@ -1,0 +1,512 @@
+import { CareersRetention } from '../../src/modules/careers/careers.retention.js';
+import { moveClock } from '../support/clock.js';
+import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+
+const { path: PATH, body: COMPLETE } = SUBMIT_JOB_APPLICATION;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const submitTo = (service: TestApp, body: unknown, headers: Record<string, string> = {}) =>
+  service.call<{ id: string; received_at: string }>(PATH, { body, headers });
+
+const forwardedFor = (addresses: string) => ({ 'x-forwarded-for': addresses });
+
+async function countApplications(service: TestApp): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM job_application',
+  );
+  return row?.count ?? 0;
+}
+
+describe('Operation 8: submit job application', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
+  });
+  afterAll(() => service.close());
+
+  const submit = (body: unknown, headers?: Record<string, string>) => submitTo(service, body, headers);
+  const submitWith = (change: Record<string, unknown>) => submit({ ...COMPLETE, ...change });
+
+  async function rowOf(id: string): Promise<Record<string, unknown> | undefined> {
+    const [row] = await service.database.query('SELECT * FROM job_application WHERE id = $1', [id]);
+    return row;
+  }
+
+  it('keeps everything that the applicant sent', async () => {
+    const before = Date.now();
+    const { status, body } = await submit(COMPLETE);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['id', 'received_at']);
+    expect(body.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(body.received_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(body.received_at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(body.received_at)).toBeLessThanOrEqual(Date.now());
+    expect(await rowOf(body.id)).toEqual({
+      id: body.id,
+      received_at: new Date(body.received_at),
+      ...COMPLETE,
+    });
+  });
+
+  it.each([['github_url'], ['linkedin_url']])(
+    'asks for no more than is required, with %s',
+    async (profile) => {
+      const url = 'https://example.com/profile';
+      const {
+        phone_number: _1,
+        github_url: _2,
+        linkedin_url: _3,
+        twitter_url: _4,
+        website: _5,
+        ...required
+      } = COMPLETE;
+      const { status, body } = await submit({ ...required, [profile]: url });
+      expect(status).toBe(200);
+      expect(await rowOf(body.id)).toMatchObject({
+        ...required,
+        github_url: null,
+        linkedin_url: null,
+        phone_number: null,
+        twitter_url: null,
+        website: null,
+        [profile]: url,
+      });
+    },
+  );
+
+  it.each([[null], [''], ['   ']])('takes an optional field that is %j for absent', async (nothing) => {
+    const { status, body } = await submitWith({
+      phone_number: nothing,
+      github_url: nothing,
+      twitter_url: nothing,
+      website: nothing,
+    });
+    expect(status).toBe(200);
+    expect(await rowOf(body.id)).toMatchObject({
+      phone_number: null,
+      github_url: null,
+      twitter_url: null,
+      website: null,
+    });
+  });
+
+  const REQUIRED = [
+    'role',
+    'full_name',
+    'email',
+    'resume_url',
+    'years_experience',
+    'authorized_to_work',
+    'onsite_nyc',
+    'exceptional_at',
+  ];
+
+  it.each(REQUIRED)('requires %s', async (field) => {
+    const before = await countApplications(service);
+    for (const nothing of [undefined, null, '', ' \n\t']) {
+      const { status, body } = await submitWith({ [field]: nothing });
+      expect(status).toBe(400);
+      expect(body).toEqual(invalidField(`The ${field.replaceAll('_', ' ')} field is required.`));
+    }
+    expect(await countApplications(service)).toBe(before);
+  });
+
+  it.each([[undefined], [null], ['']])('requires a profile where both are %j', async (nothing) => {
+    const { status, body } = await submitWith({ github_url: nothing, linkedin_url: nothing });
+    expect(status).toBe(400);
+    expect(body).toEqual(
+      invalidField('The github url field is required when the linkedin url field is not present.'),
+    );
+  });
+
+  it('checks a profile also where the other one would do', async () => {
+    const github = await submitWith({ github_url: 'nonsense' });
+    expect([github.status, github.body]).toEqual([
+      400,
+      invalidField('The github url field must be a valid http or https URL.'),
+    ]);
+    const linkedin = await submitWith({ linkedin_url: 'nonsense' });
+    expect([linkedin.status, linkedin.body]).toEqual([
+      400,
+      invalidField('The linkedin url field must be a valid http or https URL.'),
+    ]);
+  });
+
+  it.each([
+    'product_engineer',
+    'ios_engineer',
+    'android_engineer',
+    'infrastructure_engineer',
+    'senior_product_manager',
+  ])('takes the role %s', async (role) => {
+    expect((await submitWith({ role })).status).toBe(200);
+  });
+
+  it.each([['PRODUCT_ENGINEER'], ['engineer'], [7], [true], [['product_engineer']], [{}], ['constructor']])(
+    'refuses the role %j',
+    async (role) => {
+      const { status, body } = await submitWith({ role });
+      expect([status, body]).toEqual([400, invalidField('The selected role is invalid.')]);
+    },
+  );
+
+  const URL_FIELDS = ['resume_url', 'github_url', 'linkedin_url', 'twitter_url', 'website'];
+
+  describe.each(URL_FIELDS)('%s', (field) => {
+    const words = field.replaceAll('_', ' ');
+
+    it.each([
+      ['http://example.com'],
+      ['HTTPS://Example.COM/Ada.PDF'],
+      ['https://drive.google.com/file/d/1aB_-c/view?usp=sharing#page=1'],
+      ['https://example.com:8443/a%20b'],
+      ['https://bücher.example/résumé.pdf'],
+    ])('takes %s', async (url) => {
+      const { status, body } = await submitWith({ [field]: url });
+      expect(status).toBe(200);
+      expect((await rowOf(body.id))?.[field]).toBe(url);
+    });
+
+    it.each([
+      ['ftp://example.com/a.pdf'],
+      ['javascript:alert(1)'],
+      ['data:application/pdf;base64,AAAA'],
+      ['file:///etc/passwd'],
+      ['example.com/a.pdf'],
+      ['//example.com/a.pdf'],
+      ['https://'],
+      ['https:///a.pdf'],
+      ['https://exa mple.com/'],
+      ['https://example.com/a b'],
+      ['https://example.com/<script>'],
+    ])('refuses %s', async (url) => {
+      const { status, body } = await submitWith({ [field]: url });
+      expect([status, body]).toEqual([
+        400,
+        invalidField(`The ${words} field must be a valid http or https URL.`),
+      ]);
+    });
+
+    it('takes 2083 code points and no more', async () => {
+      for (const letter of ['a', '😀']) {
+        const longest = `https://example.com/${letter.repeat(2063)}`;
+        const { status, body } = await submitWith({ [field]: longest });
+        expect(status).toBe(200);
+        expect((await rowOf(body.id))?.[field] === longest).toBe(true);
+        const longer = await submitWith({ [field]: longest + letter });
+        expect([longer.status, longer.body]).toEqual([
+          400,
+          invalidField(`The ${words} field must not be greater than 2083 characters.`),
+        ]);
+      }
+    });
+
+    it('refuses what is no text or cannot be stored', async () => {
+      for (const value of [7, true, ['https://example.com'], { url: 'https://example.com' }]) {
+        const { status, body } = await submitWith({ [field]: value });
+        expect([status, body]).toEqual([400, invalidField(`The ${words} field must be a string.`)]);
+      }
+      const { status, body } = await submitWith({ [field]: 'https://example.com/\0' });
+      expect([status, body]).toEqual([
+        400,
+        invalidField(`The ${words} field must not contain null characters or unpaired surrogates.`),
+      ]);
+    });
+  });
+
+  it.each([
+    ['full_name', 256],
+    ['exceptional_at', 10_000],
+  ])('takes a %s of %i code points and no more', async (field, length) => {
+    for (const letter of ['a', '😀']) {
+      const { status, body } = await submitWith({ [field]: letter.repeat(length) });
+      expect(status).toBe(200);
+      expect((await rowOf(body.id))?.[field] === letter.repeat(length)).toBe(true);
+      const longer = await submitWith({ [field]: letter.repeat(length + 1) });
+      expect([longer.status, longer.body]).toEqual([
+        400,
+        invalidField(
+          `The ${field.replaceAll('_', ' ')} field must not be greater than ${length} characters.`,
+        ),
+      ]);
+    }
+  });
+
+  it.each([['full_name'], ['exceptional_at'], ['email']])('refuses a %s that is no text', async (field) => {
+    const words = field.replaceAll('_', ' ');
+    for (const value of [7, false, [], {}, ['a']]) {
+      const { status, body } = await submitWith({ [field]: value });
+      const empty = Array.isArray(value) && value.length === 0;
+      expect([status, body]).toEqual([
+        400,
+        invalidField(empty ? `The ${words} field is required.` : `The ${words} field must be a string.`),
+      ]);
+    }
+    const { status, body } = await submitWith({ [field]: 'a\0b' });
+    expect([status, body]).toEqual([
+      400,
+      invalidField(`The ${words} field must not contain null characters or unpaired surrogates.`),
+    ]);
+  });
+
+  const domainOf = (length: number) => {
+    const labels = `${'b'.repeat(63)}.${'b'.repeat(63)}.`;
+    return `${labels}${'b'.repeat(length - labels.length - '.com'.length)}.com`;
+  };
+
+  it.each([
+    ['ada@example.com'],
+    ['ada+jobs@mail.example.co.uk'],
+    ["o'neil_x.y@example.com"],
+    [`${'a'.repeat(64)}@${domainOf(189)}`],
+  ])('takes an email address (%#)', async (email) => {
+    const { status, body } = await submitWith({ email });
+    expect(status).toBe(200);
+    expect((await rowOf(body.id))?.['email'] === email).toBe(true);
+  });
+
+  it.each([
+    ['ada'],
+    ['@example.com'],
+    ['ada@'],
+    ['ada@example'],
+    ['ada@@example.com'],
+    ['ada@exa mple.com'],
+    ['Ada <ada@example.com>'],
+    ['ada@example.com, eve@example.com'],
+    ['ada@example.com\r\nbcc: eve@example.com'],
+    ['.ada@example.com'],
+  ])('refuses an email address (%#)', async (email) => {
+    const { status, body } = await submitWith({ email });
+    expect([status, body]).toEqual([400, invalidField('The email field must be a valid email address.')]);
+  });
+
+  it('refuses an email address of 255 characters', async () => {
+    const { status, body } = await submitWith({ email: `${'a'.repeat(64)}@${domainOf(190)}` });
+    expect([status, body]).toEqual([
+      400,
+      invalidField('The email field must not be greater than 254 characters.'),
+    ]);
+  });
+
+  it.each([[0], [7.0], [2_147_483_647]])('takes %i years of experience', async (years_experience) => {
+    const { status, body } = await submitWith({ years_experience });
+    expect(status).toBe(200);
+    expect(await rowOf(body.id)).toMatchObject({ years_experience });
+  });
+
+  it.each([
+    [-1, 'must be at least 0.'],
+    [2_147_483_648, 'must not be greater than 2147483647.'],
+    [1e300, 'must not be greater than 2147483647.'],
+    [1.5, 'must be an integer.'],
+    ['7', 'must be an integer.'],
+    [true, 'must be an integer.'],
+    [{}, 'must be an integer.'],
+    [[7], 'must be an integer.'],
+  ])('refuses %j years of experience', async (years_experience, problem) => {
+    const { status, body } = await submitWith({ years_experience });
+    expect([status, body]).toEqual([400, invalidField(`The years experience field ${problem}`)]);
+  });
+
+  it.each(['authorized_to_work', 'onsite_nyc'])('takes nothing but true and false for %s', async (field) => {
+    for (const value of [true, false]) {
+      const { status, body } = await submitWith({ [field]: value });
+      expect(status).toBe(200);
+      expect((await rowOf(body.id))?.[field]).toBe(value);
+    }
+    for (const value of ['true', 'yes', 1, 0, {}, [true]]) {
+      const { status, body } = await submitWith({ [field]: value });
+      expect([status, body]).toEqual([
+        400,
+        invalidField(`The ${field.replaceAll('_', ' ')} field must be true or false.`),
+      ]);
+    }
+  });
+
+  it.each([
+    ['0049301234567'],
+    ['+0123456789'],
+    ['+1234567890123456'],
+    ['+44 20 7183 8750'],
+    ['442071838750'],
+    ['+'],
+    [442071838750],
+    [{}],
+  ])('refuses the phone number %j', async (phone_number) => {
+    const { status, body } = await submitWith({ phone_number });
+    expect([status, body]).toEqual([400, invalidField('The phone number format is invalid.')]);
+  });
+
+  it('reports one problem, the first in the order of the fields', async () => {
+    const { body } = await submitWith({ role: 'x', full_name: 7, years_experience: 'x' });
+    expect(body).toEqual(invalidField('The selected role is invalid.'));
+    const { body: second } = await submitWith({ years_experience: -1, onsite_nyc: 'x', exceptional_at: 1 });
+    expect(second).toEqual(invalidField('The years experience field must be at least 0.'));
+  });
+
+  it.each([
+    ['not json', 'The request body is not valid JSON.'],
+    ['[]', 'The request body must be a JSON object.'],
+    ['{}', 'The role field is required.'],
+    ['', 'The role field is required.'],
+  ])('refuses what is no application (%#)', async (text, message) => {
+    const { status, body } = await submit(text);
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('does not look at an Authorization header', async () => {
+    expect((await submit(COMPLETE, { authorization: 'Basic nonsense' })).status).toBe(200);
+  });
+
+  it('deletes an application after a year, and not before', async () => {
+    await service.database.query('DELETE FROM job_application');
+    const retention = service.app.get(CareersRetention);
+    const countAfter = async (milliseconds: number): Promise<number> => {
+      const restore = moveClock(service, milliseconds);
+      try {
+        await retention.run();
+      } finally {
+        restore();
+      }
+      return countApplications(service);
+    };
+    const restore = moveClock(service, -DAY);
+    await submit(COMPLETE);
+    restore();
+    await submit(COMPLETE);
+    expect(await countAfter(364 * DAY - MINUTE)).toBe(2);
+    expect(await countAfter(364 * DAY + MINUTE)).toBe(1);
+    expect(await countAfter(365 * DAY - MINUTE)).toBe(1);
+    expect(await countAfter(365 * DAY + MINUTE)).toBe(0);
+  });
+});
+
+describe('Retention of job applications', () => {
+  it('follows APPLICATION_RETENTION_DAYS', async () => {
+    const service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
+    try {
+      for (const age of [3 * DAY, DAY]) {
+        const restore = moveClock(service, -age);
+        expect((await submitTo(service, COMPLETE)).status).toBe(200);
+        restore();
+      }
+      await service.app.get(CareersRetention).run();
+      expect(await countApplications(service)).toBe(1);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('Limit of operation 8', () => {
+  let service: TestApp;
+
+  beforeEach(async () => {
+    service = await startTestApp();
+  });
+  afterEach(() => service.close());
+
+  async function expectRefused(headers?: Record<string, string>): Promise<void> {
+    const answer = await submitTo(service, COMPLETE, headers);
+    expect(answer.status).toBe(429);
+    const retryAfter = Number(answer.headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(3_600);
+    expect(answer.body).toEqual({
+      ...error(
+        'RATE_LIMIT_ERROR',
+        'RATE_LIMIT_EXCEEDED',
+        'Too many requests. Retry after the time in the Retry-After header.',
+      ),
+      retry_after: retryAfter,
+    });
+  }
+
+  it('lets 30 an hour from one address through, refused ones counted', async () => {
+    const bodies = [COMPLETE, {}, 'not json', { ...COMPLETE, email: 'x' }, '"large"'.repeat(20_000)];
+    const statuses = new Set<number>();
+    for (let index = 0; index < 30; index += 1) {
+      statuses.add((await submitTo(service, bodies[index % bodies.length])).status);
+    }
+    expect([...statuses].toSorted()).toEqual([200, 400, 413]);
+    const before = await countApplications(service);
+    expect(before).toBe(6);
+    await expectRefused();
+    expect(await countApplications(service)).toBe(before);
+    // The limit comes before the body.
+    expect((await submitTo(service, 'not json')).status).toBe(429);
+    // Without a trusted proxy the header is only what the caller says.
+    await expectRefused(forwardedFor('192.0.2.1'));
+  });
+
+  it('lets exactly 30 of 60 rivals through', async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => submitTo(service, COMPLETE)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+    expect(await countApplications(service)).toBe(30);
+  });
+});
+
+describe('Limit of operation 8 behind a proxy', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({ TRUSTED_PROXY_HOPS: '2', APPLICATIONS_PER_HOUR: '2' });
+  });
+  afterAll(() => service.close());
+
+  async function statusFrom(addresses: string): Promise<number> {
+    return (await submitTo(service, {}, forwardedFor(addresses))).status;
+  }
+
+  it('counts each address for itself', async () => {
+    const inner = '198.51.100.7';
+    expect(await statusFrom(`192.0.2.1, ${inner}`)).toBe(400);
+    expect(await statusFrom(`192.0.2.1, ${inner}`)).toBe(400);
+    expect(await statusFrom(`192.0.2.1, ${inner}`)).toBe(429);
+    expect(await statusFrom(`192.0.2.2, ${inner}`)).toBe(400);
+  });
+
+  it('believes the trusted hops alone', async () => {
+    const inner = '198.51.100.7';
+    for (const spoofed of ['203.0.113.1', '203.0.113.2', '203.0.113.3, 203.0.113.4']) {
+      await statusFrom(`${spoofed}, 192.0.2.9, ${inner}`);
+    }
+    expect(await statusFrom(`203.0.113.5, 192.0.2.9, ${inner}`)).toBe(429);
+    expect(await statusFrom(`203.0.113.1, ${inner}`)).toBe(400);
+  });
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
+    ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8:0:1::1'],
+    ['::1', '0:0:0:0:5:6:7:8', '0:0:0:1::'],
+    ['2001:DB8:A::1', '2001:0db8:000a:0000::2', '2001:db8:a:1::'],
+  ])('counts the addresses of a /64 as one, such as that of %s', async (first, second, stranger) => {
+    expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(400);
+    expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(400);
+    expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(429);
+    expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(429);
+    expect(await statusFrom(`${stranger}, 198.51.100.7`)).toBe(400);
+  });
+
+  it('keeps IPv4 addresses apart on a socket that speaks IPv6', async () => {
+    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
+    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
+    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(429);
+    expect(await statusFrom('::ffff:192.0.2.51, 198.51.100.7')).toBe(400);
+  });
+
+  it('survives a header that is no list of addresses', async () => {
+    for (const nonsense of ['', ',', 'unknown', '_hidden, _x', '[::1]:80', '1.2.3.4:5, x', 'a'.repeat(500)]) {
+      expect([400, 429]).toContain(await statusFrom(nonsense));
+    }
+  });
+});
+
+// What identifies an applicant must not reach a log line either, not even that of a failure.
+rememberSecret(String(COMPLETE['email']), String(COMPLETE['full_name']));

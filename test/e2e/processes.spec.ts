@@ -1,0 +1,368 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { Program, run, type Ended } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { basic } from '../support/test-app.js';
+
+const PATIENCE = 60_000;
+const TOKEN = /^mcp_dev_[0-9A-Za-z]{49}$/;
+const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/;
+/** Where an error was thrown: nothing that an operator should have to read. */
+const STACK = /\n\s+at /;
+
+interface Credentials {
+  readonly base_url: string;
+  readonly development: { readonly client_id: string; readonly secret: string };
+  readonly production: { readonly client_id: string; readonly secret: string };
+  readonly dashboard: { readonly email: string; readonly password: string };
+}
+
+const key = (): string => randomBytes(32).toString('base64');
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'processes-'));
+  // As root PostgreSQL runs as another user, who must be able to enter.
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** The address where a program has come to listen. */
+async function listening(program: Program): Promise<string> {
+  const [, baseUrl = ''] = await program.says(/^Listening on (\S+)\. Documentation: \1\/docs$/m);
+  return baseUrl;
+}
+
+async function createToken(baseUrl: string, client: Credentials['development']): Promise<unknown> {
+  const response = await fetch(`${baseUrl}/mcp/tokens/create`, {
+    method: 'POST',
+    headers: {
+      authorization: basic({ clientId: client.client_id, secret: client.secret }),
+      'content-type': 'application/json',
+    },
+    body: '{"external_user_id":"user-1"}',
+  });
+  const { token } = (await response.json()) as { token: string };
+  rememberSecret(token);
+  return token;
+}
+
+/** One sentence for an operator, and nothing else but lines of the log, which Nest writes too. */
+function expectSentence({ code, errors }: Ended, sentence: RegExp): void {
+  const lines = errors.split('\n').filter((line) => line !== '' && !line.startsWith('{"level"'));
+  expect(lines).toEqual([expect.stringMatching(sentence)]);
+  expect(code).toBe(1);
+}
+
+describe('The service with its own database', () => {
+  let folder: string;
+  let data: string;
+  let credentials: Credentials;
+  let first: Program;
+  let second: Program;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    data = join(folder, '.data');
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    const left = await postmaster().catch(() => undefined);
+    if (left && isAlive(left)) {
+      process.kill(left, 'SIGQUIT');
+      await gone(left);
+    }
+    await rm(folder, { recursive: true, force: true });
+  }, PATIENCE);
+
+  const start = (environment: Record<string, string> = {}, file = 'main.js'): Program =>
+    new Program(file, { environment: { DATA_DIR: data, PORT: '0', ...environment } });
+
+  const postmaster = async (): Promise<number> =>
+    Number.parseInt(await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+
+  function isAlive(pid: number): boolean {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** `postmaster.pid` vanishes a moment before its process does. */
+  const gone = (pid: number): Promise<boolean> =>
+    eventually(
+      'the database is gone',
+      () => !existsSync(join(data, 'postgres', 'postmaster.pid')) && !isAlive(pid),
+    );
+
+  const readCredentials = async (): Promise<Credentials> =>
+    JSON.parse(await readFile(join(data, 'credentials.json'), 'utf8')) as Credentials;
+
+  it(
+    'makes one organization when two start at once on nothing, and prints its credentials once',
+    async () => {
+      const programs = [start(), start()];
+      const baseUrls = await Promise.all(programs.map(listening));
+      expect(programs.filter((program) => SECRET.test(program.output))).toHaveLength(1);
+      // The one that was first has introduced the organization.
+      [first, second] = programs.toSorted(
+        (left, right) => Number(SECRET.test(right.output)) - Number(SECRET.test(left.output)),
+      ) as [Program, Program];
+      expect(second.output).toContain(`Credentials: ${data}/credentials.json`);
+
+      credentials = await readCredentials();
+      const { development, production, dashboard } = credentials;
+      rememberSecret(development.secret, production.secret, dashboard.password);
+      expect(credentials).toEqual({
+        base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        development: {
+          client_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          secret: expect.stringMatching(/^mcs_dev_[0-9A-Za-z]{49}$/),
+        },
+        production: {
+          client_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          secret: expect.stringMatching(/^mcs_live_[0-9A-Za-z]{49}$/),
+        },
+        dashboard: { email: 'owner@example.com', password: expect.stringMatching(/^.{12,}$/) },
+      });
+      expect(baseUrls).toContain(credentials.base_url);
+      expect((await stat(join(data, 'credentials.json'))).mode & 0o777).toBe(0o600);
+      for (const file of ['key-encryption-key', 'secret-pepper']) {
+        expect((await stat(join(data, file))).mode & 0o777).toBe(0o600);
+      }
+      for (const each of [
+        development.client_id,
+        development.secret,
+        production.client_id,
+        production.secret,
+      ]) {
+        expect(first.output).toContain(each);
+      }
+      expect(first.output).toContain(dashboard.password);
+    },
+    PATIENCE,
+  );
+
+  it('prints a call that works when it is pasted', async () => {
+    const [command] = await first.says(/^curl [\s\S]+?\}'$/m);
+    let answer: { token?: string };
+    try {
+      const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+      answer = JSON.parse(stdout) as { token?: string };
+    } catch (error) {
+      // A machine without curl: the parts of the call say the same.
+      if (!/curl: (?:command )?not found/.test(String(error))) throw error;
+      const [url = ''] = /http:\S+/.exec(command) ?? [];
+      const [, user = '', body = ''] = /-u '([^']+)'[\s\S]+-d '([^']+)'/.exec(command) ?? [];
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${Buffer.from(user).toString('base64')}`,
+          'content-type': 'application/json',
+        },
+        body,
+      });
+      answer = (await response.json()) as { token?: string };
+    }
+    expect(answer.token).toMatch(TOKEN);
+    rememberSecret(answer.token ?? '');
+  });
+
+  it('shares its database on another port', async () => {
+    expect(await createToken(await listening(second), credentials.development)).toMatch(TOKEN);
+  });
+
+  it(
+    'ends with a sentence on a port that is taken, and disturbs nobody',
+    async () => {
+      const baseUrl = await listening(first);
+      const { port } = new URL(baseUrl);
+      expectSentence(
+        await start({ PORT: port }).ended,
+        new RegExp(
+          `^Port ${port} is in use\\. Stop what listens there, or choose another: PORT=\\d+ npm start$`,
+          'm',
+        ),
+      );
+      expect(await createToken(baseUrl, credentials.development)).toMatch(TOKEN);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'ends with 0 on SIGTERM; the database stays while another uses it, and outlives a kill -9',
+    async () => {
+      const database = await postmaster();
+      second.signal('SIGTERM');
+      expect(await second.ended).toMatchObject({ code: 0, errors: '' });
+      expect(isAlive(database)).toBe(true);
+      first.signal('SIGKILL');
+      expect((await first.ended).code).toBeNull();
+      expect(isAlive(database)).toBe(true);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'comes back after a kill -9 with its data and without a word about secrets; the last to end stops the database',
+    async () => {
+      const database = await postmaster();
+      const worker = start({}, 'worker.js');
+      const service = start();
+      const baseUrl = await listening(service);
+      await worker.says(/^The background work is running\.$/m);
+      expect(await postmaster()).toBe(database);
+      expect(await createToken(baseUrl, credentials.development)).toMatch(TOKEN);
+      expect(await readCredentials()).toEqual({ ...credentials, base_url: baseUrl });
+
+      worker.signal('SIGTERM');
+      expect(await worker.ended).toMatchObject({ code: 0, errors: '' });
+      expect(isAlive(database)).toBe(true);
+      // Ctrl+C reaches us twice: from the terminal, and handed down by npm.
+      service.signal('SIGINT');
+      service.signal('SIGINT');
+      const ended = await service.ended;
+      expect(ended).toMatchObject({ code: 0, errors: '' });
+      await gone(database);
+      for (const { output } of [ended, await worker.ended]) {
+        expect(output).not.toMatch(SECRET);
+        expect(output).not.toContain(credentials.dashboard.password);
+      }
+    },
+    PATIENCE,
+  );
+
+  it(
+    'keeps its data over an orderly stop',
+    async () => {
+      const service = start();
+      expect(await createToken(await listening(service), credentials.production)).toMatch(/^mcp_live_/);
+      expect(service.output).not.toMatch(SECRET);
+      service.signal('SIGTERM');
+      expect((await service.ended).code).toBe(0);
+      expect(existsSync(join(data, 'postgres', 'postmaster.pid'))).toBe(false);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'leaves no database behind when it is stopped while it starts',
+    async () => {
+      const service = start();
+      const database = await eventually('the database runs', () => postmaster().catch(() => undefined));
+      service.signal('SIGTERM');
+      expect((await service.ended).code).toBe(0);
+      await gone(database);
+    },
+    PATIENCE,
+  );
+});
+
+describe('The service with a given database', () => {
+  let folder: string;
+  let database: TestDatabase;
+  const keys = { SECRET_PEPPER: key(), KEY_ENCRYPTION_KEY: key() };
+
+  beforeAll(async () => {
+    rememberSecret(...Object.values(keys));
+    folder = await temporaryFolder();
+    database = await cloneDatabase();
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const environment = (more: Record<string, string>): Record<string, string> => ({
+    DATA_DIR: join(folder, 'data'),
+    PORT: '0',
+    DATABASE_URL: database.url,
+    ...more,
+  });
+  const start = (more: Record<string, string>, file = 'main.js'): Promise<Ended> =>
+    run(file, { environment: environment(more) });
+
+  it(
+    'runs in production without making anything up, and refuses other keys on the same database',
+    async () => {
+      const production = { NODE_ENV: 'production', HOST: '127.0.0.1', ...keys };
+      const service = new Program('main.js', { environment: environment(production) });
+      const baseUrl = await listening(service);
+      expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200);
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+      expect(await database.query('SELECT * FROM organization')).toEqual([]);
+      service.signal('SIGTERM');
+      expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+
+      const [otherKey, otherPepper] = await Promise.all([
+        start({ ...production, KEY_ENCRYPTION_KEY: key() }),
+        start({ ...production, SECRET_PEPPER: key() }),
+      ]);
+      expectSentence(
+        otherKey,
+        /^KEY_ENCRYPTION_KEY is not the key that this database was made with\. Start with/,
+      );
+      expectSentence(
+        otherPepper,
+        /^SECRET_PEPPER is not the key that this database was made with\. Start with/,
+      );
+    },
+    PATIENCE,
+  );
+
+  it(
+    'says in a sentence why it cannot start',
+    async () => {
+      const wrongPassword = Object.assign(new URL(database.url), { password: 'not-the-password' }).href;
+      const [unreachable, refused, worker] = await Promise.all([
+        start({ ...keys, DATABASE_URL: 'postgres://user:s3cret-word@127.0.0.1:1/service' }),
+        start({ ...keys, DATABASE_URL: wrongPassword }),
+        start({ ...keys, DATABASE_URL: 'postgres://user:s3cret-word@127.0.0.1:1/service' }, 'worker.js'),
+      ]);
+      for (const each of [unreachable, worker]) {
+        expectSentence(
+          each,
+          /^The database at 127\.0\.0\.1:1 is unreachable \(ECONNREFUSED\)\. Is it running, and is DATABASE_URL right\?$/m,
+        );
+      }
+      expectSentence(
+        refused,
+        /^The database at 127\.0\.0\.1:\d+ refused the user or password of DATABASE_URL\.$/m,
+      );
+      for (const { output, errors } of [unreachable, refused, worker]) {
+        expect(output + errors).not.toMatch(/s3cret-word|not-the-password/);
+      }
+    },
+    PATIENCE,
+  );
+
+  it(
+    'tells everything that production lacks at once',
+    async () => {
+      const { code, errors } = await run('main.js', {
+        environment: { NODE_ENV: 'production', PORT: 'http', SURFACES: 'kitchen', DATA_DIR: folder },
+      });
+      expect(code).toBe(1);
+      expect(errors).not.toMatch(STACK);
+      const [head, ...problems] = errors.trimEnd().split('\n');
+      expect(head).toBe('The configuration is not usable:');
+      expect(problems.map((problem) => problem.trim().split(' ')[1]).toSorted()).toEqual([
+        'DATABASE_URL',
+        'KEY_ENCRYPTION_KEY',
+        'PORT',
+        'SECRET_PEPPER',
+        'SURFACES',
+      ]);
+    },
+    PATIENCE,
+  );
+});

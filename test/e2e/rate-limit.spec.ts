@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
+
+const countOf = (answers: readonly Answer[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+describe('Limit of operation 1', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+  });
+  afterAll(() => service.close());
+
+  /** So many calls at once, with these bodies in turn. */
+  const rivals = (count: number, bodies: readonly unknown[] = [BODY], as = service.development) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        service.call(PATH, { body: bodies[index % bodies.length], as }),
+      ),
+    );
+
+  function expectRefusal({ status, headers, body }: Answer): void {
+    expect(status).toBe(429);
+    const retryAfter = Number(headers.get('retry-after'));
+    expect(Number.isInteger(retryAfter)).toBe(true);
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(60);
+    expect(body).toEqual({
+      ...error(
+        'RATE_LIMIT_ERROR',
+        'TOO_MANY_REQUESTS',
+        'Too many requests. Retry after the time in the Retry-After header.',
+      ),
+      retry_after: retryAfter,
+    });
+  }
+
+  it('lets 600 calls through, whatever their outcome, and not one more of many rivals', async () => {
+    const first: Answer[] = [];
+    const bodies = [BODY, {}, 'not json', { external_user_id: 'x'.repeat(110_000) }, BODY];
+    for (let round = 0; round < 10; round += 1) first.push(...(await rivals(50, bodies)));
+    expect([200, 400, 413].map((status) => countOf(first, status))).toEqual([200, 200, 100]);
+
+    // Nobody knows whose these are, so they count for nobody.
+    const wrong = { ...service.development, secret: 'wrong' };
+    expect(countOf(await rivals(20, [BODY], wrong), 401)).toBe(20);
+
+    const last = await rivals(150);
+    expect(countOf(last, 200)).toBe(100);
+    const refused = last.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(50);
+    for (const answer of refused) expectRefusal(answer);
+  });
+
+  it('goes on refusing, before it looks at the body', async () => {
+    for (const body of [BODY, {}, 'not json', { external_user_id: 'x'.repeat(110_000) }]) {
+      expectRefusal(await service.call(PATH, { body, as: service.development }));
+    }
+  });
+
+  it('looks at the credentials first', async () => {
+    const answer = await service.call(PATH, { body: BODY, as: { ...service.development, secret: 'wrong' } });
+    expect(answer.status).toBe(401);
+  });
+
+  it('holds for each client by itself, and for this operation alone', async () => {
+    const stranger = await service.anotherOrganization();
+    for (const as of [service.production, stranger.development, stranger.production]) {
+      expect((await service.call(PATH, { body: BODY, as })).status).toBe(200);
+    }
+    const { path, body } = SEARCH_DETECTED_ACCOUNTS;
+    expect((await service.call(path, { body, as: service.development })).status).toBe(200);
+  });
+});
+
+describe('Limit of operation 1 with several replicas', () => {
+  it('is shared by them', async () => {
+    const keys = {
+      SECRET_PEPPER: randomBytes(32).toString('base64'),
+      KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      MCP_TOKEN_REQUESTS_PER_MINUTE: '20',
+    };
+    rememberSecret(keys.SECRET_PEPPER, keys.KEY_ENCRYPTION_KEY);
+    const one = await startTestApp(keys);
+    const other = await startTestApp({ ...keys, DATABASE_URL: one.database.url });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          (index % 2 === 0 ? one : other).call(PATH, { body: BODY, as: one.development }),
+        ),
+      );
+      expect([200, 429].map((status) => countOf(answers, status))).toEqual([20, 30]);
+    } finally {
+      await other.close();
+      await one.close();
+    }
+  });
+});

@@ -1,0 +1,350 @@
+import pg from 'pg';
+import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { stopClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
+import {
+  CREATE_MCP_TOKEN,
+  IDENTIFY_DETECTED_ACCOUNTS,
+  SEARCH_DETECTED_ACCOUNTS,
+  SUBMIT_JOB_APPLICATION,
+} from '../support/operations.js';
+import { startTestApp, type CallOptions, type TestApp } from '../support/test-app.js';
+
+const CREATE = CREATE_MCP_TOKEN.path;
+const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
+const IDENTIFY = IDENTIFY_DETECTED_ACCOUNTS.path;
+const REQUESTS_PER_MINUTE = 100;
+const DAY = 86_400_000;
+
+interface Entry {
+  readonly id: string;
+  readonly client_id: string;
+  readonly environment: string;
+  readonly created_at: Date;
+  readonly type: string;
+  readonly method: string;
+  readonly path: string | null;
+  readonly url: string | null;
+  readonly event: string | null;
+  readonly status_code: number;
+  readonly latency_ms: number;
+  readonly session_id: string | null;
+  readonly task_id: string | null;
+  readonly external_user_id: string | null;
+}
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({ MCP_TOKEN_REQUESTS_PER_MINUTE: String(REQUESTS_PER_MINUTE) });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  await service.database.query('DELETE FROM request_log');
+});
+
+const entries = (of: TestApp = service) => of.database.query<Entry>('SELECT * FROM request_log ORDER BY id');
+
+const wrongSecret = (credentials: IssuedCredentials): IssuedCredentials => ({
+  ...credentials,
+  secret: 'wrong',
+});
+
+/** Lets nobody else near the log until the work is done. */
+async function whileLogIsLocked(of: TestApp, work: () => Promise<void>): Promise<void> {
+  const connection = new pg.Client({ connectionString: of.database.url });
+  await connection.connect();
+  try {
+    await connection.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
+    await work();
+    await connection.query('COMMIT');
+  } finally {
+    await connection.end();
+  }
+}
+
+describe('Request log', () => {
+  it.each<[number, string, () => CallOptions, string | null]>([
+    [200, CREATE, () => ({ body: { external_user_id: 'logged' }, as: service.development }), 'logged'],
+    [200, SEARCH, () => ({ body: SEARCH_DETECTED_ACCOUNTS.body, as: service.production }), 'user-1'],
+    [
+      400,
+      CREATE,
+      () => ({ body: { external_user_id: 'logged', expires_in: 1 }, as: service.development }),
+      'logged',
+    ],
+    [400, SEARCH, () => ({ body: 'not json', as: service.development }), null],
+    [401, CREATE, () => ({ body: CREATE_MCP_TOKEN.body, as: wrongSecret(service.development) }), null],
+    [401, SEARCH, () => ({ body: 'not json', as: wrongSecret(service.production) }), null],
+    [403, IDENTIFY, () => ({ body: IDENTIFY_DETECTED_ACCOUNTS.body, as: service.development }), null],
+    [413, CREATE, () => ({ body: { external_user_id: 'x'.repeat(500_000) }, as: service.development }), null],
+    [
+      415,
+      SEARCH,
+      () => ({ body: 'a=b', as: service.development, headers: { 'content-type': 'text/plain' } }),
+      null,
+    ],
+  ])('has one entry for a %i of %s', async (status, path, options, externalUserId) => {
+    const call = options();
+    const before = Date.now();
+    expect((await service.call(path, call)).status).toBe(status);
+    const [entry, ...others] = await entries();
+    expect(others).toEqual([]);
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^\d+$/) as string,
+      client_id: call.as?.clientId,
+      environment: call.as?.environment,
+      created_at: expect.any(Date) as Date,
+      type: 'request',
+      method: 'POST',
+      path,
+      url: null,
+      event: null,
+      status_code: status,
+      latency_ms: expect.any(Number) as number,
+      session_id: null,
+      task_id: null,
+      external_user_id: externalUserId,
+    });
+    expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
+    expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(entry?.latency_ms).toBeGreaterThanOrEqual(0);
+    expect(entry?.latency_ms).toBeLessThanOrEqual(Date.now() - before + 1);
+  });
+
+  it('has one entry for each call over the limit too', async () => {
+    const { development: as } = await service.anotherOrganization();
+    const calls = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
+      service.call(CREATE, { body: { external_user_id: 'limited' }, as }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    const logged = (await entries()).map(({ status_code }) => status_code);
+    expect(logged.toSorted()).toEqual(statuses.toSorted());
+    expect(logged.filter((status) => status === 429)).toHaveLength(10);
+  });
+
+  it('has every entry by the time of its answer, of many calls at once', async () => {
+    const users = Array.from({ length: 60 }, (_, index) => `rival-${index}`);
+    await Promise.all(
+      users.map(async (user) => {
+        await service.call(SEARCH, {
+          body: { external_user_id: user, names: ['Netflix'] },
+          as: service.development,
+        });
+        const found = await service.database.query('SELECT id FROM request_log WHERE external_user_id = $1', [
+          user,
+        ]);
+        expect(found).toHaveLength(1);
+      }),
+    );
+    const logged = await entries();
+    expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(users.toSorted());
+    expect(new Set(logged.map(({ id }) => id)).size).toBe(users.length);
+  });
+
+  it('says nothing of calls that belong to no client', async () => {
+    const body = CREATE_MCP_TOKEN.body;
+    const unknown = { ...service.development, clientId: '00000000-0000-4000-8000-000000000000' };
+    const statuses = [
+      await service.call(CREATE, { body }),
+      await service.call(CREATE, { body, as: unknown }),
+      await service.call(CREATE, { body, headers: { authorization: 'Basic nonsense' } }),
+      await service.call(SUBMIT_JOB_APPLICATION.path, { body: SUBMIT_JOB_APPLICATION.body }),
+      await service.call(SUBMIT_JOB_APPLICATION.path, { body: {}, as: service.development }),
+      await service.call('/healthz', { as: service.development }),
+      await service.call('/readyz'),
+      await service.call('/nowhere', { body, as: service.development }),
+      await service.call(CREATE, { method: 'GET', as: service.development }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 401, 401, 200, 400, 200, 200, 404, 405]);
+    expect(await entries()).toEqual([]);
+  });
+
+  it('keeps the path without its query', async () => {
+    await service.call(`${SEARCH}?token=hush&x=1#y`, {
+      body: SEARCH_DETECTED_ACCOUNTS.body,
+      as: service.development,
+    });
+    expect((await entries()).map(({ path }) => path)).toEqual([SEARCH]);
+  });
+
+  it.each<[string, unknown]>([
+    ['absent', {}],
+    ['null', { external_user_id: null }],
+    ['blank', { external_user_id: '' }],
+    ['white space', { external_user_id: ' \t' }],
+    ['a number', { external_user_id: 7 }],
+    ['a list', { external_user_id: ['a'] }],
+    ['too long', { external_user_id: 'x'.repeat(257) }],
+    ['with U+0000', { external_user_id: 'a\0b' }],
+    ['half a surrogate pair', '{"external_user_id":"\\ud83d"}'],
+    ['in a list', [{ external_user_id: 'u' }]],
+  ])('has no user where it is %s', async (_what, body) => {
+    expect((await service.call(CREATE, { body, as: service.development })).status).toBe(400);
+    expect(await entries()).toMatchObject([{ status_code: 400, external_user_id: null }]);
+  });
+
+  it('has the user in full, up to 256 code points', async () => {
+    const user = '😀'.repeat(256);
+    await service.call(CREATE, { body: { external_user_id: user }, as: service.development });
+    expect((await entries()).map((entry) => entry.external_user_id === user)).toEqual([true]);
+  });
+
+  it('keeps the clients and their environments apart', async () => {
+    const { development } = await service.anotherOrganization();
+    for (const as of [service.development, service.production, development]) {
+      await service.call(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as });
+    }
+    expect(await entries()).toMatchObject([
+      { client_id: service.development.clientId, environment: 'development' },
+      { client_id: service.production.clientId, environment: 'production' },
+      { client_id: development.clientId, environment: 'development' },
+    ]);
+  });
+
+  it('holds an answer back no longer than a moment when it is slow, and has the entry later', async () => {
+    await whileLogIsLocked(service, async () => {
+      const answers = await Promise.all(
+        ['slow-1', 'slow-2', 'slow-3'].map((user) =>
+          service.call(CREATE, { body: { external_user_id: user }, as: service.development }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
+    const logged = await eventually('the entries are there', async () => {
+      const found = await entries();
+      return found.length === 3 && found;
+    });
+    expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(['slow-1', 'slow-2', 'slow-3']);
+  });
+
+  it('fails no call when it cannot be written at all', async () => {
+    await service.database.query('ALTER TABLE request_log RENAME TO request_log_away');
+    try {
+      const { status } = await service.call(SEARCH, {
+        body: SEARCH_DETECTED_ACCOUNTS.body,
+        as: service.development,
+      });
+      expect(status).toBe(200);
+    } finally {
+      await service.database.query('ALTER TABLE request_log_away RENAME TO request_log');
+    }
+    await service.call(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as: service.development });
+    expect((await entries()).length).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe('Partitions of the request log', () => {
+  const NOON = new Date('2026-03-15T12:00:00Z');
+
+  const nameOf = (day: Date): string => `request_log_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
+  const inDays = (days: number, from = NOON): Date => new Date(from.getTime() + days * DAY);
+
+  async function partitions(): Promise<string[]> {
+    const rows = await service.database.query<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits
+        WHERE inhparent = 'request_log'::regclass ORDER BY name`,
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  async function rotateAt(time: Date): Promise<void> {
+    const restore = stopClock(service, time);
+    try {
+      await service.app.get(RequestLogsRotation).run();
+    } finally {
+      restore();
+    }
+  }
+
+  async function callAt(time: Date, user: string): Promise<string | undefined> {
+    const restore = stopClock(service, time);
+    try {
+      const { status } = await service.call(SEARCH, {
+        body: { external_user_id: user, names: ['Netflix'] },
+        as: service.development,
+      });
+      expect(status).toBe(200);
+    } finally {
+      restore();
+    }
+    const [row] = await service.database.query<{ partition: string }>(
+      'SELECT tableoid::regclass::text AS partition FROM request_log WHERE external_user_id = $1',
+      [user],
+    );
+    return row?.partition;
+  }
+
+  it('are there from the start, for today and the days ahead', async () => {
+    const today = new Date();
+    expect(await partitions()).toEqual(
+      expect.arrayContaining([0, 1, 2, 3].map((days) => nameOf(inDays(days, today)))),
+    );
+    expect(await callAt(today, 'today')).toBe(nameOf(today));
+  });
+
+  it('are made ahead and dropped after 30 days', async () => {
+    await rotateAt(inDays(-31));
+    await rotateAt(inDays(-24));
+    expect(await callAt(inDays(-31), 'old')).toBe(nameOf(inDays(-31)));
+    expect(await callAt(inDays(-30), 'kept')).toBe(nameOf(inDays(-30)));
+
+    await rotateAt(NOON);
+    const left = await partitions();
+    expect(left).toEqual(expect.arrayContaining([0, 1, 2, 3].map((days) => nameOf(inDays(days)))));
+    expect(left).toContain(nameOf(inDays(-30)));
+    expect(left).not.toContain(nameOf(inDays(-31)));
+    expect((await entries()).map((entry) => entry.external_user_id)).toEqual(['kept']);
+
+    await rotateAt(inDays(1));
+    expect(await partitions()).not.toContain(nameOf(inDays(-30)));
+    expect(await entries()).toEqual([]);
+  });
+
+  it('stay as they are when the rotation runs again, also several times at once', async () => {
+    await rotateAt(NOON);
+    const before = await partitions();
+    const restore = stopClock(service, NOON);
+    try {
+      const rotation = service.app.get(RequestLogsRotation);
+      await Promise.all([rotation.run(), rotation.run(), rotation.run()]);
+    } finally {
+      restore();
+    }
+    expect(await partitions()).toEqual(before);
+  });
+
+  it('have one that catches strays, which keep none of the others from being made', async () => {
+    const far = new Date('2031-05-20T10:00:00Z');
+    expect(await callAt(far, 'stray')).toBe('request_log_default');
+    await rotateAt(far);
+    expect(await partitions()).toEqual(
+      expect.arrayContaining([0, 1, 2, 3].map((days) => nameOf(inDays(days, far)))),
+    );
+    expect((await entries()).map((entry) => entry.external_user_id)).toEqual(['stray']);
+  });
+});
+
+// Last: in one process only the application that was started last reaches its database in every way.
+describe('Request log at the end', () => {
+  it('is complete after a shutdown', async () => {
+    const stopping = await startTestApp();
+    try {
+      let closed: Promise<void> | undefined;
+      await whileLogIsLocked(stopping, async () => {
+        await Promise.all(
+          ['last-1', 'last-2'].map((user) =>
+            stopping.call(CREATE, { body: { external_user_id: user }, as: stopping.development }),
+          ),
+        );
+        closed = stopping.app.close();
+      });
+      await closed;
+      const logged = await entries(stopping);
+      expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(['last-1', 'last-2']);
+    } finally {
+      await stopping.database.drop();
+    }
+  });
+});

@@ -1,0 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const PATIENCE = 10_000;
+const PAUSE = 25;
+
+/** Looks again until the answer is there (neither undefined nor false), or ten seconds have passed. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+): Promise<T> {
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > until) throw new Error(`Waited in vain until ${what}`);
+    await pause(PAUSE);
+  }
+}

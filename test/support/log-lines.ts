@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One line of the service's log. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** The lines that the service, which runs in this process, wrote about a request. */
+export function logLinesOf(requestId: string | null): LogLine[] {
+  const file = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.log`);
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LogLine)
+    .filter((line) => line['request_id'] === requestId);
+}
