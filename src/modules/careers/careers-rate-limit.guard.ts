@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
 import { RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
 import { RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
@@ -12,24 +12,19 @@ export class CareersRateLimitGuard extends RateLimitGuard {
       name: 'careers',
       requests: configuration.requestsPerHour,
       seconds: 3600,
-      subject: (request) => household(request.ip ?? ''),
+      subject: (request) => subscriber(request.ip ?? ''),
       error: RATE_LIMIT_EXCEEDED,
     });
   }
 }
 
-/** One subscriber has a whole IPv6 /64 to itself, so its addresses count as one. */
-function household(address: string): string {
-  if (!isIPv6(address) || /^::ffff:/i.test(address)) return address;
-  const [head = '', tail] = canonical(address).split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const behind = tail ? tail.split(':').length : 0;
-  if (tail !== undefined) groups.push(...Array<string>(8 - groups.length - behind).fill('0'));
-  return groups.slice(0, 4).join(':');
-}
+/** Bits of an IPv6 address that one subscriber has to itself. */
+const IPV6_SUBSCRIBER_PREFIX = 64;
 
-/** One spelling for each address (RFC 5952): the one that a proxy writes need not be it. */
-function canonical(address: string): string {
-  const [withoutZone] = address.split('%');
-  return new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
+/** Whom an address belongs to, whichever way a proxy spells it: IPv4 addresses count one by one. */
+function subscriber(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
 }
