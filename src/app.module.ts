@@ -56,7 +56,7 @@ export class AppModule {
         ...FOUNDATION,
         ...surfaces.flatMap((surface) => MODULES_OF_SURFACE[surface as Surface]),
         ...(options.backgroundWork ? [ScheduleModule.forRoot()] : []),
-        // Last here is first to shut down: calls under way end before what they need does.
+        // Shuts down before the database does: Nest closes global modules last.
         HttpModule,
       ],
     };

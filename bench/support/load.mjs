@@ -1,14 +1,14 @@
 import autocannon from 'autocannon';
 
 /** Sends the same request over and over. Answers requests/s and latencies in milliseconds. */
-export async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
+async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
   const result = await autocannon({ url, method, headers, body, connections, duration: seconds });
   const failures = result.non2xx + result.errors + result.timeouts;
   if (failures > 0) throw new Error(`${failures} of ${result.requests.total} requests to ${url} failed`);
   return { rate: result.requests.total / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
 }
 
-export function median(values) {
+function median(values) {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)];
 }

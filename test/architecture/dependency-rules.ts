@@ -196,7 +196,7 @@ export function strayGuards(sources: Sources): string[] {
 function looksLikeGuard(node: ts.ClassLikeDeclaration): boolean {
   const isOne = (name: string): boolean => name === 'CanActivate' || /^(?:AuthGuard|\w+Guard)$/.test(name);
   return (
-    /Guard$/.test(node.name?.text ?? '') ||
+    (node.name?.text ?? '').endsWith('Guard') ||
     heritage(node, ts.SyntaxKind.ImplementsKeyword).some(isOne) ||
     heritage(node, ts.SyntaxKind.ExtendsKeyword).some(isOne)
   );

@@ -114,7 +114,7 @@ describe('Basic credentials', () => {
   it.each(OPERATIONS.filter(({ needsCredentials }) => needsCredentials))(
     'are asked for by $id before it looks at the body',
     async ({ path }) => {
-      for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(110_000) }]) {
+      for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {
         const { status, headers, body: answer } = await service.call(path, { body });
         expect(status).toBe(401);
         expect(answer).toEqual(INVALID_API_KEYS);
@@ -135,9 +135,9 @@ describe('Basic credentials', () => {
     ['no header', () => undefined, /no Authorization header/],
     ['a Bearer token', () => 'Bearer abcdefghijkl', /Bearer/],
     ['another scheme', () => 'Digest x', /scheme/],
-    ['bare credentials', () => `Basic ${right()}`, /Basic.* not encoded/],
-    ['nonsense', () => 'Basic %%%', /Basic.* not base64/],
-    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /wrong client_id or secret/],
+    ['bare credentials', () => `Basic ${right()}`, /not encoded/],
+    ['nonsense', () => 'Basic %%%', /not base64/],
+    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /not one of ours, or not whole/],
   ])('tell the operators alone what was wrong: %s', async (_what, header, hint) => {
     const { headers, body } = await callWithHeader(header());
     const lines = logLinesOf(headers.get('x-request-id'));

@@ -223,7 +223,7 @@ describe('Every answer', () => {
     ['401', () => service.call(CREATE_MCP_TOKEN.path, { body: {} })],
     ['404', () => service.call('/nowhere')],
     ['405', () => service.call(CREATE_MCP_TOKEN.path)],
-    ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(500_000) })],
+    ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
     ['415', () => callOperation(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
     ['health', () => service.call('/healthz')],
     ['readiness', () => service.call('/readyz')],
@@ -319,7 +319,7 @@ describe('Bodies', () => {
       const { status } = await callOperation(operation, { headers: { 'content-type': type } });
       expect([type, status]).toEqual([type, 200]);
     }
-    const { status, body } = await callOperation(operation, { body: { large: 'x'.repeat(2_000_000) } });
+    const { status, body } = await callOperation(operation, { body: { large: 'x'.repeat(600_000) } });
     expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 

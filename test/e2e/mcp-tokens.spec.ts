@@ -164,10 +164,10 @@ describe('Operation 1: create MCP token', () => {
   });
 
   it('refuses a body that is too large or of another type', async () => {
-    const large = await create({ external_user_id: 'x'.repeat(110_000) });
+    const large = await create({ external_user_id: 'x'.repeat(530_000) });
     expect([large.status, large.body]).toEqual([
       413,
-      error('INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'The request body must not be larger than 102400 bytes.'),
+      error('INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'The request body must not be larger than 524288 bytes.'),
     ]);
     const form = await service.call(PATH, {
       body: 'external_user_id=u',

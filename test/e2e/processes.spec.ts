@@ -257,7 +257,10 @@ describe('The service with its own database', () => {
     'leaves no database behind when it is stopped while it starts',
     async () => {
       const service = start();
-      const database = await eventually('the database runs', () => postmaster().catch(() => undefined));
+      const database = await eventually('the database runs', async () => {
+        const pid = await postmaster().catch(() => 0);
+        return pid > 0 && pid;
+      });
       service.signal('SIGTERM');
       expect((await service.ended).code).toBe(0);
       await gone(database);

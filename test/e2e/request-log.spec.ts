@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
@@ -78,7 +79,7 @@ describe('Request log', () => {
     [401, CREATE, () => ({ body: CREATE_MCP_TOKEN.body, as: wrongSecret(service.development) }), null],
     [401, SEARCH, () => ({ body: 'not json', as: wrongSecret(service.production) }), null],
     [403, IDENTIFY, () => ({ body: IDENTIFY_DETECTED_ACCOUNTS.body, as: service.development }), null],
-    [413, CREATE, () => ({ body: { external_user_id: 'x'.repeat(500_000) }, as: service.development }), null],
+    [413, CREATE, () => ({ body: { external_user_id: 'x'.repeat(600_000) }, as: service.development }), null],
     [
       415,
       SEARCH,
@@ -331,18 +332,24 @@ describe('Request log at the end', () => {
   it('is complete after a shutdown', async () => {
     const stopping = await startTestApp();
     try {
+      // One after the other, so that statements are under way and entries wait behind them.
+      const users = ['last-1', 'last-2', 'last-3', 'last-4', 'last-5'];
       let closed: Promise<void> | undefined;
       await whileLogIsLocked(stopping, async () => {
-        await Promise.all(
-          ['last-1', 'last-2'].map((user) =>
-            stopping.call(CREATE, { body: { external_user_id: user }, as: stopping.development }),
-          ),
-        );
+        for (const user of users) {
+          const { status } = await stopping.call(CREATE, {
+            body: { external_user_id: user },
+            as: stopping.development,
+          });
+          expect(status).toBe(200);
+        }
         closed = stopping.app.close();
+        // The shutdown has come as far as it can without the log.
+        await pause(500);
       });
       await closed;
       const logged = await entries(stopping);
-      expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(['last-1', 'last-2']);
+      expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(users);
     } finally {
       await stopping.database.drop();
     }

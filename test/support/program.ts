@@ -1,17 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
 
 const PROGRAMS = join(import.meta.dirname, '..', '..', 'dist', 'src');
+/** Milliseconds: a start takes two seconds, on a busy machine several times that. */
+const PATIENCE = 30_000;
 const LOGS = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.programs.log`);
 
 export interface ProgramOptions {
   readonly arguments?: readonly string[];
   /** All that the program finds in its environment, besides what it needs to run at all. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Standard input, which then ends. */
+  /** Standard input, which then ends, or stays open for `tell`. */
   readonly input?: string;
+  readonly inputStaysOpen?: boolean;
 }
 
 export interface Ended {
@@ -28,9 +31,9 @@ export class Program {
   private readonly child: ChildProcess;
   private readonly texts = { output: '', errors: '' };
 
-  /** @param file below `dist/src`, such as `main.js` */
+  /** @param file below `dist/src`, such as `main.js`, or any absolute path */
   constructor(file: string, options: ProgramOptions = {}) {
-    this.child = spawn(process.execPath, [join(PROGRAMS, file), ...(options.arguments ?? [])], {
+    this.child = spawn(process.execPath, [resolve(PROGRAMS, file), ...(options.arguments ?? [])], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -39,12 +42,12 @@ export class Program {
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.texts.errors += text));
     // A program that does not ask for its input may be gone before it is written.
     this.child.stdin?.on('error', () => undefined);
-    this.child.stdin?.end(options.input ?? '');
-    this.ended = new Promise((resolve) => {
+    if (!options.inputStaysOpen) this.child.stdin?.end(options.input ?? '');
+    this.ended = new Promise((tell) => {
       this.child.once('close', (code) => {
         Program.running.delete(this);
         this.keepLogLines();
-        resolve({ code, ...this.texts });
+        tell({ code, ...this.texts });
       });
     });
   }
@@ -67,15 +70,20 @@ export class Program {
     this.child.kill(signal);
   }
 
+  tell(text: string): void {
+    this.child.stdin?.write(text);
+  }
+
   /** Waits until standard output holds it; fails when the program ends before. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
-    return eventually(`${this.child.spawnfile} says ${pattern}`, () => {
-      const found = pattern.exec(this.texts.output);
+    const look = (): RegExpExecArray | undefined => {
+      const found = pattern.exec(this.texts.output) ?? undefined;
       if (!found && this.child.exitCode !== null) {
         throw new Error(`It ended with ${this.child.exitCode}:\n${this.texts.output}${this.texts.errors}`);
       }
-      return found ?? undefined;
-    });
+      return found;
+    };
+    return eventually(`a program says ${pattern}`, look, PATIENCE);
   }
 
   /** For the search for secrets at the end of the whole run. */

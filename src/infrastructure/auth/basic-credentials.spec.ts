@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { redactText } from '../logging/index.js';
+import { redactText } from '../logging/redaction.js';
 import { hintOfWrongHeader, parseBasicCredentials } from './basic-credentials.js';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
@@ -68,7 +68,7 @@ describe('hintOfWrongHeader', () => {
     ['Basic id:secret', 'credentials that are not encoded in base64'],
     [`Basic ${encode('idsecret')}`, 'credentials that are not base64 of client_id:secret'],
     ['Basic', 'credentials that are not base64 of client_id:secret'],
-    [`Basic ${encode('id:secret')}`, 'wrong client_id or secret'],
+    [`Basic ${encode('id:secret')}`, 'a secret that is not one of ours, or not whole'],
   ])('of %p is %p, also in the log', (header, hint) => {
     expect(hintOfWrongHeader(header)).toBe(hint);
     expect(redactText(hint)).toBe(hint);

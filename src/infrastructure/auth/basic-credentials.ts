@@ -1,10 +1,10 @@
+import { isWellFormedSecret } from '../crypto/index.js';
+
 export interface BasicCredentials {
   readonly clientId: string;
   readonly secret: string;
 }
 
-/** Canonical base64, padding included: exactly one spelling of each value. */
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -15,10 +15,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials | undefined {
   const encoded = /^basic +(\S+) *$/i.exec(header ?? '')?.[1];
-  if (!encoded || !BASE64.test(encoded)) return undefined;
+  if (!encoded) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  // One spelling for each value: padding included, no bit to spare. Node.js itself takes nearly anything.
+  if (bytes.toString('base64') !== encoded) return undefined;
   let decoded: string;
   try {
-    decoded = utf8.decode(Buffer.from(encoded, 'base64'));
+    decoded = utf8.decode(bytes);
   } catch {
     return undefined;
   }
@@ -36,6 +39,8 @@ export function hintOfWrongHeader(header: string | undefined): string {
   if (/^bearer\b/i.test(header)) return 'a Bearer token where client_id and secret belong';
   if (!/^basic\b/i.test(header)) return 'Authorization without the Basic scheme';
   if (/^basic +[^ ]+:/i.test(header)) return 'credentials that are not encoded in base64';
-  if (!parseBasicCredentials(header)) return 'credentials that are not base64 of client_id:secret';
+  const credentials = parseBasicCredentials(header);
+  if (!credentials) return 'credentials that are not base64 of client_id:secret';
+  if (!isWellFormedSecret(credentials.secret)) return 'a secret that is not one of ours, or not whole';
   return 'wrong client_id or secret';
 }

@@ -6,7 +6,7 @@ export {
   variablesOf,
   type Environment,
 } from './environment-variable.js';
-export { ConfigurationError, loadConfiguration, LoadedConfiguration } from './load-configuration.js';
+export { loadConfiguration, LoadedConfiguration } from './load-configuration.js';
 export { processEnvironment } from './process-environment.js';
 export {
   ENVIRONMENTS,

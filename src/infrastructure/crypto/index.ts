@@ -1,5 +1,5 @@
 export { CryptoConfiguration } from './crypto.configuration.js';
 export { CryptoModule } from './crypto.module.js';
-export { KeyMismatchError, Sealer } from './sealer.js';
+export { Sealer } from './sealer.js';
 export { SecretDigest, sha256 } from './secret-digest.js';
 export { generateSecret, isWellFormedSecret, SECRET_PATTERN } from './secret-format.js';

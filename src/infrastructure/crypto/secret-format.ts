@@ -26,11 +26,10 @@ export function generateSecret(prefix: string): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text has the form of a secret with this prefix, its checksum included. */
-export function isWellFormedSecret(text: string, prefix: string): boolean {
-  if (text.length !== prefix.length + RANDOM_DIGITS + CHECKSUM_DIGITS || !text.startsWith(prefix))
-    return false;
-  return text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)));
+/** Whether the text is a secret as this service makes them: whole, and with the right checksum. */
+export function isWellFormedSecret(text: string): boolean {
+  const [found] = text.match(SECRET_PATTERN) ?? [];
+  return found === text && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)));
 }
 
 function randomDigits(): string {

@@ -2,6 +2,6 @@ export { Leadership } from './advisory-lock.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { GroupCommit, RowDropped } from './group-commit.js';
-export { checkDatabase, DatabaseStartError, migrate } from './migrate.js';
+export { checkDatabase, migrate } from './migrate.js';
 export { isDatabaseUnavailable, violatesUnique } from './sql-state.js';
 export { Transaction, Transactional } from './transaction.js';

@@ -7,7 +7,7 @@ import { isDatabaseUnavailable } from './sql-state.js';
 const OLDEST_SERVER = 150_000;
 
 /** The database cannot be used. */
-export class DatabaseStartError extends OperatorError {}
+class DatabaseStartError extends OperatorError {}
 
 /**
  * Opens a connection of its own, brings the schema up to date and closes it.

@@ -60,8 +60,8 @@ export const PAYLOAD_TOO_LARGE = new ErrorKind({
   status: 413,
   type: 'INVALID_REQUEST',
   code: 'PAYLOAD_TOO_LARGE',
-  when: 'The request body is larger than 100 KiB.',
-  message: 'The request body must not be larger than 102400 bytes.',
+  when: 'The request body is larger than 512 KiB.',
+  message: 'The request body must not be larger than 524288 bytes.',
 });
 
 export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind({

@@ -1,4 +1,4 @@
-export { ApiError, type ErrorBody } from './api-error.js';
+export { ApiError } from './api-error.js';
 export * from './common-errors.js';
 export { ERROR_CODES, ERROR_TYPES } from './enumerations.js';
 export { errorCatalogue, ErrorKind } from './error-kind.js';

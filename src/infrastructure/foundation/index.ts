@@ -1,3 +1,3 @@
-export { layFoundation, prepareSchema, type Foundation } from './foundation.js';
+export { layFoundation, prepareSchema } from './foundation.js';
 export { plainSentence } from './plain-sentence.js';
 export { runProgram, say } from './run-program.js';

@@ -14,4 +14,6 @@ export interface FinishedCall extends AttributedClient {
 export abstract class CallRecorder {
   /** The answer leaves when this resolves; it must not reject, and must not take long. */
   abstract record(call: FinishedCall): Promise<void>;
+  /** Resolves when nothing that was recorded waits any more, or when it has waited long enough. */
+  abstract flush(): Promise<void>;
 }

@@ -19,7 +19,13 @@ export class HttpAdapter extends ExpressAdapter {
     // Express gives what it receives the prototypes that it has here: now those that they have already.
     express.request = Object.setPrototypeOf(ExpressRequest.prototype, express.request);
     express.response = Object.setPrototypeOf(ExpressResponse.prototype, express.response);
-    const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
-    this.httpServer = createServer(classes, express);
+    const options = {
+      IncomingMessage: ExpressRequest,
+      ServerResponse: ExpressResponse,
+      // Node.js would answer without a body and an id of ours; `requireHost` answers instead.
+      requireHostHeader: false,
+    };
+    // An expectation that nobody knows is ignored (RFC 9110, section 10.1.1), for the same reason.
+    this.httpServer = createServer(options, express).on('checkExpectation', express);
   }
 }

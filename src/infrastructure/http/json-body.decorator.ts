@@ -2,8 +2,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
 import { INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 
-/** Bytes, after decompression. */
-const BODY_LIMIT = 102_400;
+/** Bytes, after decompression: above the longest body that the fields allow, 100 names in JSON's escapes. */
+const BODY_LIMIT = 524_288;
 /** No body of the API is nested deeper than this; recursion elsewhere must not meet a caller's ten thousand levels. */
 const DEPTH_LIMIT = 32;
 
@@ -67,7 +67,7 @@ function parse(bytes: Buffer, contentType: string | undefined): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw INVALID_FIELD.error('The request body must be a JSON object.');
   }
-  if (isDeeperThan(value, DEPTH_LIMIT)) {
+  if (!makeHarmless(value, DEPTH_LIMIT)) {
     throw INVALID_FIELD.error(`The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
   }
   return value;
@@ -77,14 +77,22 @@ function notJson(): Error {
   return INVALID_FIELD.error('The request body is not valid JSON.');
 }
 
-/** Level by level rather than by recursion, which a hostile body would exhaust. */
-function isDeeperThan(root: object, limit: number): boolean {
+/**
+ * Drops members called `constructor`, which class-transformer would take for the class of their object and
+ * call. Level by level rather than by recursion, which a hostile body would exhaust.
+ *
+ * @returns false when there are more levels than the limit
+ */
+function makeHarmless(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth >= limit) return true;
+    if (depth >= limit) return false;
+    for (const container of level) {
+      if (Object.hasOwn(container, 'constructor')) Reflect.deleteProperty(container, 'constructor');
+    }
     level = level
       .flatMap((container) => Object.values(container) as unknown[])
       .filter((value): value is object => typeof value === 'object' && value !== null);
   }
-  return false;
+  return true;
 }

@@ -33,12 +33,13 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
-   * The server has closed, but of calls whose callers hung up the handlers may still be at work: they need
-   * the database, which closes after this.
+   * The server has closed, but of calls whose callers hung up the handlers may still be at work, and log
+   * entries may still wait. Both need the database, which closes after this.
    */
   async onApplicationShutdown(): Promise<void> {
     const deadline = performance.now() + SHUTDOWN_PATIENCE;
     while (this.answersUnderWay > 0 && performance.now() < deadline) await pause(10);
+    await this.recorder?.flush();
   }
 
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {

@@ -1,5 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { HttpConfiguration } from './http.configuration.js';
+import { requireHost } from './require-host.js';
 import { ResponseEnd } from './response-end.js';
 import { answerUnparsableRequests } from './unparsable-request.js';
 
@@ -18,6 +19,7 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   app.set('query parser', 'simple');
   app.set('trust proxy', trustedProxyHops);
   app.use(app.get(ResponseEnd).middleware);
+  app.use(requireHost);
 
   const server = app.getHttpServer();
   server.headersTimeout = HEADERS_TIMEOUT;

@@ -17,7 +17,7 @@ const DESCRIPTION = `Connects merchants' customers, agents and companies.
 credentials; the environment (\`development\` or \`production\`) is that of the credentials. Careers needs
 no credentials. Each surface may have a host of its own; every operation names its server.
 
-**Requests.** Bodies are JSON in UTF-8, at most 100 KiB. Unknown members are ignored. \`null\` and blank
+**Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank
 strings count as missing. Lengths count Unicode code points.
 
 **Answers.** Every answer carries \`X-Request-Id\`; send your own (1 to 64 letters, digits, \`-\`, \`_\`) and

@@ -1,3 +1,3 @@
-export { ApiErrors, withMessages, type DocumentedError } from './api-errors.js';
+export { withMessages } from './api-errors.js';
 export { buildDocument, serveDocument } from './document.js';
 export { DocumentedOperation, type OperationDocument } from './operation.js';

@@ -1,1 +1,1 @@
-export { RateLimitGuard, type RateLimit } from './rate-limit.guard.js';
+export { RateLimitGuard } from './rate-limit.guard.js';

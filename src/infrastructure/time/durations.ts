@@ -1,5 +1,4 @@
 /** Durations in milliseconds, so that no reader has to multiply. */
 export const SECOND = 1000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
+export const HOUR = 3600 * SECOND;
 export const DAY = 24 * HOUR;

@@ -6,7 +6,7 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 /** How long a replica goes on with what it knows: a rotation or revocation is seen everywhere within it. */
-export const CREDENTIALS_CACHED_FOR = 5 * SECOND;
+const CREDENTIALS_CACHED_FOR = 5 * SECOND;
 /** Clients kept at once; beyond that the oldest are asked for again. */
 const CACHED_CLIENTS = 10_000;
 

@@ -3,9 +3,9 @@ import { ExternalUserId, Field, isInteger, maximum, minimum } from '../../infras
 import { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
 
 /** Seconds. */
-export const SHORTEST_LIFETIME = 60;
-export const LONGEST_LIFETIME = 2_592_000;
-export const DEFAULT_LIFETIME = 86_400;
+const SHORTEST_LIFETIME = 60;
+const LONGEST_LIFETIME = 2_592_000;
+const DEFAULT_LIFETIME = 86_400;
 
 export class CreateMcpTokenRequest {
   @ExternalUserId()

@@ -3,6 +3,7 @@ import { CallRecorder, type FinishedCall } from '../../infrastructure/http/index
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
+  isMissing,
   isString,
   maximumCharacters,
 } from '../../infrastructure/validation/index.js';
@@ -18,6 +19,10 @@ export class PlatformCallRecorder extends CallRecorder {
     private readonly clock: Clock,
   ) {
     super();
+  }
+
+  flush(): Promise<void> {
+    return this.writer.flush();
   }
 
   record(call: FinishedCall): Promise<void> {
@@ -43,6 +48,7 @@ export class PlatformCallRecorder extends CallRecorder {
 function externalUserIdOf(body: unknown): string | null {
   const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
   const field = { words: 'external user id', object: {} };
+  if (isMissing(value)) return null;
   if (isString(value, field) !== undefined || isShortEnough(value, field) !== undefined) return null;
   return value as string;
 }

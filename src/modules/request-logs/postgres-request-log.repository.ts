@@ -66,12 +66,24 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  /** Entries of that day that had to go to the default partition move over; PostgreSQL insists on it. */
   private async createPartition(start: Date): Promise<void> {
-    const end = new Date(start.getTime() + DAY);
-    await this.dataSource.query(
-      `CREATE TABLE IF NOT EXISTS ${partitionName(start)} PARTITION OF request_log
-          FOR VALUES FROM ('${start.toISOString()}') TO ('${end.toISOString()}')`,
-    );
+    const name = partitionName(start);
+    const from = start.toISOString();
+    const to = new Date(start.getTime() + DAY).toISOString();
+    await this.dataSource.transaction(async (transaction) => {
+      await transaction.query(
+        `CREATE TABLE ${name} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
+      );
+      await transaction.query(
+        `WITH stray AS (DELETE FROM request_log_default WHERE created_at >= $1 AND created_at < $2 RETURNING *)
+         INSERT INTO ${name} SELECT * FROM stray`,
+        [from, to],
+      );
+      await transaction.query(
+        `ALTER TABLE request_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+    });
   }
 }
 

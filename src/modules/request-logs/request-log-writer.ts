@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { GroupCommit, isDatabaseUnavailable, RowDropped } from '../../infrastructure/database/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from './request-logs.configuration.js';
@@ -16,7 +16,7 @@ const STATEMENTS_AT_ONCE = 2;
  * is back.
  */
 @Injectable()
-export class RequestLogWriter implements OnApplicationShutdown {
+export class RequestLogWriter {
   /** Entries that were lost because the buffer was full. */
   dropped = 0;
 
@@ -47,8 +47,8 @@ export class RequestLogWriter implements OnApplicationShutdown {
     });
   }
 
-  /** Runs after the HTTP server has closed and before the connections do. */
-  async onApplicationShutdown(): Promise<void> {
+  /** Resolves when no entry waits any more, and after 5 s at the latest. */
+  async flush(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, SHUTDOWN_PATIENCE);

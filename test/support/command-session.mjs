@@ -1,0 +1,56 @@
+import { createInterface } from 'node:readline';
+import { CommandFactory } from 'nest-commander';
+import { Commander } from 'nest-commander/src/constants.js';
+import { CliModule } from '../../dist/src/cli/cli.module.js';
+
+/**
+ * Runs operators' commands one after the other in one process, since loading the program takes most of the
+ * time of each. Reads their arguments as lines of JSON and answers what each has written and its exit code;
+ * `"describe"` answers what all commands say of themselves.
+ */
+const write = process.stdout.write.bind(process.stdout);
+let written;
+for (const [stream, name] of [
+  [process.stdout, 'output'],
+  [process.stderr, 'errors'],
+]) {
+  stream.write = (text, ...rest) => {
+    written[name] += text;
+    rest.findLast((each) => typeof each === 'function')?.();
+    return true;
+  };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  const answer = request === 'describe' ? await describeAll() : await run(request);
+  write(`${JSON.stringify(answer)}\n`);
+}
+
+async function run(parameters) {
+  written = { output: '', errors: '' };
+  process.argv.splice(2, Infinity, ...parameters);
+  process.exitCode = undefined;
+  await CommandFactory.run(CliModule, { logger: false });
+  const code = process.exitCode ?? 0;
+  process.exitCode = undefined;
+  return { code, ...written };
+}
+
+async function describeAll() {
+  const app = await CommandFactory.createWithoutRunning(CliModule, { logger: false });
+  await app.init();
+  const answer = describe(app.get(Commander, { strict: false }));
+  await app.close();
+  return answer;
+}
+
+function describe(command) {
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: command.options.map(({ flags, description }) => ({ flags, description })),
+    help: command.helpInformation(),
+    commands: command.commands.map(describe),
+  };
+}
