@@ -1,39 +1,10 @@
-import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Transactional as JoinTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
-import { ClsServiceManager } from 'nestjs-cls';
 import type { EntityManager } from 'typeorm';
 import { isTransient } from './sql-state.js';
 
 const ATTEMPTS = 3;
-
-/**
- * Keeps the storage of `nestjs-cls`, which holds the open transaction, switched off while none is open:
- * before Node.js 24 an AsyncLocalStorage that is on hooks into every promise of the process (239 instead
- * of 226 µs of CPU time for operation 1). It goes on when the library is imported, and by itself
- * whenever a transaction begins.
- */
-class OpenTransactions {
-  private readonly storage = ClsServiceManager.getClsService()['als'] as AsyncLocalStorage<unknown>;
-  private count = 0;
-
-  constructor() {
-    this.storage.disable();
-  }
-
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    this.count += 1;
-    try {
-      return await work();
-    } finally {
-      this.count -= 1;
-      if (this.count === 0) this.storage.disable();
-    }
-  }
-}
-
-const openTransactions = new OpenTransactions();
 
 /** Repositories take their statements' connection from here: the open transaction's, or any. */
 @Injectable()
@@ -58,7 +29,7 @@ export function Transactional(): MethodDecorator {
       const attempts = TransactionHost.getInstance().isTransactionActive() ? 1 : ATTEMPTS;
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await openTransactions.during(() => inTransaction.apply(this, values));
+          return await inTransaction.apply(this, values);
         } catch (error) {
           if (attempt >= attempts || !isTransient(error)) throw error;
         }
