@@ -5,7 +5,7 @@ import { JsonBody, NoStore } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
-import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { CreateMcpTokenRequest, EXAMPLE_TOKEN, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
 @Controller('mcp/tokens')
@@ -25,7 +25,7 @@ export class McpTokensController {
     response: McpTokenResponse,
     responseDescription: 'The token was created.',
     responseExample: {
-      token: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn000000',
+      token: EXAMPLE_TOKEN,
       expires_at: '2026-01-31T08:15:30.123Z',
     },
     guards: [McpTokenRateLimitGuard],

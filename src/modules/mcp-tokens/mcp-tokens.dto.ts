@@ -7,6 +7,9 @@ const SHORTEST_LIFETIME = 60;
 const LONGEST_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
+/** Of the right form, with a checksum that no real token has. */
+export const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+
 export class CreateMcpTokenRequest {
   @ExternalUserId()
   external_user_id!: string;
@@ -34,7 +37,7 @@ export class McpTokenResponse {
     type: String,
     description: 'The token. A secret: it is shown once, and whoever holds it acts for the user.',
     pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$',
-    example: 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn000000',
+    example: EXAMPLE_TOKEN,
   })
   token!: string;
 
