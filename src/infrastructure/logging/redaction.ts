@@ -17,6 +17,10 @@ export const REDACTED_PROPERTIES: readonly string[] = [
   'pepper',
   'phone_number',
   'email',
+  // Where PostgreSQL and its driver quote the values of a row.
+  'detail',
+  'parameters',
+  'where',
 ];
 
 const SECRET_TEXTS: readonly RegExp[] = [

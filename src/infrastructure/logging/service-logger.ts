@@ -2,7 +2,13 @@ import { ConsoleLogger, Injectable } from '@nestjs/common';
 import { LoggingConfiguration } from './logging.configuration.js';
 import { REDACTED_PROPERTIES, redactText } from './redaction.js';
 
-const STARTUP_CHATTER = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory']);
+const STARTUP_CHATTER = new Set([
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestFactory',
+  'NestApplication',
+]);
 
 /**
  * Nest's JSON logger with our one redaction list: properties by name (Nest's own redaction), and
