@@ -1,5 +1,6 @@
 export { Field, type FieldOptions } from './field.js';
 export { EXTERNAL_USER_ID_LENGTH, ExternalUserId } from './fields.js';
 export { RequestValidationPipe } from './request-validation.pipe.js';
+export { requireName } from './require-name.js';
 export { isMissing, type Rule } from './rule.js';
 export * from './rules.js';

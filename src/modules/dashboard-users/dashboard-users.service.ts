@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isEmail } from 'class-validator';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { requireName } from '../../infrastructure/validation/index.js';
 import type { DashboardRole } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { generatePassword, hashPassword, SHORTEST_PASSWORD } from './password.js';
@@ -22,8 +23,6 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
-const NAME_LENGTH = 256;
-
 /** The people who use the dashboard. */
 @Injectable()
 export class DashboardUsersService {
@@ -36,9 +35,7 @@ export class DashboardUsersService {
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
-    if (user.name.trim() === '' || [...user.name].length > NAME_LENGTH) {
-      throw new OperatorError(`The name of a user has 1 to ${NAME_LENGTH} characters.`);
-    }
+    requireName('a user', user.name);
     const password = user.password ?? generatePassword();
     if ([...password].length < SHORTEST_PASSWORD) {
       throw new OperatorError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);

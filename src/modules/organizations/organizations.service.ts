@@ -4,6 +4,7 @@ import { isUUID } from 'class-validator';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { requireName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -23,8 +24,6 @@ export interface CreatedOrganization {
   readonly owner: AddedDashboardUser;
 }
 
-const NAME_LENGTH = 256;
-
 /** The customers of the platform. */
 @Injectable()
 export class OrganizationsService {
@@ -38,9 +37,7 @@ export class OrganizationsService {
   /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
   @Transactional()
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
-    if (!isPossibleName(organization.name)) {
-      throw new OperatorError(`The name of an organization has 1 to ${NAME_LENGTH} characters.`);
-    }
+    requireName('an organization', organization.name);
     const id = randomUUID();
     await this.repository.add({ id, name: organization.name, createdAt: this.clock.now() });
     const development = await this.apiClients.create(id, 'development');
@@ -78,8 +75,4 @@ export class OrganizationsService {
       throw new OperatorError(`There is no organization ${id}.`);
     }
   }
-}
-
-function isPossibleName(name: string): boolean {
-  return name.trim() !== '' && [...name].length <= NAME_LENGTH;
 }
