@@ -12,7 +12,9 @@ await runProgram(async ({ configuration }) => {
   try {
     const { host, port } = configuration.get(HttpConfiguration);
     await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
-    const baseUrl = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+    const url = await app.getUrl();
+    // Nest calls all addresses [::1], which is not one of them on every machine.
+    const baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
     if (!service.isProduction) say(await app.get(FirstOrganization).provide(baseUrl));
     say(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`);
     return () => app.close();

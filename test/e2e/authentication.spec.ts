@@ -197,6 +197,17 @@ describe('Rotation of a secret', () => {
     expect(await statusWith(clientId, old)).toBe(401);
   });
 
+  it('with no overlap also ends another that is under way', async () => {
+    const { clientId, secret: leaked } = await freshClient();
+    const second = await rotate(clientId, 168);
+    const third = await rotate(clientId, 0);
+    expect([
+      await statusWith(clientId, leaked),
+      await statusWith(clientId, second),
+      await statusWith(clientId, third),
+    ]).toEqual([401, 401, 200]);
+  });
+
   it('is refused while another is under way, and possible again afterwards', async () => {
     const { clientId, secret: old } = await freshClient();
     const second = await rotate(clientId, 1);

@@ -250,7 +250,7 @@ describe("The operators' commands", () => {
         answer(`client activate-secret --client ${client_id}`),
         expectRefusal(
           `client rotate-secret --client ${client_id}`,
-          'A rotation is under way: the previous secret is still accepted.',
+          'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
         ),
         expectRefusal(
           `client create --organization ${bare} --environment production`,

@@ -151,6 +151,20 @@ describe('With a fault of its own', () => {
     expect((await call(operation)).status).toBe(200);
   });
 
+  it('keeps the row that PostgreSQL quotes out of the log', async () => {
+    await service.database.query(
+      `ALTER TABLE job_application ADD CONSTRAINT no_ios CHECK (role <> 'ios_engineer') NOT VALID`,
+    );
+    const { path, body } = SUBMIT_JOB_APPLICATION;
+    const applicant = { full_name: 'Jane Quoted', email: 'jane.quoted@example.com', role: 'ios_engineer' };
+    const { status, headers } = await service.call(path, { body: { ...(body as object), ...applicant } });
+    await service.database.query('ALTER TABLE job_application DROP CONSTRAINT no_ios');
+    expect(status).toBe(500);
+    const lines = JSON.stringify(logLinesOf(headers.get('x-request-id')));
+    expect(lines).toContain('no_ios');
+    expect(lines).not.toMatch(/Quoted/i);
+  });
+
   it('answers 500 when it cannot look at the credentials, and not 401', async () => {
     const { development: fresh } = await service.anotherOrganization();
     await without(['api_secret'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));

@@ -535,6 +535,17 @@ describe('Documentation', () => {
     expect(body).toEqual(committed);
   });
 
+  it.each([
+    ['range', 'bytes=999999999-', 416],
+    ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT', 412],
+  ])('refuses %s with what it cannot meet', async (header, value, status) => {
+    const response = await fetch(`${service.baseUrl}/docs/swagger-ui-bundle.js`, {
+      headers: { [header]: value },
+    });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error_type: 'INVALID_REQUEST' });
+  });
+
   it('is served as YAML too', async () => {
     const response = await fetch(`${service.baseUrl}/openapi.yaml`);
     expect(response.status).toBe(200);

@@ -97,7 +97,10 @@ describe('Operation 1: create MCP token', () => {
     [{ external_user_id: 'u', expires_in: '3600' }, 'The expires in field must be an integer.'],
     [{ external_user_id: 'u', expires_in: 60.5 }, 'The expires in field must be an integer.'],
     [{ external_user_id: 'u', expires_in: true }, 'The expires in field must be an integer.'],
-    [{ external_user_id: 'u', expires_in: [], phone_number: 'x' }, 'The phone number format is invalid.'],
+    [
+      { external_user_id: 'u', expires_in: [], phone_number: 'x' },
+      'The expires in field must be an integer.',
+    ],
     [{ external_user_id: 'u', phone_number: '2125550123' }, 'The phone number format is invalid.'],
     [{ external_user_id: 'u', phone_number: 12125550123 }, 'The phone number format is invalid.'],
     [{ external_user_id: 'u', phone_number: '+1 212 555 0123' }, 'The phone number format is invalid.'],

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -246,8 +247,15 @@ describe('The service with its own database', () => {
       const service = start();
       expect(await createToken(await listening(service), credentials.production)).toMatch(/^mcp_live_/);
       expect(service.output).not.toMatch(SECRET);
+      // A browser that connects ahead of need, and a caller that never finishes: neither holds the stop up for good.
+      const { port } = new URL(await listening(service));
+      const idle = connect(Number(port), '127.0.0.1');
+      const unfinished = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      unfinished.write('POST /apply HTTP/1.1\r\nHost: x\r\nContent-Le');
       service.signal('SIGTERM');
       expect((await service.ended).code).toBe(0);
+      idle.destroy();
+      unfinished.destroy();
       expect(existsSync(join(data, 'postgres', 'postmaster.pid'))).toBe(false);
     },
     PATIENCE,

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import type { NewRequestLogEntry } from '../../src/modules/request-logs/request-log-store.js';
+import { RequestLogWriter } from '../../src/modules/request-logs/request-log-writer.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { stopClock } from '../support/clock.js';
@@ -236,6 +238,22 @@ describe('Request log', () => {
   });
 });
 
+const entryAt = (createdAt: Date): NewRequestLogEntry => ({
+  clientId: service.development.clientId,
+  environment: 'development',
+  createdAt,
+  type: 'request',
+  method: 'POST',
+  path: CREATE,
+  url: null,
+  event: null,
+  statusCode: 200,
+  latencyMilliseconds: 1,
+  sessionId: null,
+  taskId: null,
+  externalUserId: null,
+});
+
 describe('Partitions of the request log', () => {
   const NOON = new Date('2026-03-15T12:00:00Z');
 
@@ -314,6 +332,35 @@ describe('Partitions of the request log', () => {
       restore();
     }
     expect(await partitions()).toEqual(before);
+  });
+
+  it('keep no stray beyond its time', async () => {
+    expect(await callAt(inDays(-40), 'old stray')).toBe('request_log_default');
+    await rotateAt(NOON);
+    expect(await entries()).toEqual([]);
+  });
+
+  it('are made while entries come in, without losing one', async () => {
+    const far = new Date('2032-05-20T10:00:00Z');
+    const writer = service.app.get(RequestLogWriter);
+    let making = true;
+    let written = 0;
+    const writing = Array.from({ length: 6 }, async () => {
+      while (making) {
+        await writer.write(entryAt(far));
+        written += 1;
+      }
+    });
+    await rotateAt(far);
+    making = false;
+    await Promise.all(writing);
+    await writer.flush();
+    expect(await partitions()).toContain(nameOf(far));
+    const [row] = await service.database.query<{ count: string }>(
+      'SELECT count(*) FROM request_log WHERE created_at = $1',
+      [far],
+    );
+    expect(Number(row?.count)).toBe(written);
   });
 
   it('have one that catches strays, which keep none of the others from being made', async () => {

@@ -5,6 +5,7 @@ import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { answer, OperatorSession } from '../operator-session.js';
+import { numberFrom } from './number.js';
 
 const DEFAULT_LIST = 20;
 
@@ -25,7 +26,7 @@ export class ListApplicationsCommand extends CommandRunner {
 
   @Option({ flags: '--limit <number>', description: `how many: ${DEFAULT_LIST} when left out` })
   limit(value: string): number {
-    return Number(value);
+    return numberFrom(value);
   }
 }
 
@@ -40,9 +41,11 @@ export class ExportApplicationsCommand extends CommandRunner {
       const rows = Readable.from(mapped(app.get(CareersService).all()));
       if (options.format === 'csv') {
         // Formulas are escaped: a spreadsheet must not run what an applicant typed.
-        await pipeline(rows, stringify({ ...CSV, columns: COLUMNS }), process.stdout, KEEP_OPEN);
+        await untilReaderLeaves(
+          pipeline(rows, stringify({ ...CSV, columns: COLUMNS }), process.stdout, KEEP_OPEN),
+        );
       } else if (options.format === 'ndjson') {
-        await pipeline(rows, toLines, process.stdout, KEEP_OPEN);
+        await untilReaderLeaves(pipeline(rows, toLines, process.stdout, KEEP_OPEN));
       } else {
         throw new OperatorError('The format must be csv or ndjson.');
       }
@@ -109,6 +112,13 @@ function exported(application: JobApplication): Record<string, unknown> {
     website: application.website,
     exceptional_at: application.exceptionalAt,
   };
+}
+
+/** `| head` closes the pipe when it has enough: that is the end, not a failure. */
+async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
+  await writing.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 async function* mapped(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {

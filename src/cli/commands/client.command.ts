@@ -5,6 +5,7 @@ import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { answer, OperatorSession } from '../operator-session.js';
+import { numberFrom } from './number.js';
 
 @SubCommand({ name: 'list', description: 'List API clients; never their secrets' })
 export class ListClientsCommand extends CommandRunner {
@@ -91,7 +92,7 @@ export class RotateSecretCommand extends CommandRunner {
     description: 'how long the old secret is still accepted: 24 when left out, 0 after a leak, at most 168',
   })
   overlapHours(value: string): number {
-    return Number(value);
+    return numberFrom(value);
   }
 }
 

@@ -1,10 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { access, constants, stat } from 'node:fs/promises';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { DetectedAccountsImport, type ImportState } from '../../modules/detected-accounts/index.js';
+import {
+  DetectedAccountsImport,
+  LONGEST_LINE,
+  type ImportState,
+} from '../../modules/detected-accounts/index.js';
 import { answer, EXIT, OperatorSession } from '../operator-session.js';
+import { linesOf } from './lines.js';
 
 @SubCommand({
   name: 'import',
@@ -22,7 +26,7 @@ export class ImportDetectionsCommand extends CommandRunner {
   override run([file = '-']: string[]): Promise<void> {
     return this.session.run(async (app) => {
       const input = file === '-' ? process.stdin : await open(file);
-      const state = await app.get(DetectedAccountsImport).run(linesOf(input), {
+      const state = await app.get(DetectedAccountsImport).run(linesOf(input, LONGEST_LINE), {
         skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
         progress: showProgress,
       });
@@ -40,14 +44,10 @@ export class DetectionCommand extends CommandRunner {
   }
 }
 
-/** A generator, because readline loses the lines that come before somebody listens. */
-async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
-  yield* createInterface({ input, crlfDelay: Infinity });
-}
-
-async function open(file: string): Promise<NodeJS.ReadableStream> {
+async function open(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {
     await access(file, constants.R_OK);
+    if ((await stat(file)).isDirectory()) throw new Error('A directory');
   } catch {
     throw new OperatorError(`The file ${file} cannot be read.`);
   }

@@ -1,5 +1,12 @@
-import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
+
+/** Every part must be readable, or the driver fails later in words that name no variable. */
+function isDatabaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^postgres(?:ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password, pathname } = new URL(value);
+  return [username, password, pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
+}
 
 @Configuration('Database')
 export class DatabaseConfiguration {
@@ -9,12 +16,20 @@ export class DatabaseConfiguration {
     { secret: true },
   )
   @IsOptional()
-  @Matches(/^postgres(ql)?:\/\//, { message: 'url must begin with postgres://' })
+  @ValidateBy({
+    name: 'isDatabaseUrl',
+    validator: {
+      validate: isDatabaseUrl,
+      defaultMessage: () =>
+        'url must be a URL such as postgres://user:password@host:5432/database; special characters are written as %XX',
+    },
+  })
   url?: string;
 
   @EnvironmentVariable('DATABASE_POOL_SIZE', 'The most connections that this process opens.')
   @IsInt()
-  @Min(2)
+  // Each piece of scheduled work may hold one connection for its lock and another for its statements.
+  @Min(5)
   @Max(200)
   poolSize: number = 10;
 

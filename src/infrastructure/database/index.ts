@@ -3,5 +3,5 @@ export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { GroupCommit, RowDropped } from './group-commit.js';
 export { checkDatabase, migrate } from './migrate.js';
-export { isDatabaseUnavailable, violatesUnique } from './sql-state.js';
+export { isDatabaseUnavailable, missedPartition, violatesUnique } from './sql-state.js';
 export { Transaction, Transactional } from './transaction.js';

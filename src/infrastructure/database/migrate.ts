@@ -33,11 +33,13 @@ export async function checkDatabase(url: string): Promise<void> {
 async function withDatabase<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
   const dataSource = new DataSource(dataSourceOptions({ url }));
   try {
-    await dataSource.initialize();
+    await dataSource.initialize().catch((error: unknown) => {
+      throw explain(error, url) ?? new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`);
+    });
     await refuseOldServer(dataSource);
     return await work(dataSource);
   } catch (error) {
-    throw explain(error, url);
+    throw explain(error, url) ?? error;
   } finally {
     if (dataSource.isInitialized) await dataSource.destroy();
   }
@@ -50,7 +52,8 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
   }
 }
 
-function explain(error: unknown, url: string): unknown {
+/** @returns undefined for what is no matter of reaching the database */
+function explain(error: unknown, url: string): DatabaseStartError | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
@@ -67,5 +70,9 @@ function explain(error: unknown, url: string): unknown {
       `The database server at ${host} has no database "${database}". Create it first.`,
     );
   }
-  return error;
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

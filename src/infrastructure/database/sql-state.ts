@@ -2,6 +2,7 @@
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const UNIQUE_VIOLATION = '23505';
+const CHECK_VIOLATION = '23514';
 
 /**
  * Class 08: connection exception. 57014: the statement ran past its time. Class 57P: operator intervention
@@ -62,4 +63,13 @@ export function isTransient(error: unknown): boolean {
 export function violatesUnique(error: unknown, constraint: string): boolean {
   const driverError = driverErrorOf(error);
   return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;
+}
+
+/**
+ * Whether a row found the partition that it was meant for changed under it, as when another was attached
+ * meanwhile. Written again it goes to the right one.
+ */
+export function missedPartition(error: unknown): boolean {
+  const { code, message } = driverErrorOf(error);
+  return code === CHECK_VIOLATION && /violates partition constraint/.test(String(message));
 }

@@ -35,8 +35,11 @@ async function begin(
     release = foundation.release;
     const stop = await start(foundation);
     return async () => {
-      await stop();
-      await release();
+      try {
+        await stop();
+      } finally {
+        await release();
+      }
     };
   } catch (error) {
     await release();

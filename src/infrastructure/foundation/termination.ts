@@ -10,8 +10,10 @@ const ECHO = 500;
  * Runs the steps in their order on the first SIGTERM or SIGINT and ends the process; the second signal
  * ends it at once. Our own, because Nest's shutdown hooks end the process before the database that it
  * stands on could be released.
+ *
+ * @returns how to leave the signals alone again
  */
-export function onTermination(stop: () => Promise<void>): void {
+export function onTermination(stop: () => Promise<void>, exitCode = 0): () => void {
   let stoppingSince: number | undefined;
   const handle = (): void => {
     if (stoppingSince !== undefined) {
@@ -21,7 +23,7 @@ export function onTermination(stop: () => Promise<void>): void {
     stoppingSince = performance.now();
     setTimeout(() => process.exit(1), PATIENCE).unref();
     stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
         process.exit(1);
@@ -30,4 +32,8 @@ export function onTermination(stop: () => Promise<void>): void {
   };
   process.on('SIGTERM', handle);
   process.on('SIGINT', handle);
+  return () => {
+    process.off('SIGTERM', handle);
+    process.off('SIGINT', handle);
+  };
 }

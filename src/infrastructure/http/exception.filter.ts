@@ -43,6 +43,15 @@ export class ExceptionFilter implements NestExceptionFilter {
     if (exception instanceof ApiError) return exception;
     if (isUndecodablePath(exception)) return INVALID_FIELD.error('The request path is not valid.');
     if (exception instanceof HttpException && exception.getStatus() === 404) return this.noRoute(request);
+    const status = statusOf(exception);
+    if (status >= 400 && status < 500) {
+      return new ApiError(
+        'INVALID_REQUEST',
+        'INVALID_FIELD',
+        'The request cannot be answered as it is asked.',
+        status,
+      );
+    }
     const facts = { request_id: requestContext(request).requestId };
     if (isDatabaseUnavailable(exception)) {
       this.logger.warn(`The database is unreachable: ${(exception as Error).message}`, facts);
@@ -57,6 +66,12 @@ export class ExceptionFilter implements NestExceptionFilter {
     if (allowed.length === 0) return NOT_FOUND.error();
     return METHOD_NOT_ALLOWED.error(undefined, { headers: { Allow: allowed.join(', ') } });
   }
+}
+
+/** The status that a library gives its errors, as for a range that a file of the documentation does not have. */
+function statusOf(exception: unknown): number {
+  if (exception instanceof HttpException) return exception.getStatus();
+  return Number((exception as { status?: unknown } | undefined)?.status ?? 500);
 }
 
 /** Express refuses `%` sequences that are not UTF-8 before any route is tried. */

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
@@ -7,12 +8,14 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { CallRecorder } from './call-recorder.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
 
-/** Milliseconds. */
-const SHUTDOWN_PATIENCE = 5_000;
+/** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone. */
+const CALLERS_PATIENCE = 5_000;
+const HANDLERS_PATIENCE = 3_000;
 
 /**
  * The first middleware: gives the request its id and context, and wraps the end of the response, so
@@ -25,11 +28,20 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   private stopping = false;
   private answersUnderWay = 0;
 
-  constructor(@Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder) {}
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    @Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder,
+  ) {}
 
-  /** From now on every answer closes its connection, or the server would wait for idle callers. */
+  /**
+   * From now on every answer closes its connection, or the server would wait for idle callers. It would wait
+   * for good for those that never finish a request.
+   */
   beforeApplicationShutdown(): void {
     this.stopping = true;
+    // The worker and the operators' commands have no server.
+    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
+    setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CALLERS_PATIENCE).unref();
   }
 
   /**
@@ -37,7 +49,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
    * entries may still wait. Both need the database, which closes after this.
    */
   async onApplicationShutdown(): Promise<void> {
-    const deadline = performance.now() + SHUTDOWN_PATIENCE;
+    const deadline = performance.now() + HANDLERS_PATIENCE;
     while (this.answersUnderWay > 0 && performance.now() < deadline) await pause(10);
     await this.recorder?.flush();
   }
@@ -46,9 +58,18 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
     const end = response.end;
+    let isUnderWay = true;
     this.answersUnderWay += 1;
+    const leave = (): void => {
+      if (isUnderWay) this.answersUnderWay -= 1;
+      isUnderWay = false;
+    };
+    // A file whose caller hangs up is never ended; a handler ends its answer in any case.
+    response.once('close', () => {
+      if (!context.client) leave();
+    });
     const endAndLog = (values: unknown[]): void => {
-      this.answersUnderWay -= 1;
+      leave();
       Reflect.apply(end, response, values);
       this.log(request, response, context);
     };

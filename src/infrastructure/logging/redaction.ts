@@ -21,6 +21,8 @@ export const REDACTED_PROPERTIES: readonly string[] = [
   'detail',
   'parameters',
   'where',
+  'query',
+  'internalQuery',
 ];
 
 const SECRET_TEXTS: readonly RegExp[] = [

@@ -14,10 +14,10 @@ export function wordsOf(property: string): string {
 
 /** `null`, absent and blank count as missing (contract, "Messages"). */
 export function isMissing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
+/** What is said of a field that is missing. */
 export function required(field: FieldContext): string {
   return `The ${field.words} field is required.`;
 }

@@ -66,6 +66,10 @@ export const isE164: Rule = (value, { words }) =>
 export const isArray: Rule = (value, { words }) =>
   Array.isArray(value) ? undefined : `The ${words} field must be an array.`;
 
+/** An array without items counts as missing where items are what is asked for. */
+export const isNotEmpty: Rule = (value, field) =>
+  (value as unknown[]).length === 0 ? required(field) : undefined;
+
 /** The most items that an array may have. */
 export function maximumItems(limit: number): Rule {
   return (value, { words }) =>

@@ -70,7 +70,13 @@ export class ApiClientsService {
     const [current, previous] = await this.repository.secretsOf(clientId);
     if (!current) throw new Error(`The client ${clientId} has no secret`);
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
-      throw new OperatorError('A rotation is under way: the previous secret is still accepted.');
+      // After a leak nobody can wait for the end of an overlap.
+      if (overlapHours > 0) {
+        throw new OperatorError(
+          'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+        );
+      }
+      await this.repository.changeSecret(previous.id, { acceptedUntil: now });
     }
     const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
     await this.repository.changeSecret(current.id, { acceptedUntil: overlapEnds });

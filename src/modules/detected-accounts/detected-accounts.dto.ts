@@ -4,6 +4,7 @@ import {
   ExternalUserId,
   Field,
   isArray,
+  isNotEmpty,
   isString,
   maximumCharacters,
   maximumItems,
@@ -15,7 +16,12 @@ const NAME_LENGTH = 256;
 /** Names of merchants or companies: 1 to 100 of 1 to 256 characters. */
 function MerchantNames(): PropertyDecorator {
   return Field({
-    rules: [isArray, maximumItems(MOST_NAMES), everyItem([isString, maximumCharacters(NAME_LENGTH)])],
+    rules: [
+      isArray,
+      isNotEmpty,
+      maximumItems(MOST_NAMES),
+      everyItem([isString, maximumCharacters(NAME_LENGTH)]),
+    ],
     document: {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: NAME_LENGTH },

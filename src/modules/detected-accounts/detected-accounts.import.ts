@@ -2,10 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
+  firstViolation,
+  isMissing,
   isString,
   isTimestamp,
   isUuid,
   maximumCharacters,
+  required,
   type Rule,
 } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
@@ -37,6 +40,13 @@ interface Detection {
 
 /** Lines for which one statement each is sent to look up merchants and to record. */
 const LINES_PER_BATCH = 1_000;
+
+/** Characters; no detection needs as many. Whoever reads the lines may cut longer ones off behind this. */
+export const LONGEST_LINE = 65_536;
+/** Characters of somebody else's text in a report. */
+const LONGEST_QUOTE = 80;
+/** What a decoder writes where bytes are no UTF-8. */
+const REPLACEMENT_CHARACTER = '\uFFFD';
 
 const EXTERNAL_USER_ID_RULES: readonly Rule[] = [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)];
 
@@ -71,13 +81,14 @@ export class DetectedAccountsImport {
 
     for await (const text of lines) {
       state.lines += 1;
-      if (text.trim() === '') continue;
-      const detection = parseDetection(text, state.lines, this.clock.now());
-      if (typeof detection === 'string') skip(state.lines, detection);
-      else if (!clients.has(detection.clientId))
-        skip(state.lines, 'There is no API client with this client_id.');
-      else batch.push(detection);
-      if (batch.length >= LINES_PER_BATCH) await flush();
+      if (text.trim() !== '') {
+        const detection = parseDetection(text, state.lines, this.clock.now());
+        if (typeof detection === 'string') skip(state.lines, detection);
+        else if (!clients.has(detection.clientId))
+          skip(state.lines, 'There is no API client with this client_id.');
+        else batch.push(detection);
+      }
+      if (state.lines % LINES_PER_BATCH === 0) await flush();
     }
     await flush();
     return state;
@@ -95,7 +106,7 @@ export class DetectedAccountsImport {
     const accounts = batch.flatMap(({ line, merchant, ...account }) => {
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
       if (merchantId === undefined || (typeof merchant === 'number' && !known.has(merchant))) {
-        skip(line, `The merchant ${JSON.stringify(merchant)} is not known.`);
+        skip(line, `The merchant ${JSON.stringify(merchant).slice(0, LONGEST_QUOTE)} is not known.`);
         return [];
       }
       return [{ ...account, merchantId }];
@@ -107,6 +118,8 @@ export class DetectedAccountsImport {
 
 /** @returns the detection, or what is wrong with the line */
 function parseDetection(text: string, line: number, now: Date): Detection | string {
+  if (text.length > LONGEST_LINE) return `The line is longer than ${LONGEST_LINE} characters.`;
+  if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';
   let value: Record<string, unknown>;
   try {
     value = JSON.parse(text) as Record<string, unknown>;
@@ -119,30 +132,21 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   const problem =
     broken('client_id', client_id, [isUuid]) ??
     broken('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
-    (isAbsent(merchant_id) ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
-    (isAbsent(detected_at) ? undefined : broken('detected_at', detected_at, [isTimestamp]));
+    (isMissing(merchant_id) ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
+    (isMissing(detected_at) ? undefined : broken('detected_at', detected_at, [isTimestamp]));
   if (problem !== undefined) return problem;
   return {
     line,
     clientId: (client_id as string).toLowerCase(),
     externalUserId: external_user_id as string,
-    merchant: (merchant_id ?? merchant) as string | number,
-    detectedAt: isAbsent(detected_at) ? now : new Date(detected_at as string),
+    merchant: (isMissing(merchant_id) ? merchant : merchant_id) as string | number,
+    detectedAt: isMissing(detected_at) ? now : new Date(detected_at as string),
   };
 }
 
-/** As in the bodies of the API: null for an optional field counts as absent. */
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
-}
-
 function broken(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
-  if (isAbsent(value) || value === '') return `The ${name} field is required.`;
-  for (const rule of rules) {
-    const message = rule(value, { words: name, object: {} });
-    if (message !== undefined) return message;
-  }
-  return undefined;
+  const field = { words: name, object: {} };
+  return isMissing(value) ? required(field) : firstViolation(value, field, rules);
 }
 
 function brokenId(value: unknown): string | undefined {

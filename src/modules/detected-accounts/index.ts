@@ -1,3 +1,3 @@
 export { IDENTIFY_OPERATION } from './detected-accounts.controller.js';
-export { DetectedAccountsImport, type ImportState } from './detected-accounts.import.js';
+export { DetectedAccountsImport, LONGEST_LINE, type ImportState } from './detected-accounts.import.js';
 export { DetectedAccountsModule } from './detected-accounts.module.js';

@@ -47,6 +47,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       if (!partitions.has(partitionName(start))) await this.createPartition(start);
     }
     const oldestKept = new Date(today.getTime() - retentionDays * DAY);
+    await this.dataSource.query('DELETE FROM request_log_default WHERE created_at < $1', [oldestKept]);
     for (const [name, start] of partitions) {
       if (start < oldestKept) await this.dataSource.query(`DROP TABLE ${name}`);
     }
@@ -72,6 +73,8 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     const from = start.toISOString();
     const to = new Date(start.getTime() + DAY).toISOString();
     await this.dataSource.transaction(async (transaction) => {
+      // Nobody may add one between moving them and attaching the partition.
+      await transaction.query('LOCK TABLE request_log_default IN ACCESS EXCLUSIVE MODE');
       await transaction.query(
         `CREATE TABLE ${name} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
       );

@@ -1,5 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { GroupCommit, isDatabaseUnavailable, RowDropped } from '../../infrastructure/database/index.js';
+import {
+  GroupCommit,
+  isDatabaseUnavailable,
+  missedPartition,
+  RowDropped,
+} from '../../infrastructure/database/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from './request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
@@ -17,11 +22,10 @@ const STATEMENTS_AT_ONCE = 2;
  */
 @Injectable()
 export class RequestLogWriter {
-  /** Entries that were lost because the buffer was full. */
-  dropped = 0;
-
   private readonly logger = new Logger('RequestLogs');
   private readonly entries: GroupCommit<NewRequestLogEntry>;
+  /** Entries that were lost because the buffer was full. */
+  private dropped = 0;
 
   constructor(store: RequestLogStore, configuration: RequestLogsConfiguration) {
     this.entries = new GroupCommit({
@@ -29,7 +33,7 @@ export class RequestLogWriter {
       maximumRows: ENTRIES_PER_STATEMENT,
       maximumStatements: STATEMENTS_AT_ONCE,
       maximumWaiting: configuration.bufferedEntries,
-      retryAfter: (error) => (isDatabaseUnavailable(error) ? RETRY_AFTER : undefined),
+      retryAfter,
     });
   }
 
@@ -63,7 +67,14 @@ export class RequestLogWriter {
       return;
     }
     // The first one is news; after that a line now and then.
-    if (this.dropped % 10_000 === 0) this.logger.error('The buffer is full: entries are being dropped');
+    if (this.dropped % 10_000 === 0) {
+      this.logger.error('The buffer is full: entries are being dropped', { dropped: this.dropped });
+    }
     this.dropped += 1;
   }
+}
+
+function retryAfter(error: unknown): number | undefined {
+  if (missedPartition(error)) return 0;
+  return isDatabaseUnavailable(error) ? RETRY_AFTER : undefined;
 }

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Leadership } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -8,6 +8,8 @@ import { RequestLogStore } from './request-log-store.js';
 /** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
 @Injectable()
 export class RequestLogsRotation implements OnApplicationBootstrap {
+  private readonly logger = new Logger('RequestLogs');
+
   constructor(
     private readonly store: RequestLogStore,
     private readonly leadership: Leadership,
@@ -15,9 +17,9 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
     private readonly clock: Clock,
   ) {}
 
-  /** A new installation has no partition of today yet. */
+  /** A new installation has no partition of today yet. Without one the default partition takes the entries. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.run();
+    await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
   }
 
   @Cron(CronExpression.EVERY_HOUR)

@@ -1,0 +1,13 @@
+import { OperatorError } from '../errors/index.js';
+
+const NAME_LENGTH = 256;
+
+/**
+ * The name that an operator gives to something: 1 to 256 characters.
+ *
+ * @throws OperatorError when it is not
+ */
+export function requireName(owner: string, name: string): void {
+  if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;
+  throw new OperatorError(`The name of ${owner} has 1 to ${NAME_LENGTH} characters.`);
+}
