@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,6 +39,13 @@ async function temporaryFolder(): Promise<string> {
 async function listening(program: Program): Promise<string> {
   const [, baseUrl = ''] = await program.says(/^Listening on (\S+)\. Documentation: \1\/docs$/m);
   return baseUrl;
+}
+
+/** A connection that the other end may cut. */
+async function connection(port: string): Promise<Socket> {
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
 }
 
 async function createToken(baseUrl: string, client: Credentials['development']): Promise<unknown> {
@@ -249,8 +257,7 @@ describe('The service with its own database', () => {
       expect(service.output).not.toMatch(SECRET);
       // A browser that connects ahead of need, and a caller that never finishes: neither holds the stop up for good.
       const { port } = new URL(await listening(service));
-      const idle = connect(Number(port), '127.0.0.1');
-      const unfinished = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      const [idle, unfinished] = await Promise.all([connection(port), connection(port)]);
       unfinished.write('POST /apply HTTP/1.1\r\nHost: x\r\nContent-Le');
       service.signal('SIGTERM');
       expect((await service.ended).code).toBe(0);
