@@ -21,7 +21,7 @@ export function readSources(): Sources {
   const root = join(import.meta.dirname, '..', '..');
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .map((file) => `src/${file.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.spec.ts'))
     .toSorted();
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }
@@ -99,6 +99,7 @@ export function originalName(element: ts.ImportSpecifier | ts.ExportSpecifier): 
 export function resolve(from: string, specifier: string, sources: Sources): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
   const path = posix.join(posix.dirname(from), specifier).replace(/\.js$/, '.ts');
+  if (sources.has(`${path}x`)) return `${path}x`;
   return sources.has(path) || path.endsWith('.ts') ? path : `${path}.ts`;
 }
 

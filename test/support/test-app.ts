@@ -96,8 +96,8 @@ export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'
   return `Basic ${encoded}`;
 }
 
-function encode(body: unknown): string | Uint8Array {
-  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+function encode(body: unknown): BodyInit {
+  return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
 }
 
 /** The body of an error answer. */
