@@ -1,10 +1,7 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import {
-  DASHBOARD_ROLES,
-  DashboardUsersService,
-  type DashboardRole,
-} from '../../modules/dashboard-users/index.js';
+import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { answer, OperatorSession } from '../operator-session.js';
 import { secretFromStandardInput } from './standard-input.js';

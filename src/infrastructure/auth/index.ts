@@ -1,5 +1,28 @@
+export { AccessTokenVerifier } from './access-token-verifier.js';
 export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
+export { BearerStrategy } from './bearer.strategy.js';
 export { Caller, callerOf } from './caller.js';
 export { CredentialVerifier, type ApiCaller, type CredentialCheck } from './credential-verifier.js';
+export { DashboardAuthGuard } from './dashboard-auth.guard.js';
+export {
+  DASHBOARD_ROLES,
+  dashboardCallerOf,
+  DashboardUserCaller,
+  requireEnvironment,
+  SCOPES,
+  type DashboardCaller,
+  type DashboardIdentity,
+  type DashboardPrincipal,
+  type DashboardRole,
+  type Scope,
+} from './dashboard-caller.js';
+export {
+  DashboardPermissionGuard,
+  RequirePermission,
+  type DashboardPermission,
+} from './dashboard-permission.guard.js';
+export { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 export { EnabledOperationGuard } from './enabled-operation.guard.js';
+export { RefusalRecorder, type AuditedAction } from './refusal-recorder.js';
+export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -16,11 +16,43 @@ export const INVALID_API_KEYS = new ErrorKind({
   message: 'Invalid client_id or secret provided.',
 });
 
+export const INVALID_ACCESS_TOKEN = new ErrorKind({
+  status: 401,
+  type: 'INVALID_INPUT',
+  code: 'INVALID_ACCESS_TOKEN',
+  when: 'The access token is absent, malformed, expired, revoked or for another audience; or the login in the dashboard has ended or is not fresh enough.',
+  message: 'The access token is missing or not valid.',
+});
+
+export const INSUFFICIENT_SCOPE = new ErrorKind({
+  status: 403,
+  type: 'INVALID_REQUEST',
+  code: 'INSUFFICIENT_SCOPE',
+  when: 'The access token lacks the scope of the operation, or the operation takes no token but a login in the dashboard.',
+  message: 'The access token lacks the scope webhook_endpoints:write.',
+});
+
+export const INSUFFICIENT_ROLE = new ErrorKind({
+  status: 403,
+  type: 'INVALID_REQUEST',
+  code: 'INSUFFICIENT_ROLE',
+  when: 'The role of the dashboard user does not allow the operation.',
+  message: 'Your role does not allow this. Ask an owner or an admin of your organization.',
+});
+
+export const ENVIRONMENT_MISMATCH = new ErrorKind({
+  status: 403,
+  type: 'INVALID_REQUEST',
+  code: 'ENVIRONMENT_MISMATCH',
+  when: 'The `environment` differs from that of the access token, or the credentials are of an environment that the operation does not have.',
+  message: 'The environment must be that of the access token.',
+});
+
 export const NO_ACCESS = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'NO_ACCESS',
-  when: 'The client is not enabled for the operation.',
+  when: 'The client is not enabled for the operation, or a page of another site made the browser send the request.',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 

@@ -6,3 +6,6 @@ export { JsonBody } from './json-body.decorator.js';
 export { NoStore } from './no-store.js';
 export { requestContext, type AttributedClient } from './request-context.js';
 export { prepareHttpServer } from './server.js';
+export { clearCookie, cookieOf, setCookie } from './cookies.js';
+export { isForgedByAnotherSite } from './cross-site.js';
+export { requestOrigin, type RequestOrigin } from './request-origin.js';

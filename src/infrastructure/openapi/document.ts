@@ -14,8 +14,9 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
 const DESCRIPTION = `Connects merchants' customers, agents and companies.
 
 **Surfaces.** The platform API takes the \`client_id\` and \`secret\` of your API client as Basic
-credentials; the environment (\`development\` or \`production\`) is that of the credentials. Careers needs
-no credentials. Each surface may have a host of its own; every operation names its server.
+credentials; the environment (\`development\` or \`production\`) is that of the credentials. The dashboard
+API takes an access token of the device authorization flow, or the login of a person in a browser; what only a
+person may do takes the login alone. Careers needs no credentials. Each surface may have a host of its own; every operation names its server.
 
 **Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank
 strings count as missing. Lengths count Unicode code points.
@@ -38,11 +39,31 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setLicense('Proprietary', 'https://merchant-connectivity.example/terms')
     .addServer('/', 'This deployment')
     .addTag(SURFACE_NAMES.platform, 'For your backend. Basic credentials.')
+    .addTag(
+      SURFACE_NAMES.dashboard,
+      'For dashboards, command-line programs and agents. Bearer tokens or a login.',
+    )
     .addTag(SURFACE_NAMES.careers, 'For applicants. No credentials.')
     .addBasicAuth(
       { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
       'basic',
     )
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'An access token of the device authorization flow. It lives 15 minutes.',
+      },
+      'bearer',
+    )
+    .addSecurity('session', {
+      type: 'apiKey',
+      in: 'cookie',
+      name: '__Host-session',
+      description:
+        'The cookie of a login at `/login`. On a developer’s machine, without https, it is called `session`.',
+    })
     .build();
   const document = SwaggerModule.createDocument(app, frame, { autoTagControllers: false });
   assignSurfaces(document, app.get(ServiceConfiguration));

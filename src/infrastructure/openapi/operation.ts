@@ -4,6 +4,7 @@ import {
   ApiExtension,
   ApiExtraModels,
   ApiOperation,
+  ApiParam,
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -18,13 +19,22 @@ export interface OperationDocument {
   readonly summary: string;
   /** When to use the operation and what to know before; Markdown. */
   readonly description: string;
-  /** The class of the request body. */
-  readonly body: Type;
+  /** The class of the JSON body, where the operation has one. */
+  readonly body?: Type;
+  /** What the placeholders of the path stand for. */
+  readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   /** The class of the answer, in brackets where the answer is an array. */
   readonly response: Type | readonly [Type];
+  /** Where the answer is no JSON: its media type. */
+  readonly responseType?: string;
   readonly responseDescription: string;
   readonly responseExample: unknown;
   readonly errors: readonly (ErrorKind | DocumentedError)[];
+}
+
+export interface PathParameter {
+  readonly description: string;
+  readonly example: string;
 }
 
 /** Tells the document's builder which public address an operation has. */
@@ -41,7 +51,10 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
       summary: operation.summary,
       description: operation.description,
     }),
-    ApiBody({ type: operation.body, required: true }),
+    ...(operation.body ? [ApiBody({ type: operation.body, required: true })] : []),
+    ...Object.entries(operation.pathParameters ?? {}).map(([name, parameter]) =>
+      ApiParam({ name, ...parameter }),
+    ),
     ApiExtension(SURFACE_EXTENSION, surface),
     ApiExtraModels(model),
     ApiResponse({
@@ -49,7 +62,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
       description: operation.responseDescription,
       headers: REQUEST_ID_HEADER,
       content: {
-        'application/json': {
+        [operation.responseType ?? 'application/json']: {
           schema: isList ? { type: 'array', items: reference } : reference,
           example: operation.responseExample,
         },

@@ -1,1 +1,2 @@
+export { DashboardRateLimitGuard } from './dashboard-rate-limit.guard.js';
 export { RateLimitGuard } from './rate-limit.guard.js';

@@ -1,7 +1,7 @@
 import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
-import { JSON_OPERATION_ERRORS } from './json-operation-errors.js';
+import { commonErrors } from './operation-errors.js';
 
 export interface CareersOperationOptions extends OperationDocument {
   /** What a request must pass before its body is read: the rate limit. */
@@ -14,6 +14,6 @@ export function CareersOperation(options: CareersOperationOptions): MethodDecora
     HttpCode(200),
     UseGuards(...options.guards),
     ApiSecurity({}),
-    DocumentedOperation('careers', { ...options, errors: [...options.errors, ...JSON_OPERATION_ERRORS] }),
+    DocumentedOperation('careers', { ...options, errors: [...options.errors, ...commonErrors(options)] }),
   );
 }

@@ -3,7 +3,7 @@ import { ApiBasicAuth } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
 import { INVALID_API_KEYS } from '../errors/index.js';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
-import { JSON_OPERATION_ERRORS } from './json-operation-errors.js';
+import { commonErrors } from './operation-errors.js';
 
 export interface PlatformOperationOptions extends OperationDocument {
   /** What stands between the credentials and the body, in this order: rate (429), access (403). */
@@ -21,7 +21,7 @@ export function PlatformOperation(options: PlatformOperationOptions): MethodDeco
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
       ...options,
-      errors: [...options.errors, INVALID_API_KEYS, ...JSON_OPERATION_ERRORS],
+      errors: [...options.errors, INVALID_API_KEYS, ...commonErrors(options)],
     }),
   );
 }

@@ -1,3 +1,3 @@
 export { Clock } from './clock.js';
-export { DAY, HOUR, SECOND } from './durations.js';
+export { DAY, HOUR, MINUTE, SECOND } from './durations.js';
 export { TimeModule } from './time.module.js';

@@ -1,7 +1,5 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
-
-export const DASHBOARD_ROLES = ['owner', 'admin', 'member'] as const;
-export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
+import type { DashboardRole } from '../../infrastructure/auth/index.js';
 
 /** A person who uses the dashboard of one organization. */
 @Entity({ name: 'dashboard_user' })

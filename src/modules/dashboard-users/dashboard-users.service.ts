@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isEmail } from 'class-validator';
+import type { DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { requireName } from '../../infrastructure/validation/index.js';
-import type { DashboardRole } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { generatePassword, hashPassword, SHORTEST_PASSWORD } from './password.js';
 

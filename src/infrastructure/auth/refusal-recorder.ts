@@ -1,0 +1,11 @@
+import type { DashboardCaller } from './dashboard-caller.js';
+
+/** An action of the audit log's catalogue. Made by `auditedAs` of the audit-logs module, which knows them. */
+export interface AuditedAction {
+  readonly action: string;
+}
+
+/** Port: keeps that somebody tried an audited action that they may not do. */
+export abstract class RefusalRecorder {
+  abstract recordRefusal(caller: DashboardCaller, action: AuditedAction): Promise<void>;
+}

@@ -1,0 +1,16 @@
+import type { Request } from 'express';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Whether a browser was made to send this by a page of somebody else's. Browsers say so themselves, in
+ * `Sec-Fetch-Site`, older ones in `Origin`; programs send neither and have no cookies that could be abused.
+ */
+export function isForgedByAnotherSite(request: Request): boolean {
+  if (SAFE_METHODS.has(request.method)) return false;
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const { origin } = request.headers;
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== request.headers.host;
+}

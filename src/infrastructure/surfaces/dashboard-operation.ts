@@ -1,0 +1,56 @@
+import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
+import {
+  DashboardAuthGuard,
+  DashboardPermissionGuard,
+  RequirePermission,
+  type DashboardPermission,
+} from '../auth/index.js';
+import {
+  INSUFFICIENT_ROLE,
+  INSUFFICIENT_SCOPE,
+  INVALID_ACCESS_TOKEN,
+  NO_ACCESS,
+  RATE_LIMIT_EXCEEDED,
+} from '../errors/index.js';
+import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
+import { DashboardRateLimitGuard } from '../rate-limiting/index.js';
+import { commonErrors } from './operation-errors.js';
+
+export interface DashboardOperationOptions extends OperationDocument {
+  readonly permission: DashboardPermission;
+}
+
+/**
+ * An operation of the dashboard API: an access token or a login in the dashboard (401), the rate (429), the
+ * permission (403); the JSON body is read after them.
+ */
+export function DashboardOperation(options: DashboardOperationOptions): MethodDecorator {
+  const { permission } = options;
+  const bearer = permission.token === 'none' ? [] : [ApiSecurity('bearer')];
+  return applyDecorators(
+    HttpCode(200),
+    RequirePermission(permission),
+    UseGuards(...GUARDS),
+    ...bearer,
+    ApiSecurity('session'),
+    DocumentedOperation('dashboard', {
+      ...options,
+      errors: [
+        ...options.errors,
+        INVALID_ACCESS_TOKEN,
+        RATE_LIMIT_EXCEEDED,
+        ...(permission.token === 'any' ? [] : [INSUFFICIENT_SCOPE]),
+        ...(permission.role === undefined || permission.role === 'member' ? [] : [INSUFFICIENT_ROLE]),
+        ...(permission.token === 'none' ? [NO_ACCESS] : []),
+        ...commonErrors(options),
+      ],
+    }),
+  );
+}
+
+const GUARDS: readonly Type<CanActivate>[] = [
+  DashboardAuthGuard,
+  DashboardRateLimitGuard,
+  DashboardPermissionGuard,
+];

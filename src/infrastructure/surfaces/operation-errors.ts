@@ -1,0 +1,13 @@
+import {
+  INTERNAL_ERROR,
+  PAYLOAD_TOO_LARGE,
+  SERVICE_UNAVAILABLE,
+  UNSUPPORTED_MEDIA_TYPE,
+  type ErrorKind,
+} from '../errors/index.js';
+import type { OperationDocument } from '../openapi/index.js';
+
+/** What any operation may answer besides its own errors; with a JSON body more can be wrong. */
+export function commonErrors({ body }: OperationDocument): ErrorKind[] {
+  return [...(body ? [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE] : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+}
