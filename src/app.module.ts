@@ -8,7 +8,11 @@ import {
 } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
-import { HttpModule } from './infrastructure/http/index.js';
+import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
+import { MailModule } from './infrastructure/mail/index.js';
+import { PagingModule } from './infrastructure/paging/index.js';
+import { PagesModule } from './infrastructure/pages/index.js';
+import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
 import { CareersModule } from './modules/careers/index.js';
@@ -20,7 +24,15 @@ import { MerchantsModule } from './modules/merchants/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 
-const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule];
+const INFRASTRUCTURE = [
+  TimeModule,
+  DatabaseModule,
+  CryptoModule,
+  PagingModule,
+  RateLimitingModule,
+  MailModule,
+  HttpServicesModule,
+];
 
 /** Modules that every process has, whatever it serves. */
 const FOUNDATION = [
@@ -35,7 +47,7 @@ const FOUNDATION = [
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
   platform: [McpTokensModule, DetectedAccountsModule],
-  dashboard: [],
+  dashboard: [PagesModule],
   careers: [CareersModule],
 };
 

@@ -312,7 +312,12 @@ describe('The service with a given database', () => {
   it(
     'runs in production without making anything up, and refuses other keys on the same database',
     async () => {
-      const production = { NODE_ENV: 'production', HOST: '127.0.0.1', ...keys };
+      const production = {
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        DASHBOARD_URL: 'https://dashboard.example.com',
+        ...keys,
+      };
       const service = new Program('main.js', { environment: environment(production) });
       const baseUrl = await listening(service);
       expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200);

@@ -30,15 +30,16 @@ export function expectDocumented(
   headers: Headers,
   body: unknown,
 ): void {
-  const operation = document.paths[path]?.[method.toLowerCase()];
-  if (!operation) return;
+  const template = templateOf(new URL(path, 'http://service').pathname);
+  const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];
+  if (template === undefined || !operation) return;
   const response = operation.responses[String(status)];
   if (!response) throw new Error(`${operation.operationId} answered ${status}, which is not documented`);
   for (const header of Object.keys(response.headers ?? {})) {
     if (!headers.has(header))
       throw new Error(`${operation.operationId} answered ${status} without ${header}`);
   }
-  const validate = validatorOf(method, path, status);
+  const validate = validatorOf(method, template, status);
   if (!validate(body)) {
     throw new Error(
       `${operation.operationId} answered ${status} with a body that the document does not allow: ` +
@@ -46,6 +47,14 @@ export function expectDocumented(
     );
   }
   leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
+}
+
+/** The path as the document spells it, with its placeholders. */
+function templateOf(path: string): string | undefined {
+  if (document.paths[path]) return path;
+  return Object.keys(document.paths).find((template) =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  );
 }
 
 function validatorOf(method: string, path: string, status: number): ValidateFunction {

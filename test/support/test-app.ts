@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { DashboardSessions, DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
@@ -19,7 +24,21 @@ export interface CallOptions {
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
   readonly as?: IssuedCredentials;
+  /** Sent by a dashboard user who is logged in in a browser. */
+  readonly login?: Login;
+  /** An access token. */
+  readonly token?: string;
   readonly headers?: Record<string, string>;
+}
+
+/** A dashboard user who is logged in in a browser. */
+export interface Login {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly email: string;
+  readonly password: string;
+  /** As the header `Cookie`. */
+  readonly cookie: string;
 }
 
 /** The whole service over real HTTP, on a database of its own. */
@@ -32,14 +51,24 @@ export interface TestApp {
   readonly production: IssuedCredentials;
   /** Calls the service; every answer is held against the API document. */
   call<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>;
+  /** Adds a dashboard user and logs them in, without the pages. Of this organization when no other is named. */
+  login(role?: DashboardRole, organizationId?: string): Promise<Login>;
+  /** Where the service keeps its files, such as the mails that it did not send. */
+  readonly dataDirectory: string;
   /** A further organization, to see that it sees nothing of this one. */
-  anotherOrganization(): Promise<{ development: IssuedCredentials; production: IssuedCredentials }>;
+  anotherOrganization(): Promise<{
+    id: string;
+    development: IssuedCredentials;
+    production: IssuedCredentials;
+  }>;
   close(): Promise<void>;
 }
 
 export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
   const database = await cloneDatabase();
+  const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
   const configuration = loadConfiguration({
+    DATA_DIR: dataDirectory,
     DATABASE_URL: database.url,
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -59,10 +88,25 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     return created;
   };
   const { id: organizationId, development, production } = await createOrganization();
+  const login = async (role: DashboardRole = 'owner', ofOrganization = organizationId): Promise<Login> => {
+    const added = await app.get(DashboardUsersService).add({
+      organizationId: ofOrganization,
+      email: `${randomBytes(6).toString('hex')}@example.com`,
+      name: `The ${role}`,
+      role,
+    });
+    const origin = { ip: '127.0.0.1', userAgent: 'test' };
+    const { token } = await app.get(DashboardSessions).open(added.id, 'complete', origin);
+    rememberSecret(token, added.password);
+    const { id: userId, email, password } = added;
+    return { userId, organizationId: ofOrganization, email, password, cookie: `session=${token}` };
+  };
   return {
     app,
     database,
     baseUrl,
+    dataDirectory,
+    login,
     organizationId,
     development,
     production,
@@ -74,6 +118,8 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
         headers: {
           ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(options.as ? { authorization: basic(options.as) } : {}),
+          ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+          ...(options.login ? { cookie: options.login.cookie } : {}),
           ...options.headers,
         },
         ...(options.body === undefined ? {} : { body: encode(options.body) }),

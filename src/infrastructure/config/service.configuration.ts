@@ -54,7 +54,10 @@ export class ServiceConfiguration {
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
 
-  @EnvironmentVariable('DASHBOARD_URL', 'Public address of the dashboard API, for the API document.')
+  @EnvironmentVariable(
+    'DASHBOARD_URL',
+    'Public address of the dashboard: the issuer of access tokens, the links in mails, the API document. Required in production.',
+  )
   @IsOptional()
   @IsUrl(PUBLIC_URL)
   dashboardUrl?: string;

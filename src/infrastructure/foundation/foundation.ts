@@ -42,7 +42,8 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
 
 /** What a developer's installation is supplied with and production has to bring along. */
 function missingInProduction(configuration: LoadedConfiguration): string[] {
-  if (!configuration.get(ServiceConfiguration).isProduction) return [];
+  const service = configuration.get(ServiceConfiguration);
+  if (!service.isProduction) return [];
   const keys = configuration.get(CryptoConfiguration);
   const database = configuration.get(DatabaseConfiguration);
   return [
@@ -51,6 +52,9 @@ function missingInProduction(configuration: LoadedConfiguration): string[] {
       : ['DATABASE_URL is required in production: the embedded database is for development.']),
     ...(keys.secretPepper ? [] : ['SECRET_PEPPER is required in production.']),
     ...(keys.keyEncryptionKey ? [] : ['KEY_ENCRYPTION_KEY is required in production.']),
+    ...(service.dashboardUrl || !service.serves('dashboard')
+      ? []
+      : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
   ];
 }
 

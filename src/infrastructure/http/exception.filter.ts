@@ -15,6 +15,7 @@ import {
   NOT_FOUND,
   SERVICE_UNAVAILABLE,
 } from '../errors/index.js';
+import { ErrorDialects } from './error-dialects.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -26,7 +27,10 @@ const RETRY_AFTER_SECONDS = 5;
 export class ExceptionFilter implements NestExceptionFilter {
   private readonly logger = new Logger('Http');
 
-  constructor(private readonly routes: RouteTable) {}
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly dialects: ErrorDialects,
+  ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
@@ -36,7 +40,9 @@ export class ExceptionFilter implements NestExceptionFilter {
       response.destroy();
       return;
     }
-    response.status(error.status).set(error.headers).json(error.body);
+    const dialect = this.dialects.for(request);
+    if (dialect) dialect.answer(error, request, response);
+    else response.status(error.status).set(error.headers).json(error.body);
   }
 
   private translate(exception: unknown, request: Request): ApiError {

@@ -1,13 +1,14 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import express, { type Request, type Response } from 'express';
-import { INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import type { Request, Response } from 'express';
+import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { BodyReader } from './request-body.js';
 
 /** Bytes, after decompression: above the longest body that the fields allow, 100 names in JSON's escapes. */
 const BODY_LIMIT = 524_288;
 /** No body of the API is nested deeper than this; recursion elsewhere must not meet a caller's ten thousand levels. */
 const DEPTH_LIMIT = 32;
 
-const readBody = express.raw({ type: () => true, limit: BODY_LIMIT });
+const reader = new BodyReader(BODY_LIMIT, notJson);
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` refuses bytes that are not. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
@@ -23,37 +24,10 @@ export const JsonBody = createParamDecorator((_data: unknown, context: Execution
 });
 
 async function readJsonBody(request: Request, response: Response): Promise<object> {
-  const bytes = await receive(request, response);
+  const bytes = await reader.receive(request, response);
   const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type']);
   request.body = body;
   return body;
-}
-
-function receive(request: Request, response: Response): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    readBody(request, response, (error?: unknown) => {
-      if (error) reject(explain(error) as Error);
-      else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-    });
-  });
-}
-
-/** What body-parser found wrong, in the words of the API. */
-function explain(error: unknown): unknown {
-  switch ((error as { type?: string }).type) {
-    case 'entity.too.large':
-      return PAYLOAD_TOO_LARGE.error();
-    case 'encoding.unsupported':
-      return UNSUPPORTED_MEDIA_TYPE.error();
-    default:
-      // The body was cut short, or its compression is broken.
-      return (error as { status?: number }).status === 400 || isBrokenCompression(error) ? notJson() : error;
-  }
-}
-
-function isBrokenCompression(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'));
 }
 
 function parse(bytes: Buffer, contentType: string | undefined): object {

@@ -1,2 +1,3 @@
 export { DashboardUsersModule } from './dashboard-users.module.js';
-export { DashboardUsersService, type AddedDashboardUser } from './dashboard-users.service.js';
+export { DashboardSessions, type OpenedSession } from './sessions/dashboard-sessions.service.js';
+export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isEmail } from 'class-validator';
-import type { DashboardRole } from '../../infrastructure/auth/index.js';
-import { OperatorError } from '../../infrastructure/errors/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
-import { requireName } from '../../infrastructure/validation/index.js';
+import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/auth/index.js';
+import { OperatorError } from '../../../infrastructure/errors/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { requireName } from '../../../infrastructure/validation/index.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { generatePassword, hashPassword, SHORTEST_PASSWORD } from './password.js';
 
@@ -48,9 +48,22 @@ export class DashboardUsersService {
       name: user.name,
       role: user.role,
       passwordHash: await hashPassword(password),
+      disabledAt: null,
+      totpSecretSealed: null,
+      totpEnabledAt: null,
+      totpLastStep: null,
       createdAt: this.clock.now(),
     });
     if (!added) throw new OperatorError('A user with this e-mail address exists already.');
     return { id, email, password };
+  }
+
+  /**
+   * The user as of now: asked for with every call, so that who is removed or disabled is out at once.
+   *
+   * @returns undefined for a user who is gone, disabled or has not accepted the invitation
+   */
+  async principal(userId: string): Promise<DashboardPrincipal | undefined> {
+    return this.repository.principal(userId, this.clock.now());
   }
 }

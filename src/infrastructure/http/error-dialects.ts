@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ApiError } from '../errors/index.js';
+
+/** How errors are told where the error body of the API is not what the caller understands, or not all. */
+export interface ErrorDialect {
+  speaksTo(request: Request): boolean;
+  answer(error: ApiError, request: Request, response: Response): void;
+}
+
+/** The dialects of this process. Modules that need one register it when they come up. */
+@Injectable()
+export class ErrorDialects {
+  private readonly dialects: ErrorDialect[] = [];
+
+  register(dialect: ErrorDialect): void {
+    this.dialects.push(dialect);
+  }
+
+  for(request: Request): ErrorDialect | undefined {
+    return this.dialects.find((dialect) => dialect.speaksTo(request));
+  }
+}

@@ -1,0 +1,44 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { INVALID_FIELD } from '../errors/index.js';
+import { BodyReader } from './request-body.js';
+
+/** Bytes; the longest form that anybody sends holds a password and a token or two. */
+const FORM_LIMIT = 16_384;
+const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
+
+const reader = new BodyReader(FORM_LIMIT, () => INVALID_FIELD.error('The request body is not complete.'));
+
+/** The fields of a form. */
+export class FormFields {
+  constructor(private readonly fields: URLSearchParams) {}
+
+  /** The value of a field; undefined when it is absent or empty (RFC 6749, section 3.1). */
+  get(name: string): string | undefined {
+    return this.fields.get(name) || undefined;
+  }
+
+  /** A field that is sent more than once, which OAuth does not allow (RFC 6749, section 3.1). */
+  get repeated(): string | undefined {
+    return [...this.fields.keys()].find((name) => this.fields.getAll(name).length > 1);
+  }
+}
+
+/** @throws ApiError INVALID_FIELD for another content type, PAYLOAD_TOO_LARGE beyond 16 KiB */
+export async function readForm(request: Request, response: Response): Promise<FormFields> {
+  if (!FORM_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw INVALID_FIELD.error('The request body must be application/x-www-form-urlencoded.');
+  }
+  const text = (await reader.receive(request, response)).toString('utf8');
+  const fields = new URLSearchParams(text);
+  if ([...fields].flat().some((part) => part.includes('\0'))) {
+    throw INVALID_FIELD.error('The request body must not contain null characters.');
+  }
+  return new FormFields(fields);
+}
+
+/** The handler's parameter that holds the fields of the form; read after the guards, as every body. */
+export const FormBody = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const http = context.switchToHttp();
+  return readForm(http.getRequest<Request>(), http.getResponse<Response>());
+});

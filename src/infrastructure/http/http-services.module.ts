@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { ErrorDialects } from './error-dialects.js';
+import { PublicAddress } from './public-address.js';
+
+/** What modules ask of HTTP. Apart from `HttpModule`, which comes last and which no other module may import. */
+@Global()
+@Module({ providers: [ErrorDialects, PublicAddress], exports: [ErrorDialects, PublicAddress] })
+export class HttpServicesModule {}

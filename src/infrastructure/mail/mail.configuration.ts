@@ -1,0 +1,27 @@
+import { IsEmail, IsOptional, ValidateBy } from 'class-validator';
+import { Configuration, EnvironmentVariable } from '../config/index.js';
+
+const isSmtpUrl = (value: unknown): boolean =>
+  typeof value === 'string' && /^smtps?:\/\//.test(value) && URL.canParse(value);
+
+@Configuration('Mail')
+export class MailConfiguration {
+  @EnvironmentVariable(
+    'SMTP_URL',
+    'The mail server, as `smtps://user:password@host:465`. Without it every mail becomes a file in the data directory.',
+    { secret: true },
+  )
+  @IsOptional()
+  @ValidateBy({
+    name: 'isSmtpUrl',
+    validator: {
+      validate: isSmtpUrl,
+      defaultMessage: () => 'smtpUrl must be a URL such as smtps://user:password@host:465',
+    },
+  })
+  smtpUrl?: string;
+
+  @EnvironmentVariable('MAIL_FROM', 'The sender of mails.')
+  @IsEmail({ require_tld: false })
+  from: string = 'no-reply@merchant-connectivity.example';
+}

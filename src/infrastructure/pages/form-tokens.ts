@@ -1,0 +1,52 @@
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { sessionTokenOf } from '../auth/index.js';
+import { CryptoConfiguration, SecretDigest } from '../crypto/index.js';
+import { cookieOf, setCookie } from '../http/index.js';
+import { Clock, DAY } from '../time/index.js';
+
+const BROWSER_COOKIE = 'browser';
+const BROWSER_KNOWN_FOR = 365 * DAY;
+
+/**
+ * Anti-forgery tokens: bound to the browser, by a cookie that it has from its first page on, and to the
+ * login, so that no form outlives one. Nothing is stored.
+ */
+@Injectable()
+export class FormTokens {
+  private readonly key: Buffer;
+
+  constructor(
+    configuration: CryptoConfiguration,
+    private readonly clock: Clock,
+  ) {
+    const pepper = Buffer.from(configuration.secretPepper ?? '', 'base64');
+    this.key = Buffer.from(hkdfSync('sha256', pepper, '', 'form token', 32));
+  }
+
+  /** The token for the forms of a page, which the browser gets its cookie with. */
+  issue(request: Request, response: Response, session = sessionTokenOf(request)): string {
+    let browser = cookieOf(request, BROWSER_COOKIE);
+    if (!browser) {
+      browser = randomBytes(16).toString('base64url');
+      const expires = new Date(this.clock.milliseconds() + BROWSER_KNOWN_FOR);
+      setCookie(response, BROWSER_COOKIE, browser, expires);
+    }
+    return this.sign(browser, session).toString('base64url');
+  }
+
+  /** Whether a page of ours, made for this browser and login, holds this token. */
+  isGenuine(request: Request, token: string): boolean {
+    const browser = cookieOf(request, BROWSER_COOKIE);
+    if (!browser) return false;
+    const expected = this.sign(browser, sessionTokenOf(request));
+    return SecretDigest.equal(Buffer.from(token, 'base64url'), expected);
+  }
+
+  private sign(browser: string, session = ''): Buffer {
+    return createHmac('sha256', this.key)
+      .update(JSON.stringify([browser, session]))
+      .digest();
+  }
+}

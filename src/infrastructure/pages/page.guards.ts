@@ -1,0 +1,50 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { DashboardSessionVerifier, sessionTokenOf } from '../auth/index.js';
+import { INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import { isForgedByAnotherSite, readForm } from '../http/index.js';
+import { FormTokens } from './form-tokens.js';
+import { FORM_TOKEN_FIELD } from './layout.js';
+import { FORM_NOT_GENUINE } from './page-errors.js';
+import { markAsPage } from './page.dialect.js';
+
+/** Every page: from here on errors are told as pages, and the page knows who is logged in. */
+@Injectable()
+export class PageGuard implements CanActivate {
+  constructor(private readonly sessions: DashboardSessionVerifier) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    markAsPage(request);
+    const token = sessionTokenOf(request);
+    const identity = token === undefined ? undefined : await this.sessions.verify(token);
+    if (identity) request.user = identity;
+    return true;
+  }
+}
+
+/** A page for who is logged in; everyone else is sent to `/login` and comes back. */
+@Injectable()
+export class LoginGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    if (!context.switchToHttp().getRequest<Request>().user) throw INVALID_ACCESS_TOKEN.error();
+    return true;
+  }
+}
+
+/** A form that was sent: reads it, and refuses what did not come from a page of ours. */
+@Injectable()
+export class FormGuard implements CanActivate {
+  constructor(private readonly tokens: FormTokens) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const form = await readForm(request, http.getResponse<Response>());
+    const isGenuine =
+      !isForgedByAnotherSite(request) && this.tokens.isGenuine(request, form.get(FORM_TOKEN_FIELD) ?? '');
+    if (!isGenuine) throw FORM_NOT_GENUINE.error();
+    request.body = form;
+    return true;
+  }
+}

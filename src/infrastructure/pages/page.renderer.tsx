@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { renderToString } from 'preact-render-to-string';
+import type { DashboardIdentity } from '../auth/index.js';
+import { FormTokens } from './form-tokens.js';
+import { Layout } from './layout.js';
+import type { PageAnswer } from './page-answer.js';
+
+/** No script, nothing from elsewhere, in nobody's frame. */
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+/** Turns what a handler answers with into the status, headers and text of the response. */
+@Injectable()
+export class PageRenderer {
+  constructor(private readonly tokens: FormTokens) {}
+
+  /** @returns the body, to be sent with what was set on the response */
+  render(request: Request, response: Response, answer: PageAnswer): string {
+    response.set(HEADERS).type('html');
+    if ('redirectTo' in answer) {
+      response.status(303).location(answer.redirectTo);
+      return '';
+    }
+    const formToken = this.tokens.issue(request, response);
+    const user = request.user as DashboardIdentity | undefined;
+    const html = renderToString(
+      <Layout title={answer.title} context={{ formToken, ...(user ? { user } : {}) }}>
+        {answer.content}
+      </Layout>,
+    );
+    response.status(answer.status ?? 200).set(answer.headers ?? {});
+    return `<!doctype html>${html}`;
+  }
+}

@@ -1,0 +1,34 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { DashboardRole } from '../../../infrastructure/auth/index.js';
+
+/** More rights than a user's own role has, for a limited time and with a reason. */
+@Entity({ name: 'access_grant' })
+@Check('access_grant_role_check', `role IN ('owner', 'admin')`)
+export class AccessGrant {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'access_grant_pkey' })
+  id!: string;
+
+  @ForeignKey('dashboard_user', { name: 'access_grant_user_fkey', onDelete: 'CASCADE' })
+  @Index('access_grant_user_index')
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  @Column({ type: 'varchar', length: 6 })
+  role!: Exclude<DashboardRole, 'member'>;
+
+  @Column({ type: 'varchar', length: 256 })
+  reason!: string;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** E-mail address, copied: who granted may be gone before the grant. */
+  @Column({ name: 'created_by', type: 'varchar', length: 254 })
+  createdBy!: string;
+
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+
+  @Column({ name: 'revoked_at', type: 'timestamptz', precision: 3, nullable: true })
+  revokedAt!: Date | null;
+}

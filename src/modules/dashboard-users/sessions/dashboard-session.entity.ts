@@ -1,0 +1,39 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+
+/** `second_factor`: the password was right and the code is still missing; good for nothing else. */
+export type SessionStage = 'second_factor' | 'complete';
+
+/** A login in a browser. Of the token in its cookie only a hash is kept. */
+@Entity({ name: 'dashboard_session' })
+@Unique('dashboard_session_token_hash_key', ['tokenHash'])
+@Check('dashboard_session_stage_check', `stage IN ('second_factor', 'complete')`)
+export class DashboardSession {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_session_pkey' })
+  id!: string;
+
+  /** SHA-256. */
+  @Column({ name: 'token_hash', type: 'bytea' })
+  tokenHash!: Buffer;
+
+  @ForeignKey('dashboard_user', { name: 'dashboard_session_user_fkey', onDelete: 'CASCADE' })
+  @Index('dashboard_session_user_index')
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  @Column({ type: 'varchar', length: 13 })
+  stage!: SessionStage;
+
+  /** When the user last proved who they are. */
+  @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
+  authenticatedAt!: Date;
+
+  @Index('dashboard_session_expires_at_index')
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+
+  @Column({ type: 'text' })
+  ip!: string;
+
+  @Column({ name: 'user_agent', type: 'text' })
+  userAgent!: string;
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan, MoreThan } from 'typeorm';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { DashboardSession, type SessionStage } from './dashboard-session.entity.js';
+
+@Injectable()
+export class DashboardSessionsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(session: DashboardSession): Promise<void> {
+    await this.transaction.manager.insert(DashboardSession, session);
+  }
+
+  async find(tokenHash: Buffer, stage: SessionStage, now: Date): Promise<DashboardSession | null> {
+    return this.transaction.manager.findOneBy(DashboardSession, {
+      tokenHash,
+      stage,
+      expiresAt: MoreThan(now),
+    });
+  }
+
+  /** The newest login first. */
+  async ofUser(userId: string, now: Date): Promise<DashboardSession[]> {
+    return this.transaction.manager.find(DashboardSession, {
+      where: { userId, stage: 'complete', expiresAt: MoreThan(now) },
+      order: { authenticatedAt: 'DESC', id: 'ASC' },
+    });
+  }
+
+  async end(tokenHash: Buffer): Promise<void> {
+    await this.transaction.manager.delete(DashboardSession, { tokenHash });
+  }
+
+  /** @returns whether the user had this session */
+  async endOne(userId: string, id: string): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(DashboardSession, { userId, id });
+    return affected === 1;
+  }
+
+  async endAll(userId: string): Promise<void> {
+    await this.transaction.manager.delete(DashboardSession, { userId });
+  }
+
+  async deleteExpired(now: Date): Promise<void> {
+    await this.transaction.manager.delete(DashboardSession, { expiresAt: LessThan(now) });
+  }
+}

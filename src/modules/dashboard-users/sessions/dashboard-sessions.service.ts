@@ -1,0 +1,58 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DashboardSessionVerifier, type DashboardIdentity } from '../../../infrastructure/auth/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
+import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import type { SessionStage } from './dashboard-session.entity.js';
+import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
+
+/** A login as the browser gets it; the token is shown to nobody else. */
+export interface OpenedSession {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+const LIFETIMES: Readonly<Record<SessionStage, number>> = {
+  second_factor: 10 * MINUTE,
+  complete: 12 * HOUR,
+};
+
+/** Logins in browsers. Each is asked for anew with every request, so what ends one ends it at once. */
+@Injectable()
+export class DashboardSessions extends DashboardSessionVerifier {
+  constructor(
+    private readonly repository: DashboardSessionsRepository,
+    private readonly users: DashboardUsersRepository,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** Every login gets a token of its own, also one that takes the place of another (session fixation). */
+  async open(userId: string, stage: SessionStage, origin: RequestOrigin): Promise<OpenedSession> {
+    const token = randomBytes(32).toString('base64url');
+    const authenticatedAt = this.clock.now();
+    const expiresAt = new Date(authenticatedAt.getTime() + LIFETIMES[stage]);
+    await this.repository.add({
+      id: randomUUID(),
+      tokenHash: sha256(token),
+      userId,
+      stage,
+      authenticatedAt,
+      expiresAt,
+      ip: origin.ip,
+      userAgent: origin.userAgent,
+    });
+    return { token, expiresAt };
+  }
+
+  override async verify(token: string): Promise<DashboardIdentity | undefined> {
+    const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
+    const principal = session && (await this.users.principal(session.userId, this.clock.now()));
+    if (!principal) return undefined;
+    const { id: sessionId, authenticatedAt } = session;
+    return { ...principal, credential: { kind: 'session', sessionId, authenticatedAt } };
+  }
+}

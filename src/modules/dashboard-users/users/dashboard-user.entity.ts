@@ -1,0 +1,47 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { DashboardRole } from '../../../infrastructure/auth/index.js';
+
+/** A person who uses the dashboard of one organization. */
+@Entity({ name: 'dashboard_user' })
+@Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member')`)
+@Unique('dashboard_user_organization_email_key', ['organizationId', 'email'])
+export class DashboardUser {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_user_pkey' })
+  id!: string;
+
+  @ForeignKey('organization', { name: 'dashboard_user_organization_fkey' })
+  @Column({ name: 'organization_id', type: 'uuid' })
+  organizationId!: string;
+
+  /** In lower case: nobody means two people by one address. */
+  @Index('dashboard_user_email_key', { unique: true, where: 'password_hash IS NOT NULL' })
+  @Column({ type: 'varchar', length: 254 })
+  email!: string;
+
+  @Column({ type: 'varchar', length: 256 })
+  name!: string;
+
+  @Column({ type: 'varchar', length: 6 })
+  role!: DashboardRole;
+
+  /** Null until an invited user sets a password: only then is the e-mail address theirs alone. */
+  @Column({ name: 'password_hash', type: 'text', nullable: true })
+  passwordHash!: string | null;
+
+  @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
+  disabledAt!: Date | null;
+
+  /** Secret of the second factor (RFC 6238), sealed. Counts only once `totpEnabledAt` is set. */
+  @Column({ name: 'totp_secret_sealed', type: 'bytea', nullable: true })
+  totpSecretSealed!: Buffer | null;
+
+  @Column({ name: 'totp_enabled_at', type: 'timestamptz', precision: 3, nullable: true })
+  totpEnabledAt!: Date | null;
+
+  /** The step of the last accepted code, none of which is accepted twice (RFC 6238, section 5.2). */
+  @Column({ name: 'totp_last_step', type: 'integer', nullable: true })
+  totpLastStep!: number | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+}

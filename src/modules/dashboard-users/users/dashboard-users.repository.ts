@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { DashboardUser } from './dashboard-user.entity.js';
+
+@Injectable()
+export class DashboardUsersRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** @returns whether it was added; an e-mail address has one user, of the organization and with a password */
+  async add(user: DashboardUser): Promise<boolean> {
+    try {
+      await this.transaction.manager.insert(DashboardUser, user);
+      return true;
+    } catch (error) {
+      const isTaken =
+        violatesUnique(error, 'dashboard_user_email_key') ||
+        violatesUnique(error, 'dashboard_user_organization_email_key');
+      if (isTaken) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * The user as of now, with the role of a privileged access grant where one is in force.
+   *
+   * @returns undefined for a user who is gone, disabled or has not accepted the invitation
+   */
+  async principal(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
+    const [row] = await this.transaction.manager.query<DashboardPrincipal[]>(
+      `SELECT dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
+              CASE WHEN 'owner' IN (role, granted) THEN 'owner'
+                   WHEN 'admin' IN (role, granted) THEN 'admin'
+                   ELSE role END AS role
+         FROM dashboard_user
+         LEFT JOIN LATERAL (
+                SELECT max(access_grant.role) AS granted
+                  FROM access_grant
+                 WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > $2
+              ) active ON true
+        WHERE dashboard_user.id = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL`,
+      [userId, now],
+    );
+    return row;
+  }
+}
