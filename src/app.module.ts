@@ -15,6 +15,7 @@ import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
+import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
 import { CareersModule } from './modules/careers/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
@@ -42,11 +43,12 @@ const FOUNDATION = [
   DashboardUsersModule,
   MerchantsModule,
   RequestLogsModule,
+  AuditLogsModule,
 ];
 
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
-  platform: [McpTokensModule, DetectedAccountsModule],
+  platform: [McpTokensModule, DetectedAccountsModule, AuditLogOperationsModule],
   dashboard: [PagesModule],
   careers: [CareersModule],
 };
