@@ -13,3 +13,4 @@ export { ErrorDialects, type ErrorDialect } from './error-dialects.js';
 export { FormBody, readForm, type FormFields } from './form-body.js';
 export { HttpServicesModule } from './http-services.module.js';
 export { PublicAddress } from './public-address.js';
+export { subscriberOf } from './subscriber.js';

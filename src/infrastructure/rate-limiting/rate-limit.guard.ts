@@ -1,13 +1,10 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { ErrorKind } from '../errors/index.js';
+import type { RateLimiters, RequestRate } from './rate-limiters.js';
 
-export interface RateLimit {
-  /** Names the limit; two limits never share their counts. */
-  readonly name: string;
-  readonly requests: number;
-  readonly seconds: number;
+export interface RateLimit extends RequestRate {
   /** Whose requests are counted together. */
   readonly subject: (request: Request) => string;
   readonly error: ErrorKind;
@@ -18,14 +15,13 @@ export interface RateLimit {
  * is taken and compared in one step, so rivals at the edge get exactly what is left.
  */
 export abstract class RateLimitGuard implements CanActivate {
-  private readonly limiter: RateLimiterMemory;
+  private readonly limiter: RateLimiterAbstract;
 
-  constructor(private readonly limit: RateLimit) {
-    this.limiter = new RateLimiterMemory({
-      keyPrefix: limit.name,
-      points: limit.requests,
-      duration: limit.seconds,
-    });
+  constructor(
+    limiters: RateLimiters,
+    private readonly limit: RateLimit,
+  ) {
+    this.limiter = limiters.for(limit);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

@@ -1,7 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { AttemptLimitsCleaning } from './attempt-limits.cleaning.js';
 import { AttemptLimits } from './attempt-limits.repository.js';
+import { RateLimiters } from './rate-limiters.js';
 
 @Global()
-@Module({ providers: [AttemptLimits, AttemptLimitsCleaning], exports: [AttemptLimits] })
+@Module({
+  providers: [RateLimiters, AttemptLimits, AttemptLimitsCleaning],
+  exports: [RateLimiters, AttemptLimits],
+})
 export class RateLimitingModule {}

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { callerOf } from '../../infrastructure/auth/index.js';
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
+import { RateLimiters, RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 
 /** 600 requests per minute and client (specification, "Limits"), whatever their outcome. */
 @Injectable()
 export class McpTokenRateLimitGuard extends RateLimitGuard {
-  constructor(configuration: McpTokensConfiguration) {
-    super({
+  constructor(limiters: RateLimiters, configuration: McpTokensConfiguration) {
+    super(limiters, {
       name: 'mcp-tokens',
       requests: configuration.requestsPerMinute,
       seconds: 60,
