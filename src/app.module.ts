@@ -9,8 +9,10 @@ import {
 import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpModule } from './infrastructure/http/index.js';
+import { PagingModule } from './infrastructure/paging/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
+import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
 import { CareersModule } from './modules/careers/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
@@ -20,7 +22,7 @@ import { MerchantsModule } from './modules/merchants/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 
-const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule];
+const INFRASTRUCTURE = [TimeModule, DatabaseModule, CryptoModule, PagingModule];
 
 /** Modules that every process has, whatever it serves. */
 const FOUNDATION = [
@@ -30,11 +32,12 @@ const FOUNDATION = [
   DashboardUsersModule,
   MerchantsModule,
   RequestLogsModule,
+  AuditLogsModule,
 ];
 
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
-  platform: [McpTokensModule, DetectedAccountsModule],
+  platform: [McpTokensModule, DetectedAccountsModule, AuditLogOperationsModule],
   dashboard: [],
   careers: [CareersModule],
 };

@@ -2,10 +2,27 @@ import { writeFileSync } from 'node:fs';
 import './application.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalogue } from './infrastructure/errors/index.js';
+import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
 
 /** The pages of `docs/` that are written from the code; a test fails when they are stale. */
 export function referencePages(): Readonly<Record<string, string>> {
-  return { 'docs/configuration.md': configurationPage(), 'docs/errors.md': errorsPage() };
+  return {
+    'docs/audit-actions.md': auditActionsPage(),
+    'docs/configuration.md': configurationPage(),
+    'docs/errors.md': errorsPage(),
+  };
+}
+
+function auditActionsPage(): string {
+  const rows = Object.entries(AUDIT_ACTIONS).map(
+    ([action, { target, meaning }]) => `| \`${action}\` | \`${target}\` | ${meaning} |`,
+  );
+  return page(
+    'Audit actions',
+    'What the audit log tells of, each with the outcome `success`, `failure` (tried, and did not succeed) or ' +
+      '`denied` (the user may not do it).',
+    [['| action | target | meaning |', '| --- | --- | --- |', ...rows].join('\n')],
+  );
 }
 
 function configurationPage(): string {

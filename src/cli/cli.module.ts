@@ -6,6 +6,12 @@ import {
   ListApplicationsCommand,
 } from './commands/application.command.js';
 import {
+  AuditCommand,
+  ExportAuditLogCommand,
+  ShowAuditHeadCommand,
+  VerifyAuditLogCommand,
+} from './commands/audit.command.js';
+import {
   ActivateSecretCommand,
   ClientCommand,
   CreateClientCommand,
@@ -38,6 +44,10 @@ import { OperatorSession } from './operator-session.js';
     ApplicationCommand,
     ListApplicationsCommand,
     ExportApplicationsCommand,
+    AuditCommand,
+    VerifyAuditLogCommand,
+    ShowAuditHeadCommand,
+    ExportAuditLogCommand,
     MigrateCommand,
   ],
 })

@@ -2,7 +2,7 @@ import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { moveClock } from '../support/clock.js';
 import { logLinesOf } from '../support/log-lines.js';
-import { CREATE_MCP_TOKEN, OPERATIONS } from '../support/operations.js';
+import { BODY_OPERATIONS, CREATE_MCP_TOKEN } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { error, startTestApp, type CallOptions, type TestApp } from '../support/test-app.js';
 
@@ -111,7 +111,7 @@ describe('Basic credentials', () => {
     expect(await statusWith(id(), secret())).toBe(200);
   });
 
-  it.each(OPERATIONS.filter(({ needsCredentials }) => needsCredentials))(
+  it.each(BODY_OPERATIONS.filter(({ needsCredentials }) => needsCredentials))(
     'are asked for by $id before it looks at the body',
     async ({ path }) => {
       for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
 import {
+  BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
   IDENTIFY_DETECTED_ACCOUNTS,
-  OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
@@ -108,7 +108,7 @@ async function send(
   return answer;
 }
 
-describe.each(OPERATIONS)('$id', (operation) => {
+describe.each(BODY_OPERATIONS)('$id', (operation) => {
   const fields = Object.keys(operation.body);
 
   it('stands any JSON value', async () => {

@@ -5,6 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
 import {
+  BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
   OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
@@ -147,7 +148,7 @@ describe('Paths and methods', () => {
 
   const READ = 'GET, HEAD';
   const PATHS: readonly (readonly [path: string, allow: string])[] = [
-    ...OPERATIONS.map(({ path }) => [path, 'POST'] as const),
+    ...OPERATIONS.map(({ path, method }) => [path, method === 'GET' ? READ : 'POST'] as const),
     ['/healthz', READ],
     ['/readyz', READ],
     ['/docs', READ],
@@ -165,7 +166,7 @@ describe('Paths and methods', () => {
     }
   });
 
-  it.each(OPERATIONS)('answers 405 without a body to HEAD of $path', async ({ path }) => {
+  it.each(BODY_OPERATIONS)('answers 405 without a body to HEAD of $path', async ({ path }) => {
     const { status, headers, body } = await service.call(path, { method: 'HEAD' });
     expect([status, body]).toEqual([405, undefined]);
     expect(headers.get('allow')).toBe('POST');
@@ -257,7 +258,7 @@ describe('Every answer', () => {
 });
 
 describe('Bodies', () => {
-  it.each(OPERATIONS)('may be compressed, or are refused with 415 ($id)', async (operation) => {
+  it.each(BODY_OPERATIONS)('may be compressed, or are refused with 415 ($id)', async (operation) => {
     const text = JSON.stringify(operation.body);
     const statuses: number[] = [];
     for (const [encoding, bytes] of [
@@ -301,7 +302,7 @@ describe('Bodies', () => {
     expect([400, 415]).toContain(status);
   });
 
-  it.each(OPERATIONS)('of $id are JSON in UTF-8, and not too large', async (operation) => {
+  it.each(BODY_OPERATIONS)('of $id are JSON in UTF-8, and not too large', async (operation) => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',

@@ -1,19 +1,28 @@
-/** An operation of the API, with a body that it accepts. */
+/** An operation of the API. */
 export interface TestedOperation {
   readonly id: string;
   readonly path: string;
   readonly needsCredentials: boolean;
+  /** POST when it is left out. */
+  readonly method?: string;
+  /** Whose credentials it takes, where not those of either. */
+  readonly environment?: 'development' | 'production';
+  /** A body that it accepts. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface BodyOperation extends TestedOperation {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export const CREATE_MCP_TOKEN: TestedOperation = {
+export const CREATE_MCP_TOKEN: BodyOperation = {
   id: 'createMcpToken',
   path: '/mcp/tokens/create',
   needsCredentials: true,
   body: { external_user_id: 'user-1', expires_in: 3600, phone_number: '+12125550123' },
 };
 
-export const SEARCH_DETECTED_ACCOUNTS: TestedOperation = {
+export const SEARCH_DETECTED_ACCOUNTS: BodyOperation = {
   id: 'searchDetectedAccounts',
   path: '/detected-accounts/search',
   needsCredentials: true,
@@ -21,14 +30,14 @@ export const SEARCH_DETECTED_ACCOUNTS: TestedOperation = {
 };
 
 /** Answers 403 until it is enabled for the client. */
-export const IDENTIFY_DETECTED_ACCOUNTS: TestedOperation = {
+export const IDENTIFY_DETECTED_ACCOUNTS: BodyOperation = {
   id: 'identifyDetectedAccounts',
   path: '/detected_accounts/identify',
   needsCredentials: true,
   body: { external_user_id: 'user-1', name: ['Netflix', 'door dash'] },
 };
 
-export const SUBMIT_JOB_APPLICATION: TestedOperation = {
+export const SUBMIT_JOB_APPLICATION: BodyOperation = {
   id: 'submitJobApplication',
   path: '/apply',
   needsCredentials: false,
@@ -49,9 +58,19 @@ export const SUBMIT_JOB_APPLICATION: TestedOperation = {
   },
 };
 
-export const OPERATIONS: readonly TestedOperation[] = [
+export const LIST_AUDIT_LOGS: TestedOperation = {
+  id: 'listAuditLogs',
+  path: '/audit_logs',
+  needsCredentials: true,
+  method: 'GET',
+  environment: 'production',
+};
+
+export const BODY_OPERATIONS: readonly BodyOperation[] = [
   CREATE_MCP_TOKEN,
   SEARCH_DETECTED_ACCOUNTS,
   IDENTIFY_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
 ];
+
+export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];

@@ -1,10 +1,8 @@
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { answer, OperatorSession } from '../operator-session.js';
+import { exportRows } from './exported-rows.js';
 import { numberFrom } from './number.js';
 
 const DEFAULT_LIST = 20;
@@ -37,19 +35,9 @@ export class ExportApplicationsCommand extends CommandRunner {
   }
 
   override run(_arguments: string[], options: { format: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      const rows = Readable.from(mapped(app.get(CareersService).all()));
-      if (options.format === 'csv') {
-        // Formulas are escaped: a spreadsheet must not run what an applicant typed.
-        await untilReaderLeaves(
-          pipeline(rows, stringify({ ...CSV, columns: COLUMNS }), process.stdout, KEEP_OPEN),
-        );
-      } else if (options.format === 'ndjson') {
-        await untilReaderLeaves(pipeline(rows, toLines, process.stdout, KEEP_OPEN));
-      } else {
-        throw new OperatorError('The format must be csv or ndjson.');
-      }
-    });
+    return this.session.run((app) =>
+      exportRows(options.format, COLUMNS, mapped(app.get(CareersService).all())),
+    );
   }
 
   @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
@@ -69,12 +57,6 @@ export class ApplicationCommand extends CommandRunner {
   }
 }
 
-const KEEP_OPEN = { end: false };
-const CSV = {
-  header: true,
-  escape_formulas: true,
-  cast: { boolean: String, date: (value: Date): string => value.toISOString() },
-};
 const COLUMNS = [
   'id',
   'received_at',
@@ -114,17 +96,6 @@ function exported(application: JobApplication): Record<string, unknown> {
   };
 }
 
-/** `| head` closes the pipe when it has enough: that is the end, not a failure. */
-async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
-  await writing.catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
-
 async function* mapped(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {
   for await (const application of applications) yield exported(application);
-}
-
-async function* toLines(rows: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
 }

@@ -24,5 +24,6 @@ export {
 } from './dashboard-permission.guard.js';
 export { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 export { EnabledOperationGuard } from './enabled-operation.guard.js';
+export { EnvironmentGuard } from './environment.guard.js';
 export { RefusalRecorder, type AuditedAction } from './refusal-recorder.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

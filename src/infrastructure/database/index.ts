@@ -4,4 +4,4 @@ export { DatabaseModule } from './database.module.js';
 export { GroupCommit, RowDropped } from './group-commit.js';
 export { checkDatabase, migrate } from './migrate.js';
 export { isDatabaseUnavailable, missedPartition, violatesUnique } from './sql-state.js';
-export { Transaction, Transactional } from './transaction.js';
+export { Snapshot, Transaction, Transactional, TransactionalApart } from './transaction.js';

@@ -1,4 +1,4 @@
-import { Transactional as JoinTransaction, TransactionHost } from '@nestjs-cls/transactional';
+import { Propagation, Transactional as InTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
@@ -21,15 +21,34 @@ export class Transaction {
  * up in favour of another (SQLSTATE 40001, 40P01), the whole method runs again, three times at most.
  */
 export function Transactional(): MethodDecorator {
+  // Whoever joins must not run alone again: its transaction is lost as a whole.
+  return tried(InTransaction(), () => (TransactionHost.getInstance().isTransactionActive() ? 1 : ATTEMPTS));
+}
+
+/**
+ * Opens a transaction of its own, on a second connection where one is open already: what is written in it
+ * stays, whatever becomes of the other. It must not need a lock that the other holds.
+ */
+export function TransactionalApart(): MethodDecorator {
+  return tried(InTransaction(Propagation.RequiresNew), () => ATTEMPTS);
+}
+
+/** Everything that the method reads is of one moment, however long it takes. It must not write. */
+export function Snapshot(): MethodDecorator {
+  return InTransaction<TransactionalAdapterTypeOrm>(Propagation.RequiresNew, {
+    isolationLevel: 'REPEATABLE READ',
+  });
+}
+
+function tried(inTransaction: MethodDecorator, mostAttempts: () => number): MethodDecorator {
   return (target, property, descriptor: PropertyDescriptor) => {
-    JoinTransaction()(target, property, descriptor);
-    const inTransaction = descriptor.value as (...values: unknown[]) => Promise<unknown>;
+    inTransaction(target, property, descriptor);
+    const method = descriptor.value as (...values: unknown[]) => Promise<unknown>;
     descriptor.value = async function (this: unknown, ...values: unknown[]): Promise<unknown> {
-      // Whoever joins must not run alone again: its transaction is lost as a whole.
-      const attempts = TransactionHost.getInstance().isTransactionActive() ? 1 : ATTEMPTS;
+      const attempts = mostAttempts();
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await inTransaction.apply(this, values);
+          return await method.apply(this, values);
         } catch (error) {
           if (attempt >= attempts || !isTransient(error)) throw error;
         }

@@ -5,6 +5,8 @@ import { registerDecorator, type ValidationArguments } from 'class-validator';
 import { firstViolation, isMissing, required, wordsOf, type FieldContext, type Rule } from './rule.js';
 
 export interface FieldOptions {
+  /** Where the field is sent: in the body unless it says otherwise. */
+  readonly in?: 'query';
   /** The rules for a present value, in the order in which they are reported. */
   readonly rules: readonly Rule[];
   /** `false`: may be absent. A name: may be absent where the field of that name is present. */
@@ -15,8 +17,11 @@ export interface FieldOptions {
   readonly document: ApiPropertyOptions;
 }
 
+/** A query string has no null. */
+const NULLABLE_IN = { body: { nullable: true }, query: {} };
+
 /**
- * One field of a request body: validator, normalization and documentation in one decorator. The kinds
+ * One field of a request: validator, normalization and documentation in one decorator. The kinds
  * of fields (`ExternalUserId`, …) are built on it; a DTO uses those.
  */
 export function Field(options: FieldOptions): PropertyDecorator {
@@ -28,7 +33,7 @@ export function Field(options: FieldOptions): PropertyDecorator {
   return applyDecorators(
     mandatory === true
       ? ApiProperty(document)
-      : ApiPropertyOptional({ ...document, nullable: true } as ApiPropertyOptions),
+      : ApiPropertyOptional({ ...document, ...NULLABLE_IN[options.in ?? 'body'] } as ApiPropertyOptions),
     Transform(({ value }) => (isMissing(value) ? options.default : value)),
     validated((value, field) => {
       if (isMissing(value)) return absence(mandatory, field);

@@ -7,6 +7,7 @@ import { CreateMerchants1790000000006 } from './1790000000006-create-merchants.j
 import { CreateDetectedAccounts1790000000007 } from './1790000000007-create-detected-accounts.js';
 import { CreateJobApplications1790000000008 } from './1790000000008-create-job-applications.js';
 import { CreateRequestLogs1790000000009 } from './1790000000009-create-request-logs.js';
+import { CreateAuditLogs1790000000010 } from './1790000000010-create-audit-logs.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   CreateDetectedAccounts1790000000007,
   CreateJobApplications1790000000008,
   CreateRequestLogs1790000000009,
+  CreateAuditLogs1790000000010,
 ];

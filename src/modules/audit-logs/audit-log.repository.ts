@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../infrastructure/database/index.js';
+import type { AuditChainHead } from './audit-chain-head.entity.js';
+import { CHAIN_START } from './audit-chain.js';
+import type { AuditLogEntry } from './audit-log-entry.entity.js';
+import type { Period } from './period.js';
+
+/** The place of an entry in time. */
+export type Position = Pick<AuditLogEntry, 'createdAt' | 'sequence'>;
+
+const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS "createdAt", action, outcome,
+  actor_name AS "actorName", actor_email AS "actorEmail", target_type AS "targetType",
+  target_name AS "targetName", target_environment AS "targetEnvironment", context_ip AS "contextIp",
+  context_user_agent AS "contextUserAgent", hash`;
+const HEAD = `organization_id AS "organizationId", sequence, created_at AS "createdAt", hash`;
+
+/** Behind every entry of its time. */
+const LAST_SEQUENCE = '9223372036854775807';
+const BATCH = 1_000;
+
+@Injectable()
+export class AuditLogRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** The head of the organization's chain, locked until the transaction ends. */
+  async lockHead(organizationId: string, now: Date): Promise<AuditChainHead> {
+    await this.query(
+      `INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING`,
+      [organizationId, CHAIN_START.sequence, now, CHAIN_START.hash],
+    );
+    const [head] = await this.query<AuditChainHead>(
+      `SELECT ${HEAD} FROM audit_chain WHERE organization_id = $1 FOR UPDATE`,
+      [organizationId],
+    );
+    return head as AuditChainHead;
+  }
+
+  /** Adds the entry, which becomes the head. */
+  async append(entry: AuditLogEntry): Promise<void> {
+    await this.query(
+      `WITH entry AS (
+         INSERT INTO audit_log (organization_id, sequence, created_at, hash, id, action, outcome, actor_name,
+                                actor_email, target_type, target_name, target_environment, context_ip,
+                                context_user_agent)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+       )
+       UPDATE audit_chain SET sequence = $2, created_at = $3, hash = $4 WHERE organization_id = $1`,
+      [
+        entry.organizationId,
+        entry.sequence,
+        entry.createdAt,
+        entry.hash,
+        entry.id,
+        entry.action,
+        entry.outcome,
+        entry.actorName,
+        entry.actorEmail,
+        entry.targetType,
+        entry.targetName,
+        entry.targetEnvironment,
+        entry.contextIp,
+        entry.contextUserAgent,
+      ],
+    );
+  }
+
+  /**
+   * The newest entries of the period that lie before the position.
+   *
+   * The position stands in the place of the period's end. With both in the statement PostgreSQL would begin
+   * at the end and read everything down to the position: at depth 300,000 of 10 million rows, 43 ms instead
+   * of 0.4.
+   */
+  async newest(
+    organizationId: string,
+    { start, end }: Period,
+    before: Position | undefined,
+    size: number,
+  ): Promise<AuditLogEntry[]> {
+    return this.query(
+      `SELECT ${ENTRY} FROM audit_log
+        WHERE organization_id = $1 AND created_at >= $2::timestamptz
+          AND (created_at, sequence) < ($3::timestamptz, $4::bigint)
+        ORDER BY created_at DESC, sequence DESC LIMIT $5`,
+      [
+        organizationId,
+        start ?? '-infinity',
+        before?.createdAt ?? end ?? 'infinity',
+        before?.sequence ?? LAST_SEQUENCE,
+        size,
+      ],
+    );
+  }
+
+  /** All entries of the period, oldest first, a batch at a time. Here the position replaces the start. */
+  async *inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
+    let position: { createdAt: Date | string; sequence: string } | undefined = {
+      createdAt: start ?? '-infinity',
+      sequence: CHAIN_START.sequence,
+    };
+    while (position) {
+      const batch: AuditLogEntry[] = await this.query(
+        `SELECT ${ENTRY} FROM audit_log
+          WHERE organization_id = $1 AND created_at <= $2::timestamptz
+            AND (created_at, sequence) > ($3::timestamptz, $4::bigint)
+          ORDER BY created_at, sequence LIMIT $5`,
+        [organizationId, end ?? 'infinity', position.createdAt, position.sequence, BATCH],
+      );
+      yield* batch;
+      position = batch.at(-1);
+    }
+  }
+
+  /** All entries in the order of their sequence, which is what the chain is made of, a batch at a time. */
+  async *inOrderOfChain(organizationId: string): AsyncGenerator<AuditLogEntry> {
+    // Also what somebody put before the first.
+    let sequence: string | undefined = `-${LAST_SEQUENCE}`;
+    while (sequence !== undefined) {
+      const batch: AuditLogEntry[] = await this.query(
+        `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence > $2
+          ORDER BY sequence LIMIT $3`,
+        [organizationId, sequence, BATCH],
+      );
+      yield* batch;
+      sequence = batch.at(-1)?.sequence;
+    }
+  }
+
+  async head(organizationId: string): Promise<AuditChainHead | undefined> {
+    const [head] = await this.query<AuditChainHead>(
+      `SELECT ${HEAD} FROM audit_chain WHERE organization_id = $1`,
+      [organizationId],
+    );
+    return head;
+  }
+
+  /** Every organization that has entries or a head: the one could have been removed without the other. */
+  async organizationIds(): Promise<string[]> {
+    // From one organization of the index to the next, not through all their entries.
+    const rows = await this.query<{ id: string }>(
+      `WITH RECURSIVE with_entries (id) AS (
+         (SELECT organization_id FROM audit_log ORDER BY organization_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT organization_id FROM audit_log WHERE organization_id > with_entries.id
+                  ORDER BY organization_id LIMIT 1)
+           FROM with_entries WHERE with_entries.id IS NOT NULL
+       )
+       SELECT id FROM with_entries WHERE id IS NOT NULL UNION SELECT organization_id FROM audit_chain
+        ORDER BY id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  private query<Row>(statement: string, values: unknown[] = []): Promise<Row[]> {
+    return this.transaction.manager.query<Row[]>(statement, values);
+  }
+}

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RefusalRecorder } from '../../infrastructure/auth/index.js';
+import { AuditChainHead } from './audit-chain-head.entity.js';
+import { AuditLogEntry } from './audit-log-entry.entity.js';
+import { AuditLog } from './audit-log.js';
+import { AuditLogRepository } from './audit-log.repository.js';
+import { AuditLogsController } from './audit-logs.controller.js';
+import { AuditLogsService } from './audit-logs.service.js';
+import { AuditRefusalRecorder } from './audit-refusal-recorder.js';
+import { AuditVerification } from './audit-verification.js';
+
+/** For whoever acts and has to leave an entry, and for whoever reads the log. */
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
+  providers: [
+    AuditLog,
+    AuditLogRepository,
+    AuditLogsService,
+    AuditVerification,
+    { provide: RefusalRecorder, useClass: AuditRefusalRecorder },
+  ],
+  exports: [AuditLog, AuditLogsService, AuditVerification, RefusalRecorder],
+})
+export class AuditLogsModule {}
+
+/** Operation 4, apart: only where the platform API is served. */
+@Module({ imports: [AuditLogsModule], controllers: [AuditLogsController] })
+export class AuditLogOperationsModule {}
