@@ -161,6 +161,11 @@ describe('Operation 4: get audit logs', () => {
     );
   });
 
+  it('knows no other action at compile time', () => {
+    // @ts-expect-error: `npm run types` fails should this ever compile.
+    expect(auditedAs('user.adds')).toEqual({ action: 'user.adds' });
+  });
+
   it('is empty where nothing was recorded', async () => {
     expect((await list()).body).toEqual({ data: [], next_cursor: null, limit: PAGE });
   });
