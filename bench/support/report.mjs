@@ -7,20 +7,33 @@ const HEAD = `# Results
 Written by the scripts in this folder. Product and comparison run in turn on the same machine; quote the ratios.
 `;
 
-/** Prints the table and puts it into RESULTS.md in place of the one with the same name. */
+/** Product beside comparison, from the load generator. */
 export function report(name, { title, goal, product, comparison }) {
-  const row = (label, unit, key, digits = 0) =>
-    `| ${label} | ${product[key].toFixed(digits)} ${unit} | ${comparison[key].toFixed(digits)} ${unit} | ${(product[key] / comparison[key]).toFixed(2)} |`;
+  const row = (label, unit, key, digits = 0) => [
+    label,
+    `${product[key].toFixed(digits)} ${unit}`,
+    `${comparison[key].toFixed(digits)} ${unit}`,
+    (product[key] / comparison[key]).toFixed(2),
+  ];
+  reportTable(name, {
+    title,
+    goal,
+    columns: ['median', 'product', 'comparison', 'ratio'],
+    rows: [row('requests', '/s', 'rate'), row('p50', 'ms', 'p50'), row('p99', 'ms', 'p99')],
+  });
+}
+
+/** Prints the table and puts it into RESULTS.md in place of the one with the same name. */
+export function reportTable(name, { title, goal, columns, rows }) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
   const section = [
     `## ${title}`,
     '',
     `To reach: ${goal}. Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}.`,
     '',
-    '| median | product | comparison | ratio |',
-    '| --- | --- | --- | --- |',
-    row('requests', '/s', 'rate'),
-    row('p50', 'ms', 'p50'),
-    row('p99', 'ms', 'p99'),
+    line(columns),
+    line(columns.map(() => '---')),
+    ...rows.map(line),
   ].join('\n');
   console.log(section);
   const marker = (edge) => `<!-- ${name} ${edge} -->`;

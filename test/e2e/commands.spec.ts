@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Program, run, type Ended } from '../support/program.js';
@@ -102,6 +103,7 @@ describe("The operators' commands", () => {
         user: ['add'],
         detection: ['import'],
         application: ['list', 'export'],
+        audit: ['verify', 'head', 'export'],
         migrate: [],
       });
       for (const { name, description, help, options } of all) {
@@ -434,6 +436,166 @@ describe("The operators' commands", () => {
         '2026-01-05T00:00:00.000Z',
         '2026-01-04T00:00:00.000Z',
       ]);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'audit verify and head',
+    async () => {
+      const [whole, broken] = [await addOrganization(database), await addOrganization(database)];
+      const entries = await fillAuditLog(database, whole, [{}, {}, {}]);
+      const [, second] = await fillAuditLog(database, broken, [{}, {}, {}]);
+      const nobody = randomUUID();
+      const file = join(folder, 'head.json');
+      const nonsense = join(folder, 'nonsense.json');
+      const intact = (id: string) => ({ organization_id: id, entries: 3, intact: true, first_broken: null });
+
+      const head = await cli(`audit head --organization ${whole}`);
+      await writeFile(file, head.output);
+      await writeFile(nonsense, '{"sequence":1}');
+      expect(JSON.parse(head.output)).toEqual({
+        organization_id: whole,
+        sequence: 3,
+        hash: entries[2]?.hash.toString('hex'),
+        created_at: '2026-01-01T00:00:02.000Z',
+      });
+      const [all, one, byHead] = await Promise.all([
+        answer<{ intact: boolean; organizations: unknown[] }>('audit verify'),
+        answer(`audit verify --organization ${whole}`),
+        answer(`audit verify --head ${file}`),
+        expectRefusal(`audit verify --organization ${nobody}`, `There is no organization ${nobody}.`),
+        expectRefusal(`audit head --organization ${nobody}`, `There is no organization ${nobody}.`),
+        expectRefusal(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+        expectRefusal(
+          `audit verify --head ${nonsense}`,
+          'The file does not hold a head as `audit head` writes it.',
+        ),
+        expectRefusal(
+          `audit verify --organization ${broken} --head ${file}`,
+          `The head is that of the organization ${whole}.`,
+        ),
+      ]);
+      expect(all.intact).toBe(true);
+      expect(all.organizations).toEqual(expect.arrayContaining([intact(whole), intact(broken)]));
+      expect(one).toEqual({ intact: true, organizations: [intact(whole)] });
+      expect(byHead).toEqual(one);
+
+      await database.query(
+        `BEGIN; SET LOCAL session_replication_role = replica;
+         UPDATE audit_log SET actor_name = 'Eve' WHERE organization_id = '${broken}' AND sequence = 2;
+         DELETE FROM audit_log WHERE organization_id = '${whole}' AND sequence = 3;
+         DELETE FROM audit_chain WHERE organization_id = '${whole}';
+         INSERT INTO audit_chain SELECT organization_id, sequence, created_at, hash FROM audit_log
+          WHERE organization_id = '${whole}' AND sequence = 2;
+         COMMIT`,
+      );
+      const [found, cutOff] = await Promise.all([cli('audit verify'), cli(`audit verify --head ${file}`)]);
+      expect(found).toMatchObject({
+        code: 1,
+        errors: `Organization ${broken}: Entry 2 is not what was recorded.\n`,
+      });
+      expect(JSON.parse(found.output)).toMatchObject({
+        intact: false,
+        organizations: expect.arrayContaining([
+          { ...intact(whole), entries: 2 },
+          {
+            organization_id: broken,
+            entries: 1,
+            intact: false,
+            first_broken: {
+              problem: 'altered',
+              sequence: 2,
+              id: second?.id,
+              explanation: 'Entry 2 is not what was recorded.',
+            },
+          },
+        ]),
+      });
+      expect(cutOff.code).toBe(1);
+      expect(JSON.parse(cutOff.output)).toMatchObject({
+        intact: false,
+        organizations: [{ first_broken: { problem: 'head_mismatch', sequence: 3, id: null } }],
+      });
+    },
+    PATIENCE,
+  );
+
+  it(
+    'audit export',
+    async () => {
+      const [ours, others] = [await addOrganization(database), await addOrganization(database)];
+      const formulas = [
+        '=HYPERLINK("http://evil.example")',
+        '+1',
+        '-1',
+        '@SUM(1)',
+        '\t=1',
+        'Ada, "the first"',
+      ];
+      await fillAuditLog(database, ours, [
+        ...formulas.map((actorName) => ({ actorName, contextUserAgent: actorName, targetName: null })),
+        // More than a batch of the same time.
+        ...Array.from({ length: 2_100 }, (_, index) => ({
+          createdAt: new Date(Date.UTC(2026, 0, index < 2_000 ? 2 : 3)),
+        })),
+      ]);
+      await fillAuditLog(database, others, [{ actorName: 'A stranger' }]);
+
+      const command = `audit export --organization ${ours} --format`;
+      const nobody = randomUUID();
+      const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
+      const [csv, ndjson, within] = await Promise.all([
+        inProcess(`${command} csv`),
+        cli(`${command} ndjson`),
+        cli(`${command} ndjson --start 2026-01-01T00:00:02Z --end 2026-01-02T00:00:00Z`),
+        expectRefusal(`${command} pdf`, 'The format must be csv or ndjson.'),
+        expectRefusal(`${command} csv --start yesterday`, `The start ${notTime}`),
+        expectRefusal(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
+        expectRefusal(
+          `${command} csv --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
+          'The start must not be after the end.',
+        ),
+        expectRefusal(
+          `audit export --organization ${nobody} --format csv`,
+          `There is no organization ${nobody}.`,
+        ),
+      ]);
+
+      expect(csv).toMatchObject({ code: 0, errors: '' });
+      const lines = csv.output.trimEnd().split('\n');
+      expect(lines[0]).toBe(
+        'id,datetime,event.action,event.outcome.status,actor.name,actor.email,target.type,target.name,' +
+          'target.environment,context.ip,context.user_agent',
+      );
+      expect(lines).toHaveLength(1 + formulas.length + 2_100);
+      // Nothing that a spreadsheet would take for a formula.
+      expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
+      expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+      expect(lines[2]).toMatch(
+        /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1$/,
+      );
+      expect(csv.output).not.toContain('stranger');
+
+      const rowsOf = ({ code, errors, output }: Ended): Record<string, unknown>[] => {
+        expect({ code, errors }).toEqual({ code: 0, errors: '' });
+        return output
+          .trimEnd()
+          .split('\n')
+          .map((text) => JSON.parse(text) as Record<string, unknown>);
+      };
+      const rows = rowsOf(ndjson);
+      expect(rows).toHaveLength(formulas.length + 2_100);
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+      expect(rows[0]).toEqual({
+        id: expect.any(String),
+        datetime: '2026-01-01T00:00:00.000Z',
+        event: { action: 'user.add', outcome: { status: 'success' } },
+        actor: { name: formulas[0], email: 'ada@example.com' },
+        target: { type: 'user', name: null, environment: 'production' },
+        context: { ip: '203.0.113.7', user_agent: formulas[0] },
+      });
+      expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
     },
     PATIENCE,
   );

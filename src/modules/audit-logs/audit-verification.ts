@@ -6,7 +6,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 import { exportHead, type ExportedHead } from './exported-head.js';
 
 /** The first thing that is wrong with a chain. */
-export interface Flaw {
+interface Flaw {
   readonly problem: 'altered' | 'missing' | 'head_mismatch';
   readonly sequence: number;
   /** Null where there is no such entry. */
@@ -88,7 +88,7 @@ function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
     problem: 'missing',
     sequence: Number(expected),
     id: null,
-    explanation: `Entry ${expected} is missing: ${entry.sequence} comes next.`,
+    explanation: `Entry ${expected} is missing: ${entry.sequence} stands in its place.`,
   };
 }
 

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { CHAIN_START, nextSequence, sealOf, type UnsealedEntry } from './audit-chain.js';
+
+const ENTRY: UnsealedEntry = {
+  organizationId: '19b11f7c-4c8e-49bf-853e-3cea2462349f',
+  sequence: '1',
+  id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
+  createdAt: new Date('2026-01-31T08:15:30.123Z'),
+  action: 'user.add',
+  outcome: 'success',
+  actorName: 'Ada "the first" Lovelace',
+  actorEmail: 'ada@example.com',
+  targetType: 'user',
+  targetName: 'zoë@example.com',
+  targetEnvironment: 'production',
+  contextIp: '203.0.113.7',
+  contextUserAgent: 'Firefox',
+};
+/** What whoever checks a chain without this service has to hash. */
+const CANONICAL =
+  '[1,"19b11f7c-4c8e-49bf-853e-3cea2462349f","1","5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11",' +
+  '"2026-01-31T08:15:30.123Z","user.add","success","Ada \\"the first\\" Lovelace","ada@example.com",' +
+  '"user","zoë@example.com","production","203.0.113.7","Firefox"]';
+
+const sha256 = (...parts: (string | Buffer)[]): string =>
+  createHash('sha256')
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
+    .digest('hex');
+
+describe('sealOf', () => {
+  it('is the SHA-256 of the previous hash and the canonical form, once and for all', () => {
+    expect(sealOf(ENTRY, CHAIN_START).toString('hex')).toBe(sha256(Buffer.alloc(32), CANONICAL));
+    const previous = { sequence: '8', hash: Buffer.alloc(32, 7) };
+    expect(sealOf(ENTRY, previous).toString('hex')).toBe(sha256(previous.hash, CANONICAL));
+  });
+
+  it('tells nothing from an empty name, and neighbours apart', () => {
+    const seals = [
+      { targetName: null },
+      { targetName: '' },
+      { targetName: 'null' },
+      { actorName: 'a', actorEmail: 'b' },
+      { actorName: 'ab', actorEmail: '' },
+      { actorName: 'a","b', actorEmail: '' },
+    ].map((change) => sealOf({ ...ENTRY, ...change }, CHAIN_START).toString('hex'));
+    expect(new Set(seals).size).toBe(seals.length);
+  });
+});
+
+it('nextSequence goes on past what a double holds', () => {
+  expect(nextSequence(CHAIN_START)).toBe('1');
+  expect(nextSequence({ ...CHAIN_START, sequence: '9007199254740993' })).toBe('9007199254740994');
+});

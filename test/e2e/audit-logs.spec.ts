@@ -1,0 +1,588 @@
+import { TransactionHost } from '@nestjs-cls/transactional';
+import fc from 'fast-check';
+import { DataSource } from 'typeorm';
+import { RefusalRecorder, type DashboardCaller } from '../../src/infrastructure/auth/index.js';
+import { Clock } from '../../src/infrastructure/time/index.js';
+import {
+  AUDIT_ACTIONS,
+  AuditLog,
+  auditedAs,
+  AuditVerification,
+  type AuditAction,
+  type AuditActor,
+  type AuditedDeed,
+} from '../../src/modules/audit-logs/index.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
+import { moveClock, stopClock } from '../support/clock.js';
+import { LIST_AUDIT_LOGS } from '../support/operations.js';
+import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const PATH = LIST_AUDIT_LOGS.path;
+const PAGE = 100;
+const HOUR = 3_600_000;
+const INVALID_CURSOR = error(
+  'INVALID_REQUEST',
+  'INVALID_CURSOR_FORMAT',
+  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
+);
+
+interface Entry {
+  readonly id: string;
+  readonly datetime: string;
+  readonly event: { readonly action: string; readonly outcome: { readonly status: string } };
+  readonly actor: { readonly name: string; readonly email: string };
+  readonly target: { readonly type: string; readonly name: string | null; readonly environment: string };
+  readonly context: { readonly ip: string; readonly user_agent: string };
+}
+
+interface Page {
+  readonly data: readonly Entry[];
+  readonly next_cursor: string | null;
+  readonly limit: number;
+}
+
+let service: TestApp;
+let stranger: { id: string; production: IssuedCredentials };
+
+beforeAll(async () => {
+  service = await startTestApp();
+  const { production } = await service.anotherOrganization();
+  const [row] = await service.database.query<{ id: string }>(
+    'SELECT organization_id AS id FROM api_client WHERE id = $1',
+    [production.clientId],
+  );
+  stranger = { id: row?.id ?? '', production };
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  // Emptied as only a superuser can.
+  await service.database.query(
+    `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE audit_log; TRUNCATE audit_chain; COMMIT`,
+  );
+});
+
+const auditLog = (): AuditLog => service.app.get(AuditLog);
+const actorOf = (organizationId: string): AuditActor => ({
+  organizationId,
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  origin: { ip: '203.0.113.7', userAgent: 'Firefox' },
+});
+const deed = (change: Partial<AuditedDeed> = {}): AuditedDeed => ({
+  action: 'user.add',
+  by: actorOf(service.organizationId),
+  ...change,
+});
+
+/** Entries that are named for their number. */
+async function recordMany(count: number, organizationId = service.organizationId): Promise<void> {
+  for (let number = 1; number <= count; number += 1)
+    await auditLog().record(deed({ by: actorOf(organizationId), target: { name: `entry ${number}` } }));
+}
+
+async function list(
+  query: Readonly<Record<string, string>> = {},
+  as: IssuedCredentials = service.production,
+): Promise<Answer<Page>> {
+  return service.call<Page>(`${PATH}?${new URLSearchParams(query)}`, { as });
+}
+
+/** All pages, each with what is done between it and the next. */
+async function walk(
+  query: Readonly<Record<string, string>> = {},
+  between: () => Promise<void> = async () => undefined,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  let cursor: string | null = null;
+  do {
+    const { status, body }: Answer<Page> = await list({ ...query, ...(cursor === null ? {} : { cursor }) });
+    expect(status).toBe(200);
+    pages.push(body);
+    cursor = body.next_cursor;
+    await between();
+  } while (cursor !== null);
+  return pages;
+}
+
+const namesOf = (pages: readonly Page[]): (string | null)[] =>
+  pages.flatMap(({ data }) => data.map(({ target }) => target.name));
+const namesDownFrom = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `entry ${count - index}`);
+
+describe('Operation 4: get audit logs', () => {
+  it('shows what was recorded', async () => {
+    const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
+    await auditLog().record(
+      deed({
+        action: 'webhook.delete',
+        target: { name: 'https://example.com/hooks', environment: 'development' },
+        outcome: 'failure',
+      }),
+    );
+    await auditLog().record(deed({ action: 'secret.view' }));
+    restore();
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    const common = {
+      id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      datetime: '2026-01-31T08:15:30.123Z',
+      actor: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      context: { ip: '203.0.113.7', user_agent: 'Firefox' },
+    };
+    expect(body).toEqual({
+      data: [
+        {
+          ...common,
+          event: { action: 'secret.view', outcome: { status: 'success' } },
+          target: { type: 'secret', name: null, environment: 'production' },
+        },
+        {
+          ...common,
+          event: { action: 'webhook.delete', outcome: { status: 'failure' } },
+          target: {
+            type: 'webhook_endpoint',
+            name: 'https://example.com/hooks',
+            environment: 'development',
+          },
+        },
+      ],
+      next_cursor: null,
+      limit: PAGE,
+    });
+  });
+
+  it('knows every action of the catalogue', async () => {
+    const actions = Object.keys(AUDIT_ACTIONS) as AuditAction[];
+    for (const action of actions) await auditLog().record(deed({ action }));
+    const { body } = await list();
+    expect(body.data.map(({ event, target }) => [event.action, target.type]).toReversed()).toEqual(
+      Object.entries(AUDIT_ACTIONS).map(([action, { target }]) => [action, target]),
+    );
+  });
+
+  it('knows no other action at compile time', () => {
+    // @ts-expect-error: `npm run types` fails should this ever compile.
+    expect(auditedAs('user.adds')).toEqual({ action: 'user.adds' });
+  });
+
+  it('is empty where nothing was recorded', async () => {
+    expect((await list()).body).toEqual({ data: [], next_cursor: null, limit: PAGE });
+  });
+
+  it('has a next page only where there is one', async () => {
+    await recordMany(PAGE);
+    expect((await list()).body.next_cursor).toBeNull();
+    await recordMany(1);
+    const pages = await walk();
+    expect(pages.map(({ data }) => data.length)).toEqual([PAGE, 1]);
+  });
+
+  it('walks through entries of the same time without gap or repeat', async () => {
+    const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
+    await recordMany(350);
+    restore();
+    const pages = await walk();
+    expect(namesOf(pages)).toEqual(namesDownFrom(350));
+    expect(pages.map(({ data }) => data.length)).toEqual([PAGE, PAGE, PAGE, 50]);
+    const bounds = { start: '2026-01-31T08:15:30Z', end: '2026-01-31T08:15:31Z' };
+    expect(namesOf(await walk(bounds))).toEqual(namesDownFrom(350));
+  });
+
+  it('shifts no page when entries are added meanwhile', async () => {
+    await recordMany(330);
+    const [bounded, unbounded] = [{ start: '2026-01-01T00:00:00Z', end: '2099-01-01T00:00:00Z' }, {}];
+    expect(namesOf(await walk(unbounded, () => recordMany(30)))).toEqual(namesDownFrom(330));
+    const before = namesOf(await walk());
+    expect(before).toHaveLength(330 + 4 * 30);
+    expect(namesOf(await walk(bounded, () => recordMany(30)))).toEqual(before);
+  });
+
+  it('sees nothing of another organization', async () => {
+    await recordMany(3, stranger.id);
+    await recordMany(2);
+    const { body } = await list();
+    expect(namesOf([body])).toEqual(namesDownFrom(2));
+    expect(namesOf([(await list({}, stranger.production)).body])).toEqual(namesDownFrom(3));
+  });
+
+  it('leaves an entry in the request log as any platform call', async () => {
+    await list({ start: '2026-01-31T08:15:30Z' });
+    await list({ start: 'yesterday' });
+    await list({}, service.development);
+    const entries = await service.database.query(
+      `SELECT environment, method, path, url, status_code FROM request_log WHERE client_id = ANY ($1)
+        ORDER BY id DESC LIMIT 3`,
+      [[service.production.clientId, service.development.clientId]],
+    );
+    const common = { method: 'GET', path: PATH, url: null };
+    expect(entries.toReversed()).toEqual([
+      { ...common, environment: 'production', status_code: 200 },
+      { ...common, environment: 'production', status_code: 400 },
+      { ...common, environment: 'development', status_code: 403 },
+    ]);
+  });
+});
+
+describe('Credentials of operation 4', () => {
+  const MISMATCH = error(
+    'INVALID_REQUEST',
+    'ENVIRONMENT_MISMATCH',
+    'Audit logs belong to the production environment: use production credentials.',
+  );
+
+  it('are asked for, then must be those of production, then parameters count', async () => {
+    for (const query of ['', '?start=yesterday', '?nonsense=1', '?cursor=x']) {
+      const anonymous = await service.call(`${PATH}${query}`);
+      expect(anonymous.status).toBe(401);
+      expect(anonymous.body).toMatchObject({ error_code: 'INVALID_API_KEYS' });
+      expect(anonymous.headers.get('www-authenticate')).toMatch(/^Basic /);
+      const development = await service.call(`${PATH}${query}`, { as: service.development });
+      expect([development.status, development.body]).toEqual([403, MISMATCH]);
+    }
+  });
+});
+
+describe('Bounds of operation 4', () => {
+  const TIMES = [
+    '2026-01-01T00:00:00.000Z',
+    '2026-01-01T00:00:00.001Z',
+    '2026-01-01T00:00:00.999Z',
+    '2026-01-01T00:00:01.000Z',
+    '2026-02-28T23:59:59.000Z',
+  ] as const;
+
+  beforeEach(async () => {
+    const entries = TIMES.map((time) => ({ createdAt: new Date(time) }));
+    await fillAuditLog(service.database, service.organizationId, entries);
+  });
+
+  const timesWithin = async (query: Readonly<Record<string, string>>): Promise<string[]> => {
+    const { status, body } = await list(query);
+    expect(status).toBe(200);
+    return body.data.map(({ datetime }) => datetime).toReversed();
+  };
+
+  it.each<[Record<string, string>, number, number]>([
+    [{}, 0, 5],
+    [{ start: '2026-01-01T00:00:00Z' }, 0, 5],
+    [{ start: '2026-01-01T00:00:00.001Z' }, 1, 5],
+    [{ start: '2026-01-01T00:00:00.0011Z' }, 2, 5],
+    [{ start: '2026-01-01T00:00:01Z' }, 3, 5],
+    [{ start: '2026-02-28T23:59:59Z' }, 4, 5],
+    [{ start: '2026-03-01T00:00:00Z' }, 5, 5],
+    [{ end: '2025-12-31T23:59:59Z' }, 0, 0],
+    [{ end: '2026-01-01T00:00:00Z' }, 0, 1],
+    [{ end: '2026-01-01T00:00:00.9989Z' }, 0, 2],
+    [{ end: '2026-01-01T00:00:00.9999Z' }, 0, 3],
+    [{ end: '2026-01-01T00:00:01Z' }, 0, 4],
+    [{ start: '2026-01-01T00:00:01Z', end: '2026-01-01T00:00:01Z' }, 3, 4],
+    [{ start: '2026-01-01T00:00:00.001Z', end: '2026-01-01T00:00:01.000Z' }, 1, 4],
+    [{ start: '0000-01-01T00:00:00Z', end: '9999-12-31T23:59:59.999Z' }, 0, 5],
+    [{ start: '', end: ' ', cursor: '', next_cursor: '' }, 0, 5],
+  ])('take both ends in: %j', async (query, from, to) => {
+    expect(await timesWithin(query)).toEqual(TIMES.slice(from, to));
+  });
+
+  const NONSENSE = [
+    'yesterday',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01 00:00:00Z',
+    '2026-01-01T00:00:00+00:00',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T25:00:00Z',
+    '2026-01-01T00:00:60Z',
+    '2026-01-01T00:00:00.Z',
+    '1769847330',
+    '\0',
+    '2026-01-01T00:00:00Z\0',
+  ];
+
+  it.each(NONSENSE)('are timestamps, and not %j', async (value) => {
+    for (const name of ['start', 'end']) {
+      const { status, body } = await list({ [name]: value });
+      const message = `The ${name} field must be a date and time such as 2026-01-31T08:15:30Z.`;
+      expect([status, body]).toEqual([400, invalidField(message)]);
+    }
+  });
+
+  it('are in order', async () => {
+    const { status, body } = await list({ start: '2026-01-02T00:00:00Z', end: '2026-01-01T23:59:59.999Z' });
+    expect([status, body]).toEqual([400, invalidField('The start field must not be after the end field.')]);
+  });
+
+  it.each([
+    ['?limit=10', 'The query parameter limit is not known.'],
+    ['?Start=2026-01-01T00:00:00Z', 'The query parameter Start is not known.'],
+    ['?start[]=2026-01-01T00:00:00Z', 'The query parameter is not known.'],
+    ['?__proto__=1', 'The query parameter __proto__ is not known.'],
+    ['?constructor=1', 'The query parameter constructor is not known.'],
+    ['?start=2026-01-01T00:00:00Z&start=2026-01-01T00:00:00Z', 'The query parameter start is given twice.'],
+    ['?cursor=a&cursor=a', 'The query parameter cursor is given twice.'],
+    ['?start=x&end=y', 'The start field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    [
+      '?start=2026-01-01T00:00:00Z&end=y&cursor=a&next_cursor=b',
+      'The end field must be a date and time such as 2026-01-31T08:15:30Z.',
+    ],
+    [
+      '?cursor=a&next_cursor=b',
+      'The cursor and next cursor fields are two names of one: they must not differ.',
+    ],
+  ])('are all there is besides the cursor: %s', async (query, message) => {
+    const { status, body } = await service.call(`${PATH}${query}`, { as: service.production });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+});
+
+describe('Cursors of operation 4', () => {
+  const BOUNDS = { start: '2026-01-01T00:00:00Z', end: '2026-01-31T00:00:00Z' };
+  let cursor: string;
+  let bounded: string;
+
+  beforeEach(async () => {
+    const entries = Array.from({ length: 2 * PAGE }, () => ({}));
+    await fillAuditLog(service.database, service.organizationId, entries);
+    await fillAuditLog(service.database, stranger.id, entries);
+    cursor = (await list()).body.next_cursor ?? '';
+    bounded = (await list(BOUNDS)).body.next_cursor ?? '';
+  });
+
+  async function expectRefused(query: Readonly<Record<string, string>>, as = service.production) {
+    const { status, body } = await list(query, as);
+    expect([query, status, body]).toEqual([query, 400, INVALID_CURSOR]);
+  }
+
+  it('are taken under both names', async () => {
+    const { body: next } = await list({ cursor });
+    expect(next.data[0]?.target.name).toBe('user-100@example.com');
+    expect((await list({ next_cursor: cursor })).body).toEqual(next);
+    expect((await list({ cursor, next_cursor: cursor })).body).toEqual(next);
+    expect((await list({ ...BOUNDS, cursor: bounded })).body).toEqual(next);
+  });
+
+  it('belong to their bounds, however those are spelled', async () => {
+    const { start, end } = BOUNDS;
+    const spelled = { start: '2026-01-01T00:00:00.000Z', end, cursor: bounded };
+    expect((await list(spelled)).status).toBe(200);
+    await expectRefused({ cursor: bounded });
+    await expectRefused({ start, cursor: bounded });
+    await expectRefused({ end, cursor: bounded });
+    await expectRefused({ ...BOUNDS, cursor });
+    await expectRefused({ start, end: '2026-01-31T00:00:00.001Z', cursor: bounded });
+    await expectRefused({ start: end, end: start.replace('2026', '2027'), cursor: bounded });
+  });
+
+  it('belong to their organization', async () => {
+    await expectRefused({ cursor }, stranger.production);
+    await expectRefused({ ...BOUNDS, cursor: bounded }, stranger.production);
+    const { next_cursor: foreign } = (await list({}, stranger.production)).body;
+    await expectRefused({ cursor: foreign ?? '' });
+  });
+
+  it('are refused when they are anything else', async () => {
+    const anything = fc.oneof(
+      fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.trim() !== '' && text.isWellFormed()),
+      fc.base64String({ minLength: 4 }),
+      fc.stringMatching(/^[\w-]{1,600}$/),
+      fc.uint8Array({ minLength: 1, maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+      fc.constantFrom(
+        '\0',
+        'null',
+        '[]',
+        `${cursor}=`,
+        `${cursor} `,
+        ` ${cursor}`,
+        `${cursor}${cursor}`,
+        cursor.toUpperCase(),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, (text) => expectRefused({ cursor: text })),
+      { numRuns: 150 },
+    );
+  });
+
+  it('are refused when they are cut short or one bit is another', async () => {
+    for (let length = 1; length < cursor.length; length += 1)
+      await expectRefused({ cursor: cursor.slice(0, length) });
+    const bytes = Buffer.from(cursor, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      await expectRefused({ cursor: flipped.toString('base64url') });
+    }
+  });
+});
+
+describe('Recording', () => {
+  const outer = <T>(work: () => Promise<T>): Promise<T> =>
+    service.app.get(TransactionHost).withTransaction(work);
+  const names = async (): Promise<(string | null)[]> => namesOf([(await list()).body]).toReversed();
+
+  it('keeps the chain whole under 40 rivals', async () => {
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) => auditLog().record(deed({ target: { name: `${index}` } }))),
+    );
+    const { body } = await list();
+    expect(new Set(namesOf([body])).size).toBe(40);
+    const times = body.data.map(({ datetime }) => datetime);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(await service.app.get(AuditVerification).verify(service.organizationId)).toEqual({
+      organizationId: service.organizationId,
+      entries: 40,
+      flaw: undefined,
+    });
+  });
+
+  it('is undone with the action that it is about', async () => {
+    await expect(
+      outer(async () => {
+        await auditLog().record(deed({ target: { name: 'undone' } }));
+        throw new Error('The action failed');
+      }),
+    ).rejects.toThrow('The action failed');
+    expect(await names()).toEqual([]);
+    await outer(() => auditLog().record(deed({ target: { name: 'done' } })));
+    expect(await names()).toEqual(['done']);
+    expect((await service.app.get(AuditVerification).verify(service.organizationId)).flaw).toBeUndefined();
+  });
+
+  it('is not there before the action is committed', async () => {
+    await outer(async () => {
+      await auditLog().record(deed());
+      expect(await names()).toEqual([]);
+    });
+    expect(await names()).toEqual([null]);
+  });
+
+  it('apart stays when the action is undone, also where the action recorded for somebody else', async () => {
+    await expect(
+      outer(async () => {
+        await auditLog().record(deed({ by: actorOf(stranger.id) }));
+        await auditLog().recordApart(deed({ target: { name: 'stays' }, outcome: 'failure' }));
+        // The outer transaction goes on where it was.
+        expect(service.app.get(TransactionHost).isTransactionActive()).toBe(true);
+        throw new Error('The action failed');
+      }),
+    ).rejects.toThrow('The action failed');
+    expect(await names()).toEqual(['stays']);
+    expect((await list({}, stranger.production)).body.data).toEqual([]);
+  });
+
+  it('apart needs no transaction around it', async () => {
+    await auditLog().recordApart(deed({ target: { name: 'alone' } }));
+    expect(await names()).toEqual(['alone']);
+  });
+
+  it('never goes back in time', async () => {
+    await auditLog().record(deed({ target: { name: 'first' } }));
+    const restore = moveClock(service, -HOUR);
+    expect(service.app.get(Clock).milliseconds()).toBeLessThan(Date.now() - HOUR / 2);
+    await auditLog().record(deed({ target: { name: 'second' } }));
+    restore();
+    const [second, first] = (await list()).body.data;
+    expect([first?.target.name, second?.target.name]).toEqual(['first', 'second']);
+    expect(second?.datetime).toBe(first?.datetime);
+  });
+
+  it('tells of refusals', async () => {
+    const caller = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
+    const refusals = service.app.get(RefusalRecorder);
+    await refusals.recordRefusal(caller as DashboardCaller, auditedAs('sso.update'));
+    await expect(
+      refusals.recordRefusal(caller as DashboardCaller, { action: 'sso.upgrade' }),
+    ).rejects.toThrow('sso.upgrade is not in the catalogue');
+    expect((await list()).body.data).toEqual([
+      expect.objectContaining({
+        event: { action: 'sso.update', outcome: { status: 'denied' } },
+        actor: { name: 'Ada Lovelace', email: 'ada@example.com' },
+        target: { type: 'sso_configuration', name: null, environment: 'production' },
+      }),
+    ]);
+  });
+});
+
+describe('The statement of a page', () => {
+  interface Plan {
+    readonly 'Node Type': string;
+    readonly 'Index Name'?: string;
+    readonly 'Index Cond'?: string;
+    readonly 'Scan Direction'?: string;
+    readonly 'Actual Rows': number;
+    readonly 'Rows Removed by Filter'?: number;
+    readonly 'Rows Removed by Index Recheck'?: number;
+    readonly 'Shared Hit Blocks': number;
+    readonly 'Shared Read Blocks': number;
+    readonly Plans?: readonly Plan[];
+  }
+
+  const ENTRIES = 30_000;
+  const BOUNDS = { start: '2025-12-01T00:00:00Z', end: '2026-12-31T00:00:00Z' };
+
+  beforeEach(async () => {
+    const others = [await addOrganization(service.database), await addOrganization(service.database)];
+    // Only for the planner: no chain. The seconds overlap between organizations, and are shared by ten entries.
+    await service.database.query(
+      `INSERT INTO audit_log SELECT organization_id, number, gen_random_uuid(),
+              '2026-01-01T00:00:00Z'::timestamptz + (number / 10) * interval '1 second', 'user.add', 'success',
+              'Ada', 'ada@example.com', 'user', NULL, 'production', '203.0.113.7', 'Firefox', '\\x00'
+         FROM unnest($1::uuid[]) organization_id, generate_series(1, $2) number`,
+      [[service.organizationId, ...others], ENTRIES],
+    );
+    await service.database.query('VACUUM ANALYZE audit_log');
+  });
+
+  /** What PostgreSQL did for the last page that was asked for. */
+  async function planOf(work: () => Promise<unknown>): Promise<Plan> {
+    const { manager } = service.app.get(DataSource);
+    const seen: [string, unknown[]][] = [];
+    const query = manager.query;
+    manager.query = function (this: typeof manager, ...values: Parameters<typeof query>) {
+      if (values[0].includes('FROM audit_log')) seen.push([values[0], values[1] as unknown[]]);
+      return Reflect.apply(query, this, values);
+    } as typeof query;
+    try {
+      await work();
+    } finally {
+      Reflect.deleteProperty(manager, 'query');
+    }
+    const [statement, values] = seen.at(-1) ?? ['', []];
+    const [row] = await service.database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`,
+      values,
+    );
+    return (row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan;
+  }
+
+  async function turn(pages: number, query: Record<string, string>): Promise<void> {
+    let cursor: string | null = null;
+    for (let page = 0; page < pages; page += 1) {
+      const { body }: Answer<Page> = await list({ ...query, ...(cursor === null ? {} : { cursor }) });
+      expect(body.data).toHaveLength(PAGE);
+      cursor = body.next_cursor;
+    }
+  }
+
+  it.each<[string, number, Record<string, string>]>([
+    ['the first page', 1, {}],
+    ['the first page between bounds', 1, BOUNDS],
+    ['a deep page', 120, {}],
+    ['a deep page between bounds', 120, BOUNDS],
+  ])('reads a page of the index and no more for %s', async (_what, pages, query) => {
+    const plan = await planOf(() => turn(pages, query));
+    expect(plan['Node Type']).toBe('Limit');
+    const [scan] = plan.Plans ?? [];
+    expect(scan).toMatchObject({
+      'Node Type': 'Index Scan',
+      'Index Name': 'audit_log_page_index',
+      'Scan Direction': 'Backward',
+      'Actual Rows': PAGE + 1,
+    });
+    expect(scan?.['Rows Removed by Filter'] ?? 0).toBe(0);
+    expect(scan?.['Rows Removed by Index Recheck'] ?? 0).toBe(0);
+    // The way down the index, and the page's own rows: what lies before it would be hundreds.
+    expect((scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0)).toBeLessThan(20);
+  });
+});
