@@ -27,7 +27,7 @@ export function Layout({ title, context, children }: LayoutProps): VNode {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
+        <meta name="referrer" content="same-origin" />
         <title>{`${title} · Merchant Connectivity`}</title>
         <link rel="stylesheet" href="/pages.css" />
         <link rel="icon" href="data:," />
@@ -81,10 +81,10 @@ interface TextFieldProps {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password';
-  readonly value?: string;
-  readonly hint?: string;
+  readonly value?: string | undefined;
+  readonly hint?: string | undefined;
   /** What is wrong with what was entered. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** What browsers and password managers may fill in (HTML, "autofill"). */
   readonly autocomplete: string;
   readonly inputmode?: 'numeric' | 'text';
@@ -132,4 +132,10 @@ export function Notice(props: {
       {props.children}
     </div>
   );
+}
+
+/** A point in time, the same for everybody who reads it. */
+export function Moment({ time }: { readonly time: Date }): VNode {
+  const text = time.toISOString();
+  return <time datetime={text}>{`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>;
 }

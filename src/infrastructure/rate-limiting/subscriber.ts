@@ -1,0 +1,12 @@
+import ipaddr from 'ipaddr.js';
+
+/** Bits of an IPv6 address that one subscriber has to itself. */
+const IPV6_SUBSCRIBER_PREFIX = 64;
+
+/** Whom an address belongs to, whichever way a proxy spells it: IPv4 addresses count one by one. */
+export function subscriber(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
+}
