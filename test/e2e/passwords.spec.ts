@@ -328,18 +328,6 @@ describe('An invitation', () => {
   });
 });
 
-describe('A mail that cannot be sent', () => {
-  it('is told to the operators, without its recipient, and to nobody else', async () => {
-    const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });
-    const user = await addUser(broken);
-    const visitor = new Visitor(broken);
-    expect((await visitor.fill('/password-reset', { email: user.email })).status).toBe(200);
-    rememberSecret(user.email);
-    // Closing waits for what is under way.
-    await broken.close();
-  });
-});
-
 describe('Changing the password', () => {
   const change = (visitor: Visitor, current: string, next: string) =>
     visitor.fill('/account/password', { current_password: current, new_password: next });
@@ -368,5 +356,18 @@ describe('Changing the password', () => {
       'auth.password_reset failure',
       'auth.password_reset success',
     ]);
+  });
+});
+
+// Last: transactions belong to the application that was started last, of all in one process.
+describe('A mail that cannot be sent', () => {
+  it('is told to the operators, without its recipient, and to nobody else', async () => {
+    const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });
+    const user = await addUser(broken);
+    const visitor = new Visitor(broken);
+    expect((await visitor.fill('/password-reset', { email: user.email })).status).toBe(200);
+    rememberSecret(user.email);
+    // Closing waits for what is under way.
+    await broken.close();
   });
 });
