@@ -16,19 +16,21 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface LayoutProps {
   readonly title: string;
+  /** Said in the title, which is what screen readers begin with. */
+  readonly isError: boolean;
   readonly context: PageContext;
   readonly children: ComponentChildren;
 }
 
 /** The frame around every page. */
-export function Layout({ title, context, children }: LayoutProps): VNode {
+export function Layout({ title, isError, context, children }: LayoutProps): VNode {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="referrer" content="same-origin" />
-        <title>{`${title} · Merchant Connectivity`}</title>
+        <title>{`${isError ? 'Error: ' : ''}${title} · Merchant Connectivity`}</title>
         <link rel="stylesheet" href="/pages.css" />
         <link rel="icon" href="data:," />
       </head>

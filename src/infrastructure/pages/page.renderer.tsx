@@ -31,12 +31,13 @@ export class PageRenderer {
     }
     const formToken = this.tokens.issue(request, response);
     const user = request.user as DashboardIdentity | undefined;
+    const status = answer.status ?? 200;
     const html = renderToString(
-      <Layout title={answer.title} context={{ formToken, ...(user ? { user } : {}) }}>
+      <Layout title={answer.title} isError={status >= 400} context={{ formToken, ...(user ? { user } : {}) }}>
         {answer.content}
       </Layout>,
     );
-    response.status(answer.status ?? 200).set(answer.headers ?? {});
+    response.status(status).set(answer.headers ?? {});
     return `<!doctype html>${html}`;
   }
 }
