@@ -17,7 +17,7 @@ import { TimeModule } from './infrastructure/time/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
 import { CareersModule } from './modules/careers/index.js';
-import { DashboardUsersModule } from './modules/dashboard-users/index.js';
+import { DashboardPagesModule, DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
@@ -49,7 +49,7 @@ const FOUNDATION = [
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
   platform: [McpTokensModule, DetectedAccountsModule, AuditLogOperationsModule],
-  dashboard: [PagesModule],
+  dashboard: [PagesModule, DashboardPagesModule],
   careers: [CareersModule],
 };
 

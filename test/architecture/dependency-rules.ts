@@ -19,7 +19,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'api-clients': [],
   'audit-logs': [],
   careers: [],
-  'dashboard-users': [],
+  'dashboard-users': ['audit-logs'],
   'detected-accounts': ['merchants', 'api-clients'],
   health: [],
   'mcp-tokens': [],

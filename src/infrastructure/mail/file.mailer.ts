@@ -2,31 +2,42 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { createTransport } from 'nodemailer';
+import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type Mail } from './mailer.js';
 
 /** Where there is no mail server: puts each mail into a file of its own and names it in the log. */
 export class FileMailer extends Mailer {
   private readonly logger = new Logger('Mail');
-  private readonly transport = createTransport({ streamTransport: true, buffer: true });
+  private readonly directory: string;
 
   constructor(
     private readonly configuration: MailConfiguration,
+    private readonly clock: Clock,
     dataDirectory: string,
   ) {
     super();
     this.directory = resolve(dataDirectory, 'mail');
   }
 
-  private readonly directory: string;
-
   async send(mail: Mail): Promise<void> {
-    const { message } = await this.transport.sendMail({ from: this.configuration.from, ...mail });
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const file = join(this.directory, `${randomUUID()}.eml`);
     // It may hold a link that is as good as a password.
-    await writeFile(file, message as Buffer, { mode: 0o600 });
+    await writeFile(file, this.format(mail), { mode: 0o600 });
     this.logger.log(`A mail was written to ${file}`);
+  }
+
+  /** Not by the library of the mail server: it folds lines, and no link could be copied from the file. */
+  private format({ to, subject, text }: Mail): string {
+    const headers = [
+      `From: ${this.configuration.from}`,
+      `To: ${to}`,
+      `Subject: ${subject}`,
+      `Date: ${this.clock.now().toUTCString()}`,
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Transfer-Encoding: 8bit',
+    ];
+    return [...headers, '', ...text.split('\n')].join('\r\n');
   }
 }

@@ -1,2 +1,2 @@
 export { MailModule } from './mail.module.js';
-export { Mailer } from './mailer.js';
+export { Mailer, type Mail } from './mailer.js';

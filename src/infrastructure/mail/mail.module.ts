@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
+import { Clock } from '../time/index.js';
 import { FileMailer } from './file.mailer.js';
 import { MailConfiguration } from './mail.configuration.js';
 import { Mailer } from './mailer.js';
@@ -10,9 +11,11 @@ import { SmtpMailer } from './smtp.mailer.js';
   providers: [
     {
       provide: Mailer,
-      inject: [MailConfiguration, ServiceConfiguration],
-      useFactory: (mail: MailConfiguration, service: ServiceConfiguration): Mailer =>
-        mail.smtpUrl === undefined ? new FileMailer(mail, service.dataDirectory) : new SmtpMailer(mail),
+      inject: [MailConfiguration, ServiceConfiguration, Clock],
+      useFactory: (mail: MailConfiguration, service: ServiceConfiguration, clock: Clock): Mailer =>
+        mail.smtpUrl === undefined
+          ? new FileMailer(mail, clock, service.dataDirectory)
+          : new SmtpMailer(mail),
     },
   ],
   exports: [Mailer],

@@ -16,19 +16,21 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface LayoutProps {
   readonly title: string;
+  /** Said in the title, which is what screen readers begin with. */
+  readonly isError: boolean;
   readonly context: PageContext;
   readonly children: ComponentChildren;
 }
 
 /** The frame around every page. */
-export function Layout({ title, context, children }: LayoutProps): VNode {
+export function Layout({ title, isError, context, children }: LayoutProps): VNode {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
-        <title>{`${title} · Merchant Connectivity`}</title>
+        <meta name="referrer" content="same-origin" />
+        <title>{`${isError ? 'Error: ' : ''}${title} · Merchant Connectivity`}</title>
         <link rel="stylesheet" href="/pages.css" />
         <link rel="icon" href="data:," />
       </head>
@@ -81,10 +83,10 @@ interface TextFieldProps {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password';
-  readonly value?: string;
-  readonly hint?: string;
+  readonly value?: string | undefined;
+  readonly hint?: string | undefined;
   /** What is wrong with what was entered. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** What browsers and password managers may fill in (HTML, "autofill"). */
   readonly autocomplete: string;
   readonly inputmode?: 'numeric' | 'text';
@@ -132,4 +134,10 @@ export function Notice(props: {
       {props.children}
     </div>
   );
+}
+
+/** A point in time, the same for everybody who reads it. */
+export function Moment({ time }: { readonly time: Date }): VNode {
+  const text = time.toISOString();
+  return <time datetime={text}>{`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>;
 }

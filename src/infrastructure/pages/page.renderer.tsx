@@ -11,7 +11,8 @@ const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
+  // Not 'no-referrer': browsers would send `Origin: null` with our own forms, as if they were another site's.
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
@@ -30,12 +31,13 @@ export class PageRenderer {
     }
     const formToken = this.tokens.issue(request, response);
     const user = request.user as DashboardIdentity | undefined;
+    const status = answer.status ?? 200;
     const html = renderToString(
-      <Layout title={answer.title} context={{ formToken, ...(user ? { user } : {}) }}>
+      <Layout title={answer.title} isError={status >= 400} context={{ formToken, ...(user ? { user } : {}) }}>
         {answer.content}
       </Layout>,
     );
-    response.status(answer.status ?? 200).set(answer.headers ?? {});
+    response.status(status).set(answer.headers ?? {});
     return `<!doctype html>${html}`;
   }
 }

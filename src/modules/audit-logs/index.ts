@@ -1,4 +1,4 @@
-export { auditedAs, AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
+export { auditedAs, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
 export { AuditLog, type AuditActor, type AuditedDeed } from './audit-log.js';
 export { AuditLogOperationsModule, AuditLogsModule } from './audit-logs.module.js';
 export type { AuditLogEntryResponse } from './audit-logs.dto.js';

@@ -1,7 +1,23 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DashboardSessionVerifier } from '../../infrastructure/auth/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
+import { DashboardLoginsCleaning } from './dashboard-logins.cleaning.js';
+import { LoginLimits } from './login/login-limits.js';
+import { LoginService } from './login/login.service.js';
+import { SecondFactorLogin } from './login/second-factor-login.service.js';
+import { PasswordChange } from './passwords/password-change.service.js';
+import { PasswordCheck } from './passwords/password-check.js';
+import { PasswordConfirmation } from './passwords/password-confirmation.js';
+import { PasswordLink } from './passwords/password-link.entity.js';
+import { PasswordLinks } from './passwords/password-links.service.js';
+import { PasswordMails } from './passwords/password-mails.js';
+import { PasswordsRepository } from './passwords/passwords.repository.js';
+import { ResetLimits } from './passwords/reset-limits.js';
+import { RecoveryCode } from './second-factor/recovery-code.entity.js';
+import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
+import { SecondFactor } from './second-factor/second-factor.service.js';
 import { DashboardSession } from './sessions/dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repository.js';
 import { DashboardSessions } from './sessions/dashboard-sessions.service.js';
@@ -9,17 +25,44 @@ import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
 
+const USERS = [DashboardUsersService, DashboardUsersRepository];
+const SESSIONS = [DashboardSessions, DashboardSessionsRepository, DashboardLoginsCleaning];
+const LOGIN = [LoginService, LoginLimits, SecondFactorLogin];
+const SECOND_FACTOR = [SecondFactor, SecondFactorRepository];
+const PASSWORDS = [
+  PasswordLinks,
+  PasswordChange,
+  PasswordCheck,
+  PasswordConfirmation,
+  PasswordMails,
+  PasswordsRepository,
+  ResetLimits,
+];
+
 /** The people and their logins. Global, because the guards ask for the port of sessions everywhere. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([DashboardUser, DashboardSession, AccessGrant])],
+  imports: [
+    TypeOrmModule.forFeature([DashboardUser, DashboardSession, AccessGrant, RecoveryCode, PasswordLink]),
+    AuditLogsModule,
+  ],
   providers: [
-    DashboardUsersService,
-    DashboardUsersRepository,
-    DashboardSessions,
-    DashboardSessionsRepository,
+    ...USERS,
+    ...SESSIONS,
+    ...LOGIN,
+    ...SECOND_FACTOR,
+    ...PASSWORDS,
     { provide: DashboardSessionVerifier, useExisting: DashboardSessions },
   ],
-  exports: [DashboardUsersService, DashboardSessions, DashboardSessionVerifier],
+  exports: [
+    DashboardUsersService,
+    DashboardSessions,
+    DashboardSessionVerifier,
+    LoginService,
+    SecondFactorLogin,
+    SecondFactor,
+    PasswordLinks,
+    PasswordChange,
+  ],
 })
 export class DashboardUsersModule {}

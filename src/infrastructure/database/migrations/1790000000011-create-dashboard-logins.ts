@@ -47,9 +47,9 @@ export class CreateDashboardLogins1790000000011 implements MigrationInterface {
         user_id uuid NOT NULL,
         expires_at timestamptz(3) NOT NULL,
         CONSTRAINT password_link_pkey PRIMARY KEY (token_hash),
+        CONSTRAINT password_link_user_key UNIQUE (user_id),
         CONSTRAINT password_link_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user (id) ON DELETE CASCADE
       );
-      CREATE INDEX password_link_user_index ON password_link (user_id);
       CREATE INDEX password_link_expires_at_index ON password_link (expires_at);
 
       CREATE TABLE access_grant (

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan } from 'typeorm';
+import { MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { DashboardSession, type SessionStage } from './dashboard-session.entity.js';
 
@@ -27,8 +27,10 @@ export class DashboardSessionsRepository {
     });
   }
 
-  async end(tokenHash: Buffer): Promise<void> {
-    await this.transaction.manager.delete(DashboardSession, { tokenHash });
+  /** @returns whether there was such a session */
+  async end(tokenHash: Buffer): Promise<boolean> {
+    const { affected } = await this.transaction.manager.delete(DashboardSession, { tokenHash });
+    return affected === 1;
   }
 
   /** @returns whether the user had this session */
@@ -41,7 +43,18 @@ export class DashboardSessionsRepository {
     await this.transaction.manager.delete(DashboardSession, { userId });
   }
 
-  async deleteExpired(now: Date): Promise<void> {
-    await this.transaction.manager.delete(DashboardSession, { expiresAt: LessThan(now) });
+  async endAllBut(userId: string, id: string): Promise<void> {
+    await this.transaction.manager.delete(DashboardSession, { userId, id: Not(id) });
+  }
+
+  /** Deletes sessions that expired before the time given, a batch at most. @returns how many */
+  async deleteExpired(before: Date, batch: number): Promise<number> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `DELETE FROM dashboard_session
+        WHERE id IN (SELECT id FROM dashboard_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+                        FOR UPDATE SKIP LOCKED)`,
+      [before, batch],
+    );
+    return count;
   }
 }

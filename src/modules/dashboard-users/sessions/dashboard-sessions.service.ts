@@ -1,11 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DashboardSessionVerifier, type DashboardIdentity } from '../../../infrastructure/auth/index.js';
+import {
+  DashboardSessionVerifier,
+  type DashboardIdentity,
+  type DashboardPrincipal,
+} from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import type { SessionStage } from './dashboard-session.entity.js';
+import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 
 /** A login as the browser gets it; the token is shown to nobody else. */
@@ -54,5 +58,34 @@ export class DashboardSessions extends DashboardSessionVerifier {
     if (!principal) return undefined;
     const { id: sessionId, authenticatedAt } = session;
     return { ...principal, credential: { kind: 'session', sessionId, authenticatedAt } };
+  }
+
+  /** Whose password was right and whose second factor is still missing. */
+  async awaitingSecondFactor(token: string): Promise<DashboardPrincipal | undefined> {
+    const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
+    return session ? this.users.principal(session.userId, this.clock.now()) : undefined;
+  }
+
+  /** @returns whether there was such a session; of rivals that end the same one it is told to one */
+  async end(token: string): Promise<boolean> {
+    return this.repository.end(sha256(token));
+  }
+
+  /** The newest login first. */
+  async ofUser(userId: string): Promise<DashboardSession[]> {
+    return this.repository.ofUser(userId, this.clock.now());
+  }
+
+  async endOne(userId: string, sessionId: string): Promise<void> {
+    await this.repository.endOne(userId, sessionId);
+  }
+
+  async endAll(userId: string): Promise<void> {
+    await this.repository.endAll(userId);
+  }
+
+  /** All but the one that the user acts in. */
+  async endOthers(userId: string, sessionId: string): Promise<void> {
+    await this.repository.endAllBut(userId, sessionId);
   }
 }

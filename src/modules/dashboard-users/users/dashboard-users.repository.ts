@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
@@ -19,6 +20,31 @@ export class DashboardUsersRepository {
       if (isTaken) return false;
       throw error;
     }
+  }
+
+  /** Who has this address for their own: they have a password, and may be disabled. */
+  async findAccepted(email: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { email, passwordHash: Not(IsNull()) });
+  }
+
+  async find(id: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { id });
+  }
+
+  /** The user as nobody else can change them until the transaction ends. */
+  async lock(id: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOne(DashboardUser, {
+      where: { id },
+      lock: { mode: 'for_no_key_update' },
+    });
+  }
+
+  async organizationName(organizationId: string): Promise<string> {
+    const [row] = await this.transaction.manager.query<{ name: string }[]>(
+      'SELECT name FROM organization WHERE id = $1',
+      [organizationId],
+    );
+    return row?.name ?? '';
   }
 
   /**

@@ -6,7 +6,13 @@ import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { requireName } from '../../../infrastructure/validation/index.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import { generatePassword, hashPassword, SHORTEST_PASSWORD } from './password.js';
+import {
+  generatePassword,
+  hasAllowedLength,
+  hashPassword,
+  LONGEST_PASSWORD,
+  SHORTEST_PASSWORD,
+} from './password.js';
 
 export interface NewDashboardUser {
   readonly organizationId: string;
@@ -31,14 +37,16 @@ export class DashboardUsersService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OperatorError when the address is malformed or taken, or the password too short */
+  /** @throws OperatorError when the address is malformed or taken, or the password too short or too long */
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
     requireName('a user', user.name);
     const password = user.password ?? generatePassword();
-    if ([...password].length < SHORTEST_PASSWORD) {
-      throw new OperatorError(`The password must have at least ${SHORTEST_PASSWORD} characters.`);
+    if (!hasAllowedLength(password)) {
+      throw new OperatorError(
+        `The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`,
+      );
     }
     const id = randomUUID();
     const added = await this.repository.add({
@@ -65,5 +73,10 @@ export class DashboardUsersService {
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.repository.principal(userId, this.clock.now());
+  }
+
+  /** What the user's organization is called. */
+  async organizationName(organizationId: string): Promise<string> {
+    return this.repository.organizationName(organizationId);
   }
 }

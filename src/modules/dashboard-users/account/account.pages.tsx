@@ -1,0 +1,135 @@
+import type { VNode } from 'preact';
+import type { DashboardCaller, DashboardRole } from '../../../infrastructure/auth/index.js';
+import { Form, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { NewPasswordField } from '../passwords/new-password.js';
+import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
+import { browserName } from './browser-name.js';
+
+const ROLES: Readonly<Record<DashboardRole, string>> = { owner: 'Owner', admin: 'Admin', member: 'Member' };
+
+export interface AccountPageProps {
+  readonly caller: DashboardCaller;
+  readonly organization: string;
+  readonly hasSecondFactor: boolean;
+  readonly sessions: readonly DashboardSession[];
+}
+
+export function accountPage({ caller, organization, hasSecondFactor, sessions }: AccountPageProps): Page {
+  return {
+    title: 'Your account',
+    content: (
+      <>
+        <dl>
+          <dt>Name</dt>
+          <dd>{caller.name}</dd>
+          <dt>E-mail address</dt>
+          <dd>{caller.email}</dd>
+          <dt>Organization</dt>
+          <dd>{organization}</dd>
+          <dt>Role</dt>
+          <dd>{ROLES[caller.role]}</dd>
+          <dt>Password</dt>
+          <dd>
+            <a href="/account/password">Change password</a>
+          </dd>
+          <dt>Two-factor authentication</dt>
+          <dd>
+            {hasSecondFactor ? 'On' : 'Off'}
+            {' · '}
+            <a href="/account/second-factor">
+              {hasSecondFactor ? 'Manage' : 'Set up'} two-factor authentication
+            </a>
+          </dd>
+        </dl>
+        <h2>Where you are logged in</h2>
+        <ul class="sessions">
+          {sessions.map((session) => (
+            <Session key={session.id} session={session} isThis={isSessionOf(caller, session)} />
+          ))}
+        </ul>
+        {sessions.length > 1 ? (
+          <Form action="/account/sessions/end-others">
+            <button class="second">End all other logins</button>
+          </Form>
+        ) : null}
+      </>
+    ),
+  };
+}
+
+function isSessionOf({ credential }: DashboardCaller, session: DashboardSession): boolean {
+  return credential.kind === 'session' && credential.sessionId === session.id;
+}
+
+function Session(props: { readonly session: DashboardSession; readonly isThis: boolean }): VNode {
+  const { session, isThis } = props;
+  const browser = browserName(session.userAgent);
+  return (
+    <li>
+      <div>
+        <strong>{browser}</strong>
+        {isThis ? <span class="badge">This one</span> : null}
+        <br />
+        <span class="hint">
+          {session.ip}, since <Moment time={session.authenticatedAt} />
+        </span>
+      </div>
+      {isThis ? null : (
+        <Form action="/account/sessions/end">
+          <input type="hidden" name="session" value={session.id} />
+          <button class="second">
+            End<span class="unseen">{` the login with ${browser} from ${session.ip}`}</span>
+          </button>
+        </Form>
+      )}
+    </li>
+  );
+}
+
+interface PasswordPageProps {
+  readonly email: string;
+  readonly isRefused?: boolean;
+  readonly fault?: string | undefined;
+}
+
+export function passwordPage({ email, isRefused = false, fault }: PasswordPageProps): Page {
+  return {
+    title: 'Change your password',
+    status: isRefused ? 403 : fault ? 400 : 200,
+    content: (
+      <>
+        <p>All your other logins end.</p>
+        <Form action="/account/password">
+          {/* Tells password managers whose password it is. */}
+          <input type="text" name="email" value={email} autocomplete="username" hidden readonly />
+          <TextField
+            name="current_password"
+            label="Current password"
+            type="password"
+            autocomplete="current-password"
+            error={isRefused ? 'This is not your current password.' : undefined}
+          />
+          <NewPasswordField fault={fault} />
+          <button>Change password</button>
+        </Form>
+        <p>
+          <a href="/account">Back to your account</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+export function passwordChangedPage(): Page {
+  return {
+    title: 'Your password is changed',
+    content: (
+      <>
+        <Notice kind="good">From now on only the new password works. Your other logins were ended.</Notice>
+        <p>
+          <a href="/account">Back to your account</a>
+        </p>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,48 @@
+import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import { PageRoute, SentForm, type PageAnswer } from '../../../infrastructure/pages/index.js';
+import { LoginFlow } from './login.flow.js';
+
+@Controller()
+export class LoginController {
+  constructor(private readonly flow: LoginFlow) {}
+
+  @Get('login')
+  @PageRoute({ login: false })
+  begin(@Query('next') next: unknown): PageAnswer {
+    return this.flow.begin(next);
+  }
+
+  @Post('login')
+  @PageRoute({ login: false, form: true })
+  logIn(
+    @SentForm() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageAnswer> {
+    return this.flow.logIn(form, request, response);
+  }
+
+  @Get('login/second-factor')
+  @PageRoute({ login: false })
+  askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageAnswer> {
+    return this.flow.askSecondFactor(next, request);
+  }
+
+  @Post('login/second-factor')
+  @PageRoute({ login: false, form: true })
+  completeLogin(
+    @SentForm() form: FormFields,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageAnswer> {
+    return this.flow.completeLogin(form, request, response);
+  }
+
+  @Post('logout')
+  @PageRoute({ login: false, form: true })
+  logOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageAnswer> {
+    return this.flow.logOut(request, response);
+  }
+}

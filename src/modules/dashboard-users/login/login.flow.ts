@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  clearSessionCookie,
+  dashboardCallerOf,
+  sessionTokenOf,
+  setSessionCookie,
+} from '../../../infrastructure/auth/index.js';
+import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
+import type { PageAnswer } from '../../../infrastructure/pages/index.js';
+import { enteredEmail } from '../entered-email.js';
+import { loginPage, secondFactorPage, type LoginPageProps } from './login.pages.js';
+import { LoginService } from './login.service.js';
+import { HOME, ownPath } from './own-path.js';
+import { SecondFactorLogin } from './second-factor-login.service.js';
+
+/** Leads through the pages of a login. */
+@Injectable()
+export class LoginFlow {
+  constructor(
+    private readonly login: LoginService,
+    private readonly secondFactorLogin: SecondFactorLogin,
+  ) {}
+
+  /** Also for who is logged in: some things ask for a login that is not older than minutes. */
+  begin(next: unknown): PageAnswer {
+    return loginPage({ next: ownPath(next) });
+  }
+
+  async logIn(form: FormFields, request: Request, response: Response): Promise<PageAnswer> {
+    const next = ownPath(form.get('next'));
+    const email = enteredEmail(form);
+    const password = form.get('password');
+    if (email === undefined || password === undefined) return loginPage(incomplete(next, email, password));
+    const origin = requestOrigin(request);
+    const opened = await this.login.logIn({ email, password, origin, replacing: sessionTokenOf(request) });
+    if (!opened) return loginPage({ next, email, refused: true });
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
+  }
+
+  async askSecondFactor(next: unknown, request: Request): Promise<PageAnswer> {
+    const user = await this.secondFactorLogin.expected(sessionTokenOf(request));
+    const path = ownPath(next);
+    return user ? secondFactorPage({ next: path }) : { redirectTo: withNext('/login', path) };
+  }
+
+  async completeLogin(form: FormFields, request: Request, response: Response): Promise<PageAnswer> {
+    const next = ownPath(form.get('next'));
+    const token = sessionTokenOf(request) ?? '';
+    const user = await this.secondFactorLogin.expected(token);
+    if (!user) return { redirectTo: withNext('/login', next) };
+    const code = form.get('code');
+    const recoveryCode = form.get('recovery_code');
+    if (code === undefined && recoveryCode === undefined) return secondFactorPage({ next, wrong: 'code' });
+    const proof = recoveryCode === undefined ? { code: code ?? '' } : { recoveryCode };
+    const session = await this.secondFactorLogin.complete(user, token, proof, requestOrigin(request));
+    if (!session) return secondFactorPage({ next, wrong: 'code' in proof ? 'code' : 'recovery code' });
+    setSessionCookie(response, session.token, session.expiresAt);
+    return { redirectTo: next };
+  }
+
+  async logOut(request: Request, response: Response): Promise<PageAnswer> {
+    const token = sessionTokenOf(request);
+    if (request.user && token !== undefined) await this.login.logOut(dashboardCallerOf(request), token);
+    clearSessionCookie(response);
+    return { redirectTo: '/login' };
+  }
+}
+
+function incomplete(next: string, email: string | undefined, password: string | undefined): LoginPageProps {
+  return { next, email, missing: { email: email === undefined, password: password === undefined } };
+}
+
+function withNext(path: string, next: string): string {
+  return next === HOME ? path : `${path}?next=${encodeURIComponent(next)}`;
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
+import { PasswordCheck } from '../passwords/password-check.js';
+import type { SessionStage } from '../sessions/dashboard-session.entity.js';
+import { DashboardSessions, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import { tooManyAttempts } from '../too-many-attempts.js';
+import type { DashboardUser } from '../users/dashboard-user.entity.js';
+import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import { hideTimeOfFailure } from './hide-time-of-failure.js';
+import { LoginLimits } from './login-limits.js';
+
+export interface LoginAttempt {
+  readonly email: string;
+  readonly password: string;
+  readonly origin: RequestOrigin;
+  /** The token of the login that the browser has already: the new one takes its place. */
+  readonly replacing?: string | undefined;
+}
+
+/** A password that was right. */
+export interface OpenedLogin {
+  readonly stage: SessionStage;
+  readonly session: OpenedSession;
+}
+
+/** Logs users in by their passwords, and out. Nothing about a failure tells whether the account exists. */
+@Injectable()
+export class LoginService {
+  constructor(
+    private readonly limits: LoginLimits,
+    private readonly users: DashboardUsersRepository,
+    private readonly passwords: PasswordCheck,
+    private readonly sessions: DashboardSessions,
+    private readonly auditLog: AuditLog,
+  ) {}
+
+  /**
+   * @returns undefined when address and password are not those of a user who may log in
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
+    return hideTimeOfFailure(() => this.judge(attempt));
+  }
+
+  @Transactional()
+  async logOut(caller: DashboardCaller, token: string): Promise<void> {
+    if (!(await this.sessions.end(token))) return;
+    await this.auditLog.record({ action: 'auth.logout', by: caller, target: { name: caller.email } });
+  }
+
+  private async judge(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
+    const { email, password, origin } = attempt;
+    const wait = await this.limits.count(email, origin.ip);
+    const user = await this.users.findAccepted(email);
+    if (wait !== undefined) {
+      if (user) await this.record(user, origin, 'denied');
+      throw tooManyAttempts(wait);
+    }
+    const isRight = await this.passwords.isRight(user?.passwordHash, password);
+    const opened = user && isRight ? await this.open(user, attempt) : undefined;
+    if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
+    if (opened?.stage === 'complete') await this.limits.forget(email);
+    return opened;
+  }
+
+  /** The user may have been disabled, or the password changed, while the password was compared. */
+  @Transactional()
+  private async open(
+    user: DashboardUser,
+    { origin, replacing }: LoginAttempt,
+  ): Promise<OpenedLogin | undefined> {
+    const current = await this.users.lock(user.id);
+    if (!current || current.disabledAt || current.passwordHash !== user.passwordHash) return undefined;
+    if (replacing !== undefined) await this.sessions.end(replacing);
+    const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
+    const session = await this.sessions.open(user.id, stage, origin);
+    // With a second factor it is decided there whether this was a login.
+    if (stage === 'complete') await this.record(user, origin, 'success');
+    return { stage, session };
+  }
+
+  private async record(user: DashboardUser, origin: RequestOrigin, outcome: AuditOutcome): Promise<void> {
+    const by = { ...user, origin };
+    await this.auditLog.record({ action: 'auth.login', by, target: { name: user.email }, outcome });
+  }
+}

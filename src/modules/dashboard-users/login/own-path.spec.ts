@@ -1,0 +1,40 @@
+import { HOME, ownPath } from './own-path.js';
+
+describe('ownPath', () => {
+  it.each([
+    ['/device', '/device'],
+    ['/device?code=WDJB-MJHT', '/device?code=WDJB-MJHT'],
+    ['/account/../device', '/device'],
+    ['/a?next=https://evil.example', '/a?next=https://evil.example'],
+    ['/https://evil.example', '/https://evil.example'],
+    ['/ü', '/%C3%BC'],
+    ['/a\r\nSet-Cookie: b=c', '/aSet-Cookie:%20b=c'],
+  ])('takes %j as %j', (next, path) => expect(ownPath(next)).toBe(path));
+
+  it.each([
+    undefined,
+    '',
+    'device',
+    'https://evil.example',
+    'https:evil.example',
+    'javascript:alert(1)',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '\\/evil.example',
+    '/\t/evil.example',
+    '/\n\\evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    '/a/..//evil.example',
+    '/./\\evil.example',
+    '/%2e//evil.example',
+    '/.//evil.example',
+    '//[',
+    '/login',
+    '/login/second-factor',
+    '/logout',
+    ['/device', '//evil.example'],
+  ])('takes %j for nothing', (next) => expect(ownPath(next)).toBe(HOME));
+});

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
+import { SecondFactor, type SecondFactorProof } from '../second-factor/second-factor.service.js';
+import { DashboardSessions, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import { tooManyAttempts } from '../too-many-attempts.js';
+import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import { LoginLimits } from './login-limits.js';
+
+/** The second step of a login. A 6-digit code can be guessed, so few guesses are looked at. */
+@Injectable()
+export class SecondFactorLogin {
+  private readonly ofUser: AttemptLimit;
+
+  constructor(
+    limits: AttemptLimits,
+    private readonly loginLimits: LoginLimits,
+    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessions,
+    private readonly secondFactor: SecondFactor,
+    private readonly auditLog: AuditLog,
+  ) {
+    this.ofUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });
+  }
+
+  /** Whose password was right, with the token of that step. */
+  async expected(token: string | undefined): Promise<DashboardPrincipal | undefined> {
+    return token === undefined ? undefined : this.sessions.awaitingSecondFactor(token);
+  }
+
+  /**
+   * @param token of the first step, which ends with the success of the second
+   * @returns undefined when the proof is none, or no longer
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async complete(
+    user: DashboardPrincipal,
+    token: string,
+    proof: SecondFactorProof,
+    origin: RequestOrigin,
+  ): Promise<OpenedSession | undefined> {
+    const wait = await this.ofUser.count(user.userId);
+    if (wait !== undefined) {
+      await this.record(user, origin, 'denied');
+      throw tooManyAttempts(wait);
+    }
+    const session = await this.open(user, token, proof, origin);
+    if (!session) {
+      await this.record(user, origin, 'failure');
+      return undefined;
+    }
+    await Promise.all([this.ofUser.forget(user.userId), this.loginLimits.forget(user.email)]);
+    return session;
+  }
+
+  /** One lock for all that a user's logins are changed by: whoever resets the password ends this one too. */
+  @Transactional()
+  private async open(
+    user: DashboardPrincipal,
+    token: string,
+    proof: SecondFactorProof,
+    origin: RequestOrigin,
+  ): Promise<OpenedSession | undefined> {
+    const current = await this.users.lock(user.userId);
+    if (!current || current.disabledAt) return undefined;
+    if (!(await this.secondFactor.accepts(current, proof))) return undefined;
+    if (!(await this.sessions.end(token))) return undefined;
+    const session = await this.sessions.open(user.userId, 'complete', origin);
+    await this.record(user, origin, 'success');
+    return session;
+  }
+
+  private async record(
+    user: DashboardPrincipal,
+    origin: RequestOrigin,
+    outcome: AuditOutcome,
+  ): Promise<void> {
+    const by = { ...user, origin };
+    await this.auditLog.record({ action: 'auth.login', by, target: { name: user.email }, outcome });
+  }
+}

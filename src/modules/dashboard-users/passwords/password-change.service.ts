@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
+import { DashboardSessions } from '../sessions/dashboard-sessions.service.js';
+import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import { hashPassword } from '../users/password.js';
+import { PasswordConfirmation } from './password-confirmation.js';
+import { PasswordMails } from './password-mails.js';
+import { PasswordsRepository } from './passwords.repository.js';
+
+/** Changes the password of who is logged in and knows the old one. */
+@Injectable()
+export class PasswordChange {
+  constructor(
+    private readonly confirmation: PasswordConfirmation,
+    private readonly repository: PasswordsRepository,
+    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessions,
+    private readonly mails: PasswordMails,
+    private readonly auditLog: AuditLog,
+  ) {}
+
+  /**
+   * Ends all other logins of the user, and links that would set another password.
+   *
+   * @returns whether the current password was right
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async change(caller: DashboardCaller, currentPassword: string, newPassword: string): Promise<boolean> {
+    if (!(await this.confirmation.confirm(caller, currentPassword, 'auth.password_reset'))) return false;
+    await this.set(caller, await hashPassword(newPassword));
+    this.mails.sendChanged(caller.email);
+    return true;
+  }
+
+  @Transactional()
+  private async set(caller: DashboardCaller, passwordHash: string): Promise<void> {
+    const { userId, email, credential } = caller;
+    await this.users.lock(userId);
+    await this.repository.setPassword(userId, passwordHash);
+    await this.repository.deleteLinkOf(userId);
+    if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
+    await this.auditLog.record({ action: 'auth.password_reset', by: caller, target: { name: email } });
+  }
+}

@@ -1,0 +1,18 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+
+/** Lets whoever has the mailbox set the password, once. A user has one at most: the newest. */
+@Entity({ name: 'password_link' })
+@Unique('password_link_user_key', ['userId'])
+export class PasswordLink {
+  /** SHA-256. */
+  @PrimaryColumn({ name: 'token_hash', type: 'bytea', primaryKeyConstraintName: 'password_link_pkey' })
+  tokenHash!: Buffer;
+
+  @ForeignKey('dashboard_user', { name: 'password_link_user_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  @Index('password_link_expires_at_index')
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { DashboardUser } from '../users/dashboard-user.entity.js';
+import { PasswordLink } from './password-link.entity.js';
+
+/** The e-mail address has an account already, in this organization or another. */
+export class AddressTaken extends Error {}
+
+@Injectable()
+export class PasswordsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** In the place of the user's earlier link, if there is one. */
+  async keepLink(link: PasswordLink): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO password_link (token_hash, user_id, expires_at) VALUES ($1, $2, $3)
+       ON CONFLICT (user_id) DO UPDATE
+          SET token_hash = excluded.token_hash, expires_at = excluded.expires_at`,
+      [link.tokenHash, link.userId, link.expiresAt],
+    );
+  }
+
+  async hasLink(tokenHash: Buffer, now: Date): Promise<boolean> {
+    return this.transaction.manager.existsBy(PasswordLink, { tokenHash, expiresAt: MoreThan(now) });
+  }
+
+  /** Uses the link up. @returns whose it was; of rivals with the same one it is told to one */
+  async takeLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
+    const [[row]] = await this.transaction.manager.query<[{ userId: string }[], number]>(
+      'DELETE FROM password_link WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id AS "userId"',
+      [tokenHash, now],
+    );
+    return row?.userId;
+  }
+
+  async deleteLinkOf(userId: string): Promise<void> {
+    await this.transaction.manager.delete(PasswordLink, { userId });
+  }
+
+  /** @throws AddressTaken when it is the first password and another user has the e-mail address by now */
+  async setPassword(userId: string, passwordHash: string): Promise<void> {
+    try {
+      await this.transaction.manager.update(DashboardUser, userId, { passwordHash });
+    } catch (error) {
+      throw violatesUnique(error, 'dashboard_user_email_key') ? new AddressTaken() : error;
+    }
+  }
+
+  /** Deletes links that expired before the time given, a batch at most. @returns how many */
+  async deleteExpiredLinks(before: Date, batch: number): Promise<number> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `DELETE FROM password_link
+        WHERE token_hash IN (SELECT token_hash FROM password_link WHERE expires_at < $1
+                              ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      [before, batch],
+    );
+    return count;
+  }
+}

@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardCaller, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
+import { PasswordConfirmation } from '../passwords/password-confirmation.js';
+import type { DashboardUser } from '../users/dashboard-user.entity.js';
+import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import { generateRecoveryCodes, plainRecoveryCode } from './recovery-code.js';
+import { SecondFactorRepository } from './second-factor.repository.js';
+import { generateTotpSecret, stepOf, totpUri } from './totp.js';
+
+/** What a user shows in the second step of a login. */
+export type SecondFactorProof = { readonly code: string } | { readonly recoveryCode: string };
+
+export interface SecondFactorState {
+  readonly enabledAt: Date | null;
+  readonly recoveryCodesLeft: number;
+}
+
+/** What an authenticator app is to be told, as text and for a QR code. */
+export interface SecondFactorSetup {
+  readonly secret: string;
+  readonly uri: string;
+}
+
+/** The second factor of a login: codes of an authenticator app (RFC 6238), and recovery codes. */
+@Injectable()
+export class SecondFactor {
+  constructor(
+    private readonly repository: SecondFactorRepository,
+    private readonly users: DashboardUsersRepository,
+    private readonly passwords: PasswordConfirmation,
+    private readonly sealer: Sealer,
+    private readonly digest: SecretDigest,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async state(userId: string): Promise<SecondFactorState> {
+    const user = await this.users.find(userId);
+    const recoveryCodesLeft = await this.repository.countRecoveryCodes(userId);
+    return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft };
+  }
+
+  /** Makes a secret, which counts once a code proves that the app has it. */
+  async prepare({ userId }: DashboardPrincipal): Promise<void> {
+    await this.repository.prepare(userId, this.sealer.seal(generateTotpSecret(), ownerOf(userId)));
+  }
+
+  /** @returns undefined when nothing was prepared, or the second factor is on already */
+  async prepared({ userId, email }: DashboardPrincipal): Promise<SecondFactorSetup | undefined> {
+    const user = await this.users.find(userId);
+    if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
+    const secret = this.secretOf(user);
+    return { secret, uri: totpUri(secret, email) };
+  }
+
+  /**
+   * @param code of the app, which proves that it has the secret
+   * @returns the recovery codes, to be shown this once; undefined when the code is not that of the secret
+   */
+  @Transactional()
+  async enable(caller: DashboardCaller, code: string): Promise<readonly string[] | undefined> {
+    const user = await this.users.lock(caller.userId);
+    if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
+    const step = stepOf(this.secretOf(user), code, this.clock.milliseconds());
+    if (step === undefined) return undefined;
+    await this.repository.enable(user.id, this.clock.now(), step);
+    const codes = await this.renew(user.id);
+    await this.auditLog.record({
+      action: 'auth.two_factor_enable',
+      by: caller,
+      target: { name: caller.email },
+    });
+    return codes;
+  }
+
+  /** @returns whether the password was right @throws ApiError RATE_LIMIT_EXCEEDED */
+  async disable(caller: DashboardCaller, password: string): Promise<boolean> {
+    if (!(await this.passwords.confirm(caller, password, 'auth.two_factor_disable'))) return false;
+    await this.turnOff(caller);
+    return true;
+  }
+
+  /** @returns new codes in the place of the old; undefined when the password was wrong @throws ApiError RATE_LIMIT_EXCEEDED */
+  async renewRecoveryCodes(
+    caller: DashboardCaller,
+    password: string,
+  ): Promise<readonly string[] | undefined> {
+    if (!(await this.passwords.confirm(caller, password))) return undefined;
+    return this.renewOf(caller);
+  }
+
+  /** Whether the proof is good, which it is once. Joins the transaction of the login. */
+  @Transactional()
+  async accepts(user: DashboardUser, proof: SecondFactorProof): Promise<boolean> {
+    if (!user.totpEnabledAt) return false;
+    if ('recoveryCode' in proof)
+      return this.repository.spendRecoveryCode(user.id, this.digestOf(proof.recoveryCode));
+    const step = stepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
+    return step !== undefined && this.repository.acceptStep(user.id, step);
+  }
+
+  @Transactional()
+  private async turnOff(caller: DashboardCaller): Promise<void> {
+    const user = await this.users.lock(caller.userId);
+    if (!user?.totpEnabledAt) return;
+    await this.repository.disable(user.id);
+    await this.auditLog.record({
+      action: 'auth.two_factor_disable',
+      by: caller,
+      target: { name: caller.email },
+    });
+  }
+
+  @Transactional()
+  private async renewOf({ userId }: DashboardPrincipal): Promise<readonly string[]> {
+    const user = await this.users.lock(userId);
+    return user?.totpEnabledAt ? this.renew(userId) : [];
+  }
+
+  private async renew(userId: string): Promise<readonly string[]> {
+    const codes = generateRecoveryCodes();
+    await this.repository.replaceRecoveryCodes(
+      userId,
+      codes.map((code) => this.digestOf(code)),
+    );
+    return codes;
+  }
+
+  private secretOf({ id, totpSecretSealed }: DashboardUser): string {
+    return this.sealer.open(totpSecretSealed ?? Buffer.alloc(0), ownerOf(id));
+  }
+
+  private digestOf(recoveryCode: string): Buffer {
+    return this.digest.of(plainRecoveryCode(recoveryCode));
+  }
+}
+
+function ownerOf(userId: string): string[] {
+  return ['dashboard_user', userId, 'totp_secret'];
+}

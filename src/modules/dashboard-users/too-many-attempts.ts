@@ -1,0 +1,12 @@
+import { RATE_LIMIT_EXCEEDED, type ApiError } from '../../infrastructure/errors/index.js';
+
+const SECONDS_OF_A_MINUTE = 60;
+
+/** What somebody is told who tried too often, the same for accounts that exist and that do not. */
+export function tooManyAttempts(seconds: number): ApiError {
+  const minutes = Math.ceil(seconds / SECONDS_OF_A_MINUTE);
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  return RATE_LIMIT_EXCEEDED.error(`There were too many attempts. Try again in ${wait}.`, {
+    retryAfter: seconds,
+  });
+}

@@ -1,0 +1,96 @@
+import { DashboardLoginsCleaning } from '../../src/modules/dashboard-users/dashboard-logins.cleaning.js';
+import { PasswordLinks } from '../../src/modules/dashboard-users/index.js';
+import { moveClock } from '../support/clock.js';
+import { addInvited, addUser, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
+
+const HOUR = 3_600_000;
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp(BEHIND_PROXY);
+});
+afterAll(() => service.close());
+
+const loggedIn = async ({ email, password }: TestUser, userAgent = FIREFOX): Promise<Visitor> => {
+  const visitor = new Visitor(service, undefined, { 'user-agent': userAgent });
+  await visitor.logIn(email, password);
+  return visitor;
+};
+
+const sessionIdsOn = (text: string): string[] =>
+  [...text.matchAll(/name="session" value="([\w-]{36})"/g)].map(([, id]) => id ?? '');
+
+describe('The account page', () => {
+  it('says who one is', async () => {
+    const user = await addUser(service);
+    const { text } = await (await loggedIn(user)).get('/account');
+    for (const part of ['Ada', user.email, 'Test organization', 'Admin', 'Firefox on Linux', 'This one'])
+      expect(text).toContain(part);
+    expect(sessionIdsOn(text)).toEqual([]);
+  });
+
+  it('shows names as text', async () => {
+    const user = await addUser(service);
+    await service.database.query(`UPDATE dashboard_user SET name = '<b>Ada</b>' WHERE id = $1`, [user.id]);
+    const visitor = await loggedIn(user, '<script>alert(1)</script>');
+    const { text } = await visitor.get('/account');
+    expect(text).toContain('&lt;b>Ada&lt;/b>');
+    expect(text).not.toContain('<script');
+  });
+
+  it('asks for a login', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login');
+    for (const path of ['/account', '/account/password', '/account/password/changed'])
+      expect((await visitor.get(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
+    for (const path of ['/account/password', '/account/sessions/end', '/account/sessions/end-others'])
+      expect((await visitor.submit(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
+  });
+
+  it('ends another login, and only of the same user', async () => {
+    const [user, stranger] = [await addUser(service), await addUser(service)];
+    const [here, there, third, strange] = [
+      await loggedIn(user),
+      await loggedIn(user),
+      await loggedIn(user),
+      await loggedIn(stranger),
+    ];
+    const [id = ''] = sessionIdsOn((await there.get('/account')).text);
+    const ids = sessionIdsOn((await here.get('/account')).text);
+    expect(ids).toHaveLength(2);
+
+    await strange.get('/account');
+    expect((await strange.submit('/account/sessions/end', { session: id })).location).toBe('/account');
+    expect(await sessionsOf(service, user)).toBe(3);
+
+    expect((await here.submit('/account/sessions/end', { session: ids[0] ?? '' })).location).toBe('/account');
+    expect(await sessionsOf(service, user)).toBe(2);
+    expect((await here.submit('/account/sessions/end', { session: 'x' })).location).toBe('/account');
+
+    await here.submit('/account/sessions/end-others');
+    expect(await sessionsOf(service, user)).toBe(1);
+    expect((await here.get('/account')).status).toBe(200);
+    for (const other of [there, third]) expect((await other.get('/account')).status).toBe(303);
+    expect((await strange.get('/account')).status).toBe(200);
+  });
+});
+
+it('Cleaning deletes logins and links that have expired, and no others', async () => {
+  const [early, late] = [await addUser(service), await addUser(service)];
+  await loggedIn(early);
+  const [old, fresh] = [await addInvited(service), await addInvited(service)];
+  const links = service.app.get(PasswordLinks);
+  await links.invite(old);
+  const restore = moveClock(service, 8 * 24 * HOUR);
+  await loggedIn(late);
+  await links.invite(fresh);
+  await service.app.get(DashboardLoginsCleaning).run();
+  restore();
+  expect(await sessionsOf(service, early)).toBe(0);
+  expect(await sessionsOf(service, late)).toBe(1);
+  expect(await service.database.query('SELECT user_id FROM password_link')).toEqual([{ user_id: fresh.id }]);
+});

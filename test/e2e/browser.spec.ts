@@ -1,0 +1,290 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, inspect, tabTo, type WindowOptions } from '../support/browser.js';
+import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { mailTo, tokenIn } from '../support/mails.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { totpCode } from '../support/totp.js';
+import { moveClock } from '../support/clock.js';
+
+const NEW_PASSWORD = 'correct horse battery staple';
+
+describeInBrowser('In a browser', (windows) => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    rememberSecret(NEW_PASSWORD);
+    service = await startTestApp();
+  });
+  afterAll(() => service.close());
+  // What is wrong on any page of any journey.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
+  const titleOf = (page: Page) => page.locator('h1').textContent();
+
+  async function logIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+    await page.goto('/login');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  }
+
+  /** @returns the secret and the recovery codes */
+  async function setUpSecondFactor(page: Page): Promise<{ secret: string; codes: string[] }> {
+    await page.goto('/account');
+    await page.getByRole('link', { name: 'Set up two-factor authentication' }).click();
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    const secret = (await page.locator('code.secret').textContent()) ?? '';
+    await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
+    await page.getByRole('button', { name: 'Turn on two-factor authentication' }).click();
+    const codes = await page.locator('.codes code').allTextContents();
+    rememberSecret(secret, secret.replaceAll(' ', ''), ...codes);
+    return { secret, codes };
+  }
+
+  const protectedUser = async (): Promise<TestUser & { secret: string; codes: string[] }> => {
+    const user = await addUser(service);
+    const page = await open();
+    await logIn(page, user);
+    return { ...user, ...(await setUpSecondFactor(page)) };
+  };
+
+  it.each([true, false])('a user logs in and out (JavaScript: %s)', async (javaScript) => {
+    const user = await addUser(service);
+    const page = await open({ javaScript });
+    await page.goto('/account');
+    expect(await titleOf(page)).toBe('Log in');
+    await logIn(page, { email: user.email, password: 'wrong password' });
+    expect(await page.getByRole('alert').textContent()).toContain('E-mail address or password is wrong');
+    expect(await page.title()).toBe('Error: Log in · Merchant Connectivity');
+    // The address need not be typed again.
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
+    await page.getByLabel('Password').fill(user.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    expect(await titleOf(page)).toBe('Your account');
+    expect(await page.getByText('Chrome on Linux').count()).toBe(1);
+
+    await page.getByRole('button', { name: 'Log out' }).click();
+    expect(await titleOf(page)).toBe('Log in');
+    await page.goto('/account');
+    expect(await titleOf(page)).toBe('Log in');
+    expect(await auditOf(service, user)).toEqual([
+      'auth.login failure',
+      'auth.login success',
+      'auth.logout success',
+    ]);
+  });
+
+  it('the browser gives the session to no script', async () => {
+    const page = await open();
+    await logIn(page, await addUser(service));
+    expect(await page.evaluate('document.cookie')).toBe('');
+    const cookies = await page.context().cookies();
+    expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]).toSorted()).toEqual([
+      ['browser', true, 'Lax'],
+      ['session', true, 'Lax'],
+    ]);
+  });
+
+  it.each([true, false])(
+    'a user sets up a second factor and logs in with it (JavaScript: %s)',
+    async (javaScript) => {
+      const user = await addUser(service);
+      const page = await open({ javaScript });
+      await logIn(page, user);
+      const { secret, codes } = await setUpSecondFactor(page);
+      expect(codes).toHaveLength(10);
+      await page.getByRole('link', { name: 'I have kept them' }).click();
+      await page.getByRole('button', { name: 'Log out' }).click();
+
+      await logIn(page, user);
+      expect(await titleOf(page)).toBe('Enter your code');
+      await page.getByLabel('Code', { exact: true }).fill('000000');
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      expect(await page.getByText('This code is wrong').count()).toBe(1);
+      // The code of this half minute was used to set it up.
+      const restore = moveClock(service, 30_000);
+      await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      restore();
+      expect(await titleOf(page)).toBe('Your account');
+      await page.getByRole('button', { name: 'Log out' }).click();
+
+      await logIn(page, user);
+      await page.getByText('I cannot use my authenticator app').click();
+      await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
+      await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
+      expect(await titleOf(page)).toBe('Your account');
+
+      await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
+      await page.getByLabel('Your password').last().fill(user.password);
+      await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
+      expect(await page.getByText('It is off').count()).toBe(1);
+    },
+  );
+
+  it.each([true, false])(
+    'a user who lost the password sets a new one by mail (JavaScript: %s)',
+    async (javaScript) => {
+      const user = await addUser(service);
+      const page = await open({ javaScript });
+      await page.goto('/login');
+      await page.getByRole('link', { name: 'Forgot your password?' }).click();
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByRole('button', { name: 'Send the link' }).click();
+      expect(await titleOf(page)).toBe('Look into your mailbox');
+      const mail = await mailTo(service, user.email, 'Set a new password');
+      tokenIn(mail);
+      await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
+      await page.getByLabel('New password').fill(NEW_PASSWORD);
+      await page.getByRole('button', { name: 'Set the password' }).click();
+      expect(await titleOf(page)).toBe('Your password is set');
+      await page.getByRole('link', { name: 'Log in' }).click();
+      await logIn(page, { email: user.email, password: NEW_PASSWORD });
+      expect(await titleOf(page)).toBe('Your account');
+    },
+  );
+
+  it('a user does everything by keyboard, and sees where the focus is', async () => {
+    const user = await addUser(service);
+    const page = await open();
+    await page.goto('/account');
+    expect(await tabTo(page, 'E-mail address')).toEqual(['E-mail address']);
+    await page.keyboard.type(user.email);
+    expect(await tabTo(page, 'Password')).toEqual(['Password']);
+    await page.keyboard.type(user.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account');
+
+    const link = 'Set up two-factor authentication';
+    expect(await tabTo(page, link)).toEqual([
+      'Connect a device',
+      'Account',
+      'Log out',
+      'Change password',
+      link,
+    ]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account/second-factor');
+    await tabTo(page, 'Set it up');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/setup');
+    const secret = (await page.locator('code.secret').textContent()) ?? '';
+    rememberSecret(secret);
+    await tabTo(page, 'Code');
+    await page.keyboard.type(totpCode(secret));
+    await tabTo(page, 'Turn on two-factor authentication');
+    await page.keyboard.press('Space');
+    await page.getByText('Your recovery codes').waitFor();
+    const [code = ''] = await page.locator('.codes code').allTextContents();
+    rememberSecret(...(await page.locator('.codes code').allTextContents()));
+
+    await page.goto('/account');
+    await tabTo(page, 'Log out');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/login');
+    await tabTo(page, 'E-mail address');
+    await page.keyboard.type(user.email);
+    await tabTo(page, 'Password');
+    await page.keyboard.type(user.password);
+    await tabTo(page, 'Log in');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/login/second-factor');
+    expect(await tabTo(page, 'I cannot use my authenticator app')).toEqual([
+      'Code',
+      'Log in',
+      'I cannot use my authenticator app',
+    ]);
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Recovery code');
+    await page.keyboard.type(code);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account');
+  });
+
+  describe.each(['light', 'dark'] as const)('every page is for everybody, when it is %s', (scheme) => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await open({ scheme, bypassPolicy: true });
+    });
+    const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
+
+    it('for who is not logged in', async () => {
+      await page.goto('/login');
+      await inspected('login');
+      await logIn(page, { email: 'nobody@example.com', password: 'wrong password' });
+      await inspected('login-refused');
+      await page.goto('/password-reset');
+      await inspected('password-reset');
+      await page.getByLabel('E-mail address').fill('nobody@example.com');
+      await page.getByRole('button').click();
+      await inspected('password-reset-requested');
+      await page.goto('/password-reset/confirm?token=none');
+      await inspected('password-reset-void');
+      await page.goto('/password-reset/done');
+      await inspected('password-reset-done');
+
+      const user = await addUser(service);
+      await page.goto('/password-reset');
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByRole('button').click();
+      const token = tokenIn(await mailTo(service, user.email, 'Set a new password'));
+      await page.goto(`/password-reset/confirm?token=${token}`);
+      await inspected('password-reset-confirm');
+      await page.evaluate(`document.querySelector('form').noValidate = true`);
+      await page.getByLabel('New password').fill('short');
+      await page.getByRole('button').click();
+      await inspected('password-reset-too-short');
+    });
+
+    it('for who has the second step before them', async () => {
+      const user = await protectedUser();
+      await logIn(page, user);
+      await inspected('second-factor');
+      await page.getByLabel('Code', { exact: true }).fill('000000');
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await inspected('second-factor-wrong');
+      await page.getByText('I cannot use my authenticator app').click();
+      await page.getByLabel('Recovery code').fill('wrong');
+      await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
+      await inspected('second-factor-recovery-wrong');
+    });
+
+    it('for who is logged in', async () => {
+      const user = await addUser(service);
+      await logIn(await open(), user);
+      await logIn(page, user);
+      await inspected('account');
+      await page.goto('/account/password');
+      await inspected('password');
+      await page.getByLabel('Current password').fill('wrong password');
+      await page.getByLabel('New password').fill(NEW_PASSWORD);
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await inspected('password-refused');
+      await page.goto('/account/password/changed');
+      await inspected('password-changed');
+      await page.goto('/account/second-factor');
+      await inspected('second-factor-off');
+      await page.getByRole('button', { name: 'Set it up' }).click();
+      await inspected('second-factor-setup');
+      const secret = (await page.locator('code.secret').textContent()) ?? '';
+      rememberSecret(secret);
+      await page.getByLabel('Code', { exact: true }).fill('000000');
+      await page.getByRole('button', { name: 'Turn on' }).click();
+      await inspected('second-factor-setup-wrong');
+      await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
+      await page.getByRole('button', { name: 'Turn on' }).click();
+      rememberSecret(...(await page.locator('.codes code').allTextContents()));
+      await inspected('recovery-codes');
+      await page.goto('/account/second-factor');
+      await inspected('second-factor-on');
+      await page.getByLabel('Your password').first().fill('wrong password');
+      await page.getByRole('button', { name: 'Make new recovery codes' }).click();
+      await inspected('second-factor-refused');
+      await page.context().clearCookies({ name: 'browser' });
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await inspected('error');
+    });
+  });
+});

@@ -1,0 +1,493 @@
+import { createHash } from 'node:crypto';
+import { PasswordCheck } from '../../src/modules/dashboard-users/passwords/password-check.js';
+import { moveClock } from '../support/clock.js';
+import {
+  addInvited,
+  addUser,
+  auditOf,
+  disable,
+  sessionsOf,
+  someAddress,
+  type TestUser,
+} from '../support/dashboard-users.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Milliseconds before which no failure is answered; timers may be one early. */
+const FAILURES_ANSWERED_AT = 399;
+const WRONG = 'wrong password';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp(BEHIND_PROXY);
+});
+afterAll(() => service.close());
+
+const loggedIn = async (user: TestUser): Promise<Visitor> => {
+  const visitor = new Visitor(service);
+  expect((await visitor.logIn(user.email, user.password)).status).toBe(303);
+  return visitor;
+};
+
+/** All of an answer but for what differs with every one. */
+const comparable = ({ status, headers, text }: PageResponse, email: string) => {
+  const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers);
+  return { status, headers: rest, text: text.replaceAll(email, 'ADDRESS') };
+};
+
+describe('A login', () => {
+  it('opens a session, of whose token only a hash is kept', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    const { status, location, headers } = await visitor.logIn(user.email, user.password);
+    expect([status, location]).toEqual([303, '/account']);
+    expect(headers.get('cache-control')).toBe('no-store');
+
+    const token = visitor.session ?? '';
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    const hash = createHash('sha256').update(token).digest();
+    const rows = await service.database.query('SELECT * FROM dashboard_session WHERE token_hash = $1', [
+      hash,
+    ]);
+    expect(rows).toMatchObject([
+      { user_id: user.id, stage: 'complete', ip: visitor.ip, user_agent: 'visitor' },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(token);
+
+    const account = await visitor.get('/account');
+    expect(account.status).toBe(200);
+    expect(account.text).toContain(user.email);
+    expect(await auditOf(service, user)).toEqual(['auth.login success']);
+  });
+
+  it.each([
+    ['of a developer', '127.0.0.1', 'session', false],
+    ['of anybody else', 'dashboard.example.com', '__Host-session', true],
+  ])(
+    'gives the browser %s a cookie that no script and no other site gets',
+    async (_of, host, name, secure) => {
+      const user = await addUser(service);
+      const visitor = new Visitor(service, undefined, { 'x-forwarded-host': host });
+      const before = Date.now();
+      const { headers } = await visitor.logIn(user.email, user.password);
+      const [cookie = ''] = headers.getSetCookie();
+      const [pair = '', ...attributes] = cookie.split('; ');
+      expect(pair.startsWith(`${name}=`)).toBe(true);
+      const expires = attributes.find((each) => each.startsWith('Expires='))?.slice(8) ?? '';
+      expect(attributes.filter((each) => !each.startsWith('Expires=')).toSorted()).toEqual([
+        'HttpOnly',
+        'Path=/',
+        'SameSite=Lax',
+        ...(secure ? ['Secure'] : []),
+      ]);
+      expect(Math.abs(Date.parse(expires) - before - 12 * HOUR)).toBeLessThan(10_000);
+    },
+  );
+
+  it('takes the address in any case and with spaces around it', async () => {
+    const user = await addUser(service);
+    const { status } = await new Visitor(service).logIn(` ${user.email.toUpperCase()} `, user.password);
+    expect(status).toBe(303);
+  });
+
+  it('lasts 12 hours', async () => {
+    const visitor = await loggedIn(await addUser(service));
+    const early = moveClock(service, 12 * HOUR - MINUTE);
+    expect((await visitor.get('/account')).status).toBe(200);
+    early();
+    const late = moveClock(service, 12 * HOUR + MINUTE);
+    expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
+    late();
+  });
+
+  it('takes the place of an earlier one in the same browser (session fixation)', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    visitor.cookies.set('session', 'planted');
+    await visitor.logIn(user.email, user.password);
+    const first = visitor.copy();
+    expect(first.session).not.toBe('planted');
+
+    // Who is logged in gets the form too: some things ask for a fresh login.
+    const form = await visitor.get('/login');
+    expect(form.status).toBe(200);
+    expect(form.text).toContain('name="password"');
+    expect((await visitor.submit('/login', { email: user.email, password: user.password })).status).toBe(303);
+    expect(visitor.session).not.toBe(first.session);
+    expect((await first.get('/account')).status).toBe(303);
+    expect((await visitor.get('/account')).status).toBe(200);
+    expect(await sessionsOf(service, user)).toBe(1);
+  });
+
+  it('asks again for a field that is missing, and keeps the other', async () => {
+    const email = someAddress();
+    const withoutPassword = await new Visitor(service).logIn(email, '');
+    expect(withoutPassword.status).toBe(400);
+    expect(withoutPassword.text).toContain(`value="${email}"`);
+    expect(withoutPassword.text).toContain('aria-describedby="password-error"');
+    const withoutAddress = await new Visitor(service).logIn('  ', 'password');
+    expect(withoutAddress.status).toBe(400);
+    expect(withoutAddress.text).toContain('aria-describedby="email-error"');
+    expect(withoutAddress.text).not.toContain('value="password"');
+  });
+
+  it('fails as a whole when it cannot be written into the audit log', async () => {
+    const user = await addUser(service);
+    await service.database.query(`
+      CREATE FUNCTION refuse_login() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.actor_email = '${user.email}' THEN RAISE EXCEPTION 'no space left'; END IF;
+          RETURN NEW;
+        END $$;
+      CREATE TRIGGER refuse_login BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_login();`);
+    const visitor = new Visitor(service);
+    const { status, text, headers } = await visitor.logIn(user.email, user.password);
+    expect(status).toBe(500);
+    expect(text).not.toContain('no space left');
+    expect(headers.getSetCookie()).toEqual([]);
+    expect(visitor.session).toBeUndefined();
+    expect(await sessionsOf(service, user)).toBe(0);
+    await service.database.query('DROP FUNCTION refuse_login CASCADE');
+    expect((await visitor.logIn(user.email, user.password)).status).toBe(303);
+  });
+});
+
+describe('The way back', () => {
+  it('leads to the page that was asked for', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    const asked = await visitor.get('/account/second-factor?a=b');
+    expect(asked.location).toBe(`/login?next=${encodeURIComponent('/account/second-factor?a=b')}`);
+    const form = await visitor.get(asked.location ?? '');
+    expect(form.text).toContain('name="next" value="/account/second-factor?a=b"');
+    const done = await visitor.submit('/login', {
+      email: user.email,
+      password: user.password,
+      next: '/account/second-factor?a=b',
+    });
+    expect(done.location).toBe('/account/second-factor?a=b');
+  });
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/\t/evil.example',
+    '/a/..//evil.example',
+  ])('leads to nobody else (%j)', async (next) => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    const page = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
+    expect(page.text).toContain('name="next" value="/account"');
+    const { location } = await visitor.submit('/login', { email: user.email, password: user.password, next });
+    expect(location).toBe('/account');
+  });
+});
+
+describe('A login that fails', () => {
+  const existing = () => addUser(service);
+  const disabled = async () => {
+    const user = await addUser(service);
+    await disable(service, user);
+    return user;
+  };
+  const invited = () => addInvited(service);
+  const unknown = () => Promise.resolve({ email: someAddress() });
+
+  it('is the same for accounts that exist, are disabled or only invited, and addresses without one', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login');
+    const check = service.app.get(PasswordCheck);
+    const isRight = check.isRight.bind(check);
+    let checked = 0;
+    check.isRight = (...values) => {
+      checked += 1;
+      return isRight(...values);
+    };
+    const answers: ReturnType<typeof comparable>[] = [];
+    for (const make of [existing, unknown, disabled, invited]) {
+      const user = await make();
+      const begun = performance.now();
+      const answer = await visitor.logIn(user.email, WRONG);
+      expect(performance.now() - begun).toBeGreaterThan(FAILURES_ANSWERED_AT);
+      answers.push(comparable(answer, user.email));
+    }
+    check.isRight = isRight;
+    expect(checked).toBe(4);
+    expect(answers[0]).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') });
+    expect(answers).toEqual(answers.map(() => answers[0]));
+  });
+
+  it('is the same for the right password of a disabled user', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login');
+    const user = (await disabled()) as TestUser;
+    const right = await visitor.logIn(user.email, user.password);
+    const other = await unknown();
+    expect(comparable(right, user.email)).toEqual(
+      comparable(await visitor.logIn(other.email, WRONG), other.email),
+    );
+    expect(visitor.session).toBeUndefined();
+    expect(await auditOf(service, user)).toEqual(['auth.login denied']);
+  });
+
+  it('compares with a hash of the same cost where there is no account', async () => {
+    const user = await addUser(service);
+    const [row] = await service.database.query<{ password_hash: string }>(
+      'SELECT password_hash FROM dashboard_user WHERE id = $1',
+      [user.id],
+    );
+    const check = service.app.get(PasswordCheck);
+    expect(await check.isRight(undefined, user.password)).toBe(false);
+    expect(await check.isRight(null, user.password)).toBe(false);
+    expect(await check.isRight(row?.password_hash, user.password)).toBe(true);
+    const dummy = await (check as unknown as { dummy: Promise<string> }).dummy;
+    expect(dummy.split('$').slice(0, 4)).toEqual(row?.password_hash.split('$').slice(0, 4));
+    expect(dummy).toMatch(/^\$argon2id\$/);
+  });
+
+  it('is audited, with the address it came from, where there is an account', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, WRONG);
+    const rows = await service.database.query('SELECT * FROM audit_log WHERE actor_email = $1', [user.email]);
+    expect(rows).toMatchObject([
+      {
+        organization_id: service.organizationId,
+        action: 'auth.login',
+        outcome: 'failure',
+        actor_name: 'Ada',
+        target_type: 'user',
+        target_name: user.email,
+        context_ip: visitor.ip,
+        context_user_agent: 'visitor',
+      },
+    ]);
+  });
+
+  it.each([
+    '',
+    'x'.repeat(300),
+    `${'a'.repeat(300)}@example.com`,
+    `o'hara@example.com`,
+    'ünïcode@exämple.com',
+  ])('takes any text for an address (%#)', async (email) => {
+    expect([400, 403]).toContain((await new Visitor(service).logIn(email, WRONG)).status);
+  });
+
+  it('shows what was entered as text', async () => {
+    const { text } = await new Visitor(service).logIn('"><script>alert(1)</script>', WRONG);
+    expect(text).not.toContain('<script>');
+  });
+});
+
+describe('Guessing passwords', () => {
+  const attempts = (make: () => Visitor, count: number, email: (index: number) => string) =>
+    Promise.all(Array.from({ length: count }, (_, index) => make().logIn(email(index), WRONG)));
+  const countOf = (answers: PageResponse[], status: number) =>
+    answers.filter((answer) => answer.status === status).length;
+
+  it('is looked at 10 times for one account, whoever guesses, known or not', async () => {
+    const user = await addUser(service);
+    const unknown = { email: someAddress() };
+    for (const { email } of [user, unknown]) {
+      const answers = await attempts(
+        () => new Visitor(service),
+        30,
+        () => email,
+      );
+      expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([10, 20]);
+    }
+    const audited = await auditOf(service, user);
+    expect(audited.filter((entry) => entry.endsWith('failure'))).toHaveLength(10);
+    expect(audited.filter((entry) => entry.endsWith('denied'))).toHaveLength(20);
+
+    // The right password does not help now, and the answer is that for an unknown address.
+    const visitor = new Visitor(service);
+    await visitor.get('/login');
+    const refused = [
+      comparable(await visitor.logIn(user.email, user.password), user.email),
+      comparable(await visitor.logIn(unknown.email, WRONG), unknown.email),
+    ].map((answer) => {
+      const { 'retry-after': wait, ...headers } = answer.headers;
+      expect(Number(wait)).toBeGreaterThan(840);
+      expect(Number(wait)).toBeLessThanOrEqual(900);
+      return { ...answer, headers };
+    });
+    expect(refused[0]).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('Try again in 15 minutes'),
+    });
+    expect(refused[1]).toEqual(refused[0]);
+    expect(visitor.session).toBeUndefined();
+  });
+
+  it('is forgiven with the login that succeeds', async () => {
+    const user = await addUser(service);
+    for (let round = 0; round < 2; round += 1) {
+      const answers = await attempts(
+        () => new Visitor(service),
+        9,
+        () => user.email,
+      );
+      expect(countOf(answers, 403)).toBe(9);
+      await loggedIn(user);
+    }
+  });
+
+  it('is looked at 50 times from one address, whatever the accounts', async () => {
+    const ip = new Visitor(service).ip;
+    const answers = await attempts(() => new Visitor(service, ip), 50, someAddress);
+    expect(countOf(answers, 403)).toBe(50);
+    const user = await addUser(service);
+    const { status, headers } = await new Visitor(service, ip).logIn(user.email, user.password);
+    expect(status).toBe(429);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_400);
+    expect(await auditOf(service, user)).toEqual(['auth.login denied']);
+    await loggedIn(user);
+  });
+
+  it('counts the network of a subscriber of IPv6 as one address', async () => {
+    const answers = await attempts(
+      () => new Visitor(service, `2001:db8:1:2::${Math.floor(Math.random() * 0xffff).toString(16)}`),
+      51,
+      someAddress,
+    );
+    expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([50, 1]);
+    const neighbour = new Visitor(service, '2001:db8:1:3::1');
+    expect((await neighbour.logIn(someAddress(), WRONG)).status).toBe(403);
+  });
+});
+
+describe('A form', () => {
+  const send = async (visitor: Visitor, fields: Record<string, string>, headers?: Record<string, string>) => {
+    const user = await addUser(service);
+    const answer = await visitor.submit(
+      '/login',
+      { email: user.email, password: user.password, ...fields },
+      headers,
+    );
+    expect(visitor.session).toBeUndefined();
+    expect(await sessionsOf(service, user)).toBe(0);
+    expect(await auditOf(service, user)).toEqual([]);
+    return answer.status;
+  };
+  const prepared = async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login');
+    return visitor;
+  };
+  const tokenOf = (page: PageResponse) => /name="form_token" value="([\w-]+)"/.exec(page.text)?.[1] ?? '';
+
+  it('without our token is refused', async () => {
+    expect(await send(await prepared(), { form_token: '' })).toBe(403);
+    expect(await send(await prepared(), { form_token: 'x' })).toBe(403);
+  });
+
+  it('without the cookie of the browser is refused', async () => {
+    const visitor = await prepared();
+    visitor.cookies.clear();
+    expect(await send(visitor, {})).toBe(403);
+  });
+
+  it("with another browser's token is refused", async () => {
+    const token = tokenOf(await new Visitor(service).get('/login'));
+    expect(await send(await prepared(), { form_token: token })).toBe(403);
+  });
+
+  it('of before the login is refused after it, and of one login in another', async () => {
+    const user = await addUser(service);
+    const visitor = await prepared();
+    const before = tokenOf(await visitor.get('/login'));
+    await visitor.submit('/login', { email: user.email, password: user.password });
+    const first = tokenOf(await visitor.get('/account'));
+    expect((await visitor.submit('/account/sessions/end-others', { form_token: before })).status).toBe(403);
+    await visitor.logIn(user.email, user.password);
+    expect((await visitor.submit('/account/sessions/end-others', { form_token: first })).status).toBe(403);
+    expect((await visitor.get('/account')).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a neighbouring host', { 'sec-fetch-site': 'same-site' }],
+    ['another origin', { origin: 'https://evil.example' }],
+    ['nowhere', { origin: 'null' }],
+  ])('sent by a page of %s is refused', async (_of, headers) => {
+    expect(await send(await prepared(), {}, headers)).toBe(403);
+  });
+
+  it('sent by our own page is taken', async () => {
+    const { origin } = new URL(service.baseUrl);
+    for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin }] as Record<string, string>[]) {
+      const user = await addUser(service);
+      const visitor = await prepared();
+      const fields = { email: user.email, password: user.password };
+      expect((await visitor.submit('/login', fields, headers)).status).toBe(303);
+    }
+  });
+
+  it('of another kind is refused', async () => {
+    expect(await send(await prepared(), {}, { 'content-type': 'text/plain' })).toBe(400);
+  });
+});
+
+describe('A logout', () => {
+  it('ends the session, in the browser and for whoever copied it', async () => {
+    const user = await addUser(service);
+    const visitor = await loggedIn(user);
+    await visitor.get('/account');
+    const copy = visitor.copy();
+    const { status, location } = await visitor.submit('/logout');
+    expect([status, location]).toEqual([303, '/login']);
+    expect(visitor.session).toBeUndefined();
+    expect((await copy.get('/account')).status).toBe(303);
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.logout success']);
+    // Twice is once.
+    expect((await copy.submit('/logout')).location).toBe('/login');
+    expect(await auditOf(service, user)).toHaveLength(2);
+  });
+
+  it('takes more than a link', async () => {
+    const visitor = await loggedIn(await addUser(service));
+    expect((await visitor.get('/logout')).status).toBe(405);
+    expect((await visitor.get('/account')).status).toBe(200);
+  });
+});
+
+describe('A user who is', () => {
+  it('disabled is out at once', async () => {
+    const user = await addUser(service);
+    const visitor = await loggedIn(user);
+    await disable(service, user);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('removed is out at once', async () => {
+    const user = await addUser(service);
+    const visitor = await loggedIn(user);
+    await service.database.query('DELETE FROM dashboard_user WHERE id = $1', [user.id]);
+    expect((await visitor.get('/account')).status).toBe(303);
+    expect((await visitor.logIn(user.email, user.password)).status).toBe(403);
+  });
+});
+
+it.each(['x', 'x'.repeat(5_000), '%00', 'a;b'])(
+  'A session cookie that is none is nobody (%#)',
+  async (value) => {
+    const visitor = new Visitor(service);
+    visitor.cookies.set('session', value);
+    expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
+  },
+);
+
+it.each(['/login', '/password-reset', '/account', '/account/password'])(
+  '%s is served only where the dashboard is',
+  async (path) => {
+    const platform = await startTestApp({ SURFACES: 'platform' });
+    expect((await new Visitor(platform).get(path)).status).toBe(404);
+    await platform.close();
+  },
+);

@@ -1,0 +1,373 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { PasswordLinks } from '../../src/modules/dashboard-users/index.js';
+import { moveClock } from '../support/clock.js';
+import {
+  addInvited,
+  addUser,
+  auditOf,
+  disable,
+  sessionsOf,
+  someAddress,
+  type TestUser,
+} from '../support/dashboard-users.js';
+import { mailsTo, mailTo, tokenIn } from '../support/mails.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NEW_PASSWORD = 'correct horse battery staple';
+const RESET = 'Set a new password';
+const INVITATION = 'Your invitation';
+const CHANGED = 'Your password was changed';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  rememberSecret(NEW_PASSWORD);
+  service = await startTestApp(BEHIND_PROXY);
+});
+afterAll(() => service.close());
+
+const ask = (email: string, visitor = new Visitor(service)) => visitor.fill('/password-reset', { email });
+
+async function linkFor(email: string, visitor?: Visitor): Promise<string> {
+  await service.database.query(`DELETE FROM password_link`);
+  const known = new Set(mailsTo(service, email));
+  expect((await ask(email, visitor)).status).toBe(200);
+  for (;;) {
+    const mail = mailsTo(service, email).find((each) => !known.has(each) && each.includes(RESET));
+    if (mail) return tokenIn(mail);
+    await pause(20);
+  }
+}
+
+const confirmPath = (token: string) => `/password-reset/confirm?token=${token}`;
+
+async function set(token: string, password = NEW_PASSWORD): Promise<PageResponse> {
+  const visitor = new Visitor(service);
+  await visitor.get('/password-reset');
+  return visitor.submit('/password-reset/confirm', { token, new_password: password });
+}
+
+const comparable = ({ status, headers, text }: PageResponse, email: string) => {
+  const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers);
+  return { status, headers: rest, text: text.replaceAll(email, 'ADDRESS') };
+};
+
+const canLogIn = async ({ email }: { email: string }, password: string): Promise<boolean> =>
+  (await new Visitor(service).logIn(email, password)).status === 303;
+
+describe('Asking for a new password', () => {
+  it('mails a link that sets one, ends all logins, and tells the user', async () => {
+    const user = await addUser(service);
+    const elsewhere = new Visitor(service);
+    await elsewhere.logIn(user.email, user.password);
+    const token = await linkFor(user.email);
+    const rows = await service.database.query('SELECT * FROM password_link');
+    expect(rows).toMatchObject([
+      { token_hash: createHash('sha256').update(token).digest(), user_id: user.id },
+    ]);
+
+    const visitor = new Visitor(service);
+    const form = await visitor.get(confirmPath(token));
+    expect(form.status).toBe(200);
+    expect(form.text).toContain('autocomplete="new-password"');
+    expect(form.headers.get('referrer-policy')).toBe('same-origin');
+    const done = await visitor.submit('/password-reset/confirm', { token, new_password: NEW_PASSWORD });
+    expect(done.location).toBe('/password-reset/done');
+    expect((await visitor.get('/password-reset/done')).text).toContain('href="/login"');
+
+    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect(await sessionsOf(service, user)).toBe(0);
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.password_reset success']);
+    const mail = await mailTo(service, user.email, CHANGED);
+    expect(mail).not.toContain(NEW_PASSWORD);
+    expect(await canLogIn(user, user.password)).toBe(false);
+    expect(await canLogIn(user, NEW_PASSWORD)).toBe(true);
+  });
+
+  it('is answered the same for accounts that exist, are disabled or only invited, and for addresses without one', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/password-reset');
+    const disabled = await addUser(service);
+    await disable(service, disabled);
+    const existing = await addUser(service);
+    const others = [{ email: someAddress() }, disabled, await addInvited(service)];
+    const answers: ReturnType<typeof comparable>[] = [];
+    for (const { email } of [...others, existing]) answers.push(comparable(await ask(email, visitor), email));
+    expect(answers[0]?.status).toBe(200);
+    expect(answers).toEqual(answers.map(() => answers[0]));
+
+    await mailTo(service, existing.email, RESET);
+    for (const { email } of others) expect(mailsTo(service, email)).toEqual([]);
+  });
+
+  it('is answered before anybody looks for the account', async () => {
+    const user = await addUser(service);
+    const blocker = new pg.Client({ connectionString: service.database.url });
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE dashboard_user, password_link IN ACCESS EXCLUSIVE MODE');
+    try {
+      for (const email of [user.email, someAddress()]) expect((await ask(email)).status).toBe(200);
+      expect(mailsTo(service, user.email)).toEqual([]);
+    } finally {
+      await blocker.end();
+    }
+    await mailTo(service, user.email, RESET);
+  });
+
+  it('asks again when the address is missing', async () => {
+    const { status, text } = await ask(' ');
+    expect(status).toBe(400);
+    expect(text).toContain('aria-describedby="email-error"');
+  });
+
+  it('is limited for one account, known or not, and from one address', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/password-reset');
+    const refused: ReturnType<typeof comparable>[] = [];
+    for (const { email } of [await addUser(service), { email: someAddress() }]) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => ask(email)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
+      const answer = comparable(await ask(email, visitor), email);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(3_400);
+      refused.push({ ...answer, headers: { ...answer.headers, 'retry-after': '' } });
+    }
+    expect(refused[0]?.status).toBe(429);
+    expect(refused[1]).toEqual(refused[0]);
+
+    const { ip } = new Visitor(service);
+    const answers = await Promise.all(
+      Array.from({ length: 21 }, () => ask(someAddress(), new Visitor(service, ip))),
+    );
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+  });
+
+  it('refuses a form that is not ours', async () => {
+    const visitor = new Visitor(service);
+    const user = await addUser(service);
+    expect((await visitor.submit('/password-reset', { email: user.email })).status).toBe(403);
+    await pause(100);
+    expect(mailsTo(service, user.email)).toEqual([]);
+  });
+
+  it('leads to our own address, whatever the request calls it', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service, undefined, { 'x-forwarded-host': 'evil.example' });
+    visitor.cookies.set('__Host-browser', 'x');
+    await ask(user.email, visitor);
+    expect(await mailTo(service, user.email, RESET)).toContain(
+      `\r\n${service.baseUrl}/password-reset/confirm?`,
+    );
+  });
+});
+
+describe('A link', () => {
+  let user: TestUser;
+  beforeEach(async () => {
+    user = await addUser(service);
+  });
+
+  it('is not used up by looking at it, nor by a password that is not taken', async () => {
+    const token = await linkFor(user.email);
+    for (let time = 0; time < 3; time += 1) {
+      expect((await new Visitor(service).get(confirmPath(token))).status).toBe(200);
+    }
+    for (const password of ['', 'too short 7', 'x'.repeat(257)]) {
+      const { status, text } = await set(token, password);
+      expect(status).toBe(400);
+      expect(text).toContain('Choose a password of 12 to 256 characters.');
+      if (password !== '') expect(text).not.toContain(password);
+    }
+    expect((await set(token)).location).toBe('/password-reset/done');
+  });
+
+  it.each([
+    ['x'.repeat(256), 'of 256 characters'],
+    ['😀'.repeat(12), 'of 12 characters outside the plane'],
+    [' spaces at the ends count ', 'with spaces'],
+  ])('sets a password %#', async (password) => {
+    expect((await set(await linkFor(user.email), password)).location).toBe('/password-reset/done');
+    expect(await canLogIn(user, password)).toBe(true);
+    expect(await canLogIn(user, password.slice(0, -1))).toBe(false);
+  });
+
+  it('sets a password that other keyboards spell otherwise', async () => {
+    await set(await linkFor(user.email), 'Käsebrötchen mit Salz'.normalize('NFD'));
+    expect(await canLogIn(user, 'Käsebrötchen mit Salz'.normalize('NFC'))).toBe(true);
+  });
+
+  it('works once, also for 20 rivals', async () => {
+    const token = await linkFor(user.email);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => set(token, `password of rival ${index}`)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array(19).fill(400)]);
+    const winner = answers.findIndex(({ status }) => status === 303);
+    expect(await canLogIn(user, `password of rival ${winner}`)).toBe(true);
+    expect(await auditOf(service, user)).toEqual(['auth.password_reset success', 'auth.login success']);
+    expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
+  });
+
+  it('works for an hour', async () => {
+    const token = await linkFor(user.email);
+    const late = moveClock(service, HOUR + 1_000);
+    expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
+    expect((await set(token)).status).toBe(400);
+    late();
+    const early = moveClock(service, HOUR - 60_000);
+    expect((await set(token)).status).toBe(303);
+    early();
+  });
+
+  it('is void once a newer one was sent', async () => {
+    const first = await linkFor(user.email);
+    const known = mailsTo(service, user.email).length;
+    await ask(user.email);
+    while (mailsTo(service, user.email).length === known) await pause(20);
+    expect((await set(first)).status).toBe(400);
+    const tokens = mailsTo(service, user.email).map(tokenIn);
+    const second = tokens.find((token) => token !== first) ?? '';
+    expect((await set(second)).status).toBe(303);
+  });
+
+  it('is void once the user is disabled or removed', async () => {
+    const token = await linkFor(user.email);
+    await disable(service, user);
+    expect((await set(token)).text).toContain('This link does not work');
+    const other = await addUser(service);
+    const lost = await linkFor(other.email);
+    await service.database.query('DELETE FROM dashboard_user WHERE id = $1', [other.id]);
+    expect((await set(lost)).status).toBe(400);
+  });
+
+  it.each(['', 'x', 'x'.repeat(5_000), '&token=a', '%00'])('that is none is told so (%#)', async (token) => {
+    const { status, text } = await new Visitor(service).get(confirmPath(token));
+    expect(status).toBe(400);
+    if (token !== '%00') expect(text).toContain('This link does not work');
+    if (token !== '%00') expect((await set(token)).status).toBe(400);
+  });
+
+  it('lets in who was locked out by the guesses of others, but not past the second factor', async () => {
+    await Promise.all(
+      Array.from({ length: 11 }, () => new Visitor(service).logIn(user.email, 'wrong password')),
+    );
+    expect(await canLogIn(user, user.password)).toBe(false);
+    await service.database.query('UPDATE dashboard_user SET totp_enabled_at = now() WHERE id = $1', [
+      user.id,
+    ]);
+    await set(await linkFor(user.email));
+    const { location } = await new Visitor(service).logIn(user.email, NEW_PASSWORD);
+    expect(location).toBe('/login/second-factor');
+  });
+
+  it('sets nothing when it cannot be written into the audit log', async () => {
+    const token = await linkFor(user.email);
+    await service.database.query(`
+      CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.action = 'auth.password_reset' THEN RAISE EXCEPTION 'no space left'; END IF;
+          RETURN NEW;
+        END $$;
+      CREATE TRIGGER refuse_entry BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_entry();`);
+    expect((await set(token)).status).toBe(500);
+    await service.database.query('DROP FUNCTION refuse_entry CASCADE');
+    expect(await canLogIn(user, user.password)).toBe(true);
+    expect((await set(token)).status).toBe(303);
+  });
+});
+
+describe('An invitation', () => {
+  const invite = async (email?: string) => {
+    const invited = await addInvited(service, email);
+    await service.app.get(PasswordLinks).invite(invited);
+    const mail = await mailTo(service, invited.email, INVITATION);
+    return { ...invited, mail, token: tokenIn(mail) };
+  };
+
+  it('sets the first password within 7 days', async () => {
+    const invited = await invite();
+    expect(invited.mail).toContain('the dashboard of Test organization');
+    const restore = moveClock(service, 7 * DAY - HOUR);
+    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
+    expect((await set(invited.token)).location).toBe('/password-reset/done');
+    expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
+    restore();
+    expect(await auditOf(service, invited)).toEqual(['auth.password_reset success', 'auth.login success']);
+  });
+
+  it('is over after 7 days', async () => {
+    const { token } = await invite();
+    const restore = moveClock(service, 7 * DAY + HOUR);
+    expect((await set(token)).status).toBe(400);
+    restore();
+  });
+
+  it('is not made void by whoever asks for a new password', async () => {
+    const { email, token } = await invite();
+    await ask(email);
+    await pause(100);
+    expect((await set(token)).status).toBe(303);
+  });
+
+  it('says who has an account elsewhere, on the page of the link alone, and stays', async () => {
+    const other = await service.anotherOrganization();
+    const taken = await addUser(service, other.id);
+    const invited = await invite(taken.email);
+    expect((await new Visitor(service).get(confirmPath(invited.token))).text).toContain('Set a password');
+    const { status, text } = await set(invited.token);
+    expect(status).toBe(409);
+    expect(text).toContain('You have an account already');
+    expect(await auditOf(service, taken)).toEqual([]);
+    expect(await canLogIn(taken, taken.password)).toBe(true);
+    expect((await new Visitor(service).get(confirmPath(invited.token))).status).toBe(200);
+  });
+});
+
+describe('Changing the password', () => {
+  const change = (visitor: Visitor, current: string, next: string) =>
+    visitor.fill('/account/password', { current_password: current, new_password: next });
+
+  it('takes the current one, ends the other logins, and tells the user', async () => {
+    const user = await addUser(service);
+    const [here, there] = [new Visitor(service), new Visitor(service)];
+    for (const visitor of [here, there]) await visitor.logIn(user.email, user.password);
+    const token = await linkFor(user.email);
+
+    expect((await change(here, 'wrong password', NEW_PASSWORD)).status).toBe(403);
+    expect((await change(here, '', NEW_PASSWORD)).status).toBe(403);
+    expect((await change(here, user.password, 'short')).status).toBe(400);
+    expect((await there.get('/account')).status).toBe(200);
+
+    expect((await change(here, user.password, NEW_PASSWORD)).location).toBe('/account/password/changed');
+    expect((await here.get('/account/password/changed')).status).toBe(200);
+    expect((await there.get('/account')).status).toBe(303);
+    // What somebody else may have asked for is void too.
+    expect((await set(token)).status).toBe(400);
+    await mailTo(service, user.email, CHANGED);
+    expect(await canLogIn(user, user.password)).toBe(false);
+    expect(await canLogIn(user, NEW_PASSWORD)).toBe(true);
+    expect((await auditOf(service, user)).filter((entry) => entry.startsWith('auth.password'))).toEqual([
+      'auth.password_reset failure',
+      'auth.password_reset failure',
+      'auth.password_reset success',
+    ]);
+  });
+});
+
+// Last: transactions belong to the application that was started last, of all in one process.
+describe('A mail that cannot be sent', () => {
+  it('is told to the operators, without its recipient, and to nobody else', async () => {
+    const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });
+    const user = await addUser(broken);
+    const visitor = new Visitor(broken);
+    expect((await visitor.fill('/password-reset', { email: user.email })).status).toBe(200);
+    rememberSecret(user.email);
+    // Closing waits for what is under way.
+    await broken.close();
+  });
+});

@@ -1,0 +1,418 @@
+import { DashboardSessions } from '../../src/modules/dashboard-users/index.js';
+import { SecondFactorRepository } from '../../src/modules/dashboard-users/second-factor/second-factor.repository.js';
+import { SecondFactor } from '../../src/modules/dashboard-users/second-factor/second-factor.service.js';
+import type { DashboardUser } from '../../src/modules/dashboard-users/users/dashboard-user.entity.js';
+import { moveClock } from '../support/clock.js';
+import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { logLinesOf } from '../support/log-lines.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { totpCode } from '../support/totp.js';
+import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+
+const STEP = 30_000;
+const MINUTE = 60_000;
+const SETUP = '/account/second-factor/setup';
+
+let service: TestApp;
+/** No code of a step is good twice, so each test goes on a few steps later. */
+let ahead = 0;
+let restoreClock: () => void = () => undefined;
+
+beforeAll(async () => {
+  service = await startTestApp(BEHIND_PROXY);
+});
+beforeEach(() => goOn());
+afterAll(() => service.close());
+
+function goOn(): void {
+  restoreClock();
+  ahead += 3 * STEP;
+  restoreClock = moveClock(service, ahead);
+}
+
+const codeOf = (secret: string, steps = 0) => totpCode(secret, Date.now() + ahead + steps * STEP);
+
+const secretOn = (page: PageResponse): string => {
+  const secret = (/<code class="secret">([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(' ', '');
+  rememberSecret(secret);
+  return secret;
+};
+
+const recoveryCodesOn = (page: PageResponse): string[] => {
+  const codes = [...page.text.matchAll(/<code>([2-9A-Z]{5}-[2-9A-Z]{5})<\/code>/g)].map(
+    ([, code]) => code ?? '',
+  );
+  rememberSecret(...codes, ...codes.map((code) => code.replace('-', '')));
+  return codes;
+};
+
+interface ProtectedUser extends TestUser {
+  readonly secret: string;
+  readonly recoveryCodes: string[];
+  /** Where it was set up, still logged in. */
+  readonly visitor: Visitor;
+}
+
+async function protectedUser(): Promise<ProtectedUser> {
+  const user = await addUser(service);
+  const visitor = new Visitor(service);
+  await visitor.logIn(user.email, user.password);
+  await visitor.get('/account/second-factor');
+  await visitor.submit(SETUP);
+  const secret = secretOn(await visitor.get(SETUP));
+  const enabled = await visitor.submit('/account/second-factor/enable', { code: codeOf(secret) });
+  expect(enabled.status).toBe(200);
+  goOn();
+  return { ...user, secret, recoveryCodes: recoveryCodesOn(enabled), visitor };
+}
+
+/** Before the second step of a login. */
+async function halfLoggedIn({ email, password }: TestUser): Promise<Visitor> {
+  const visitor = new Visitor(service);
+  expect((await visitor.logIn(email, password)).location).toBe('/login/second-factor');
+  expect((await visitor.get('/login/second-factor')).status).toBe(200);
+  return visitor;
+}
+
+/** So many as no account may log in with their passwords in a quarter of an hour. */
+async function manyHalfLoggedIn(user: TestUser, count: number): Promise<Visitor[]> {
+  const visitors = Array.from({ length: count }, () => new Visitor(service));
+  for (const visitor of visitors) {
+    const origin = { ip: visitor.ip, userAgent: 'visitor' };
+    const { token } = await service.app.get(DashboardSessions).open(user.id, 'second_factor', origin);
+    rememberSecret(token);
+    visitor.cookies.set('session', token);
+    await visitor.get('/login/second-factor');
+  }
+  return visitors;
+}
+
+const prove = (visitor: Visitor, proof: Record<string, string>) =>
+  visitor.submit('/login/second-factor', proof);
+
+const statusesOf = (answers: PageResponse[]) => answers.map(({ status }) => status).toSorted();
+
+const columnsOf = async ({ id }: TestUser) => {
+  const [row] = await service.database.query<Record<string, unknown>>(
+    `SELECT totp_secret_sealed, totp_enabled_at, totp_last_step,
+            (SELECT count(*)::int FROM recovery_code WHERE user_id = id) AS recovery_codes
+       FROM dashboard_user WHERE id = $1`,
+    [id],
+  );
+  return row ?? {};
+};
+
+describe('Setting it up', () => {
+  it('shows a secret, takes a code of it, and shows 10 recovery codes once', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    expect((await visitor.get('/account/second-factor')).text).toContain('<strong>off</strong>');
+    expect((await visitor.submit(SETUP)).location).toBe(SETUP);
+    const page = await visitor.get(SETUP);
+    const secret = secretOn(page);
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(page.text).toMatch(/<svg class="qr"[^>]+role="img"[^>]+><path d="M4 4h1v1h-1z/);
+    expect(secretOn(await visitor.get(SETUP))).toBe(secret);
+    expect(await columnsOf(user)).toMatchObject({ totp_enabled_at: null, recovery_codes: 0 });
+
+    const wrong = await visitor.submit('/account/second-factor/enable', { code: '000000' });
+    expect(wrong.status).toBe(400);
+    expect(secretOn(wrong)).toBe(secret);
+
+    const enabled = await visitor.submit('/account/second-factor/enable', { code: codeOf(secret) });
+    const codes = recoveryCodesOn(enabled);
+    expect(new Set(codes).size).toBe(10);
+    expect(enabled.headers.get('cache-control')).toBe('no-store');
+    const state = await visitor.get('/account/second-factor');
+    expect(state.text).toContain('<strong>on</strong>');
+    expect(state.text).toContain('You have 10 left');
+    expect(state.text).not.toContain(codes[0]);
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.two_factor_enable success']);
+
+    const columns = await columnsOf(user);
+    expect(columns).toMatchObject({ recovery_codes: 10 });
+    expect((columns['totp_secret_sealed'] as Buffer).toString('latin1')).not.toContain(secret);
+  });
+
+  it('does not begin anew once it is on', async () => {
+    const user = await protectedUser();
+    const before = await columnsOf(user);
+    expect((await user.visitor.get(SETUP)).location).toBe('/account/second-factor');
+    await user.visitor.get('/account');
+    await user.visitor.submit(SETUP);
+    const again = await user.visitor.submit('/account/second-factor/enable', { code: codeOf(user.secret) });
+    expect(again.location).toBe('/account/second-factor');
+    expect(await columnsOf(user)).toEqual(before);
+  });
+
+  it('is done once by rivals', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    await visitor.get('/account/second-factor');
+    await visitor.submit(SETUP);
+    const code = codeOf(secretOn(await visitor.get(SETUP)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => visitor.copy().submit('/account/second-factor/enable', { code })),
+    );
+    expect(answers.flatMap(recoveryCodesOn)).toHaveLength(10);
+    expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
+    expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.two_factor_enable success']);
+  });
+
+  it('asks for a login', async () => {
+    for (const path of ['/account/second-factor', SETUP])
+      expect((await new Visitor(service).get(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
+  });
+});
+
+describe('A login with a second factor', () => {
+  it('takes password and code, and gets a new token with the second', async () => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    const half = visitor.copy();
+    // The first step alone is good for nothing.
+    expect((await visitor.get('/account')).status).toBe(303);
+    await visitor.get('/login/second-factor');
+    const { location, headers } = await prove(visitor, {
+      code: codeOf(user.secret),
+      next: '/account/password',
+    });
+    expect(location).toBe('/account/password');
+    expect(visitor.session).not.toBe(half.session);
+    expect((await visitor.get('/account')).status).toBe(200);
+    expect((await half.get('/account')).status).toBe(303);
+    expect((await half.get('/login/second-factor')).location).toBe('/login');
+    expect(await auditOf(service, user)).toEqual([
+      'auth.login success',
+      'auth.two_factor_enable success',
+      'auth.login success',
+    ]);
+    expect(JSON.stringify(logLinesOf(headers.get('x-request-id')))).not.toContain(codeOf(user.secret));
+  });
+
+  it('keeps where to go over both steps', async () => {
+    const user = await protectedUser();
+    const visitor = new Visitor(service);
+    const { location } = await visitor.logIn(user.email, user.password, '/device?a=b');
+    expect(location).toBe(`/login/second-factor?next=${encodeURIComponent('/device?a=b')}`);
+    expect((await visitor.get(location ?? '')).text).toContain('name="next" value="/device?a=b"');
+    const foul = await prove(visitor, { code: codeOf(user.secret), next: '//evil.example' });
+    expect(foul.location).toBe('/account');
+  });
+
+  it.each([-1, 1])('takes the code of a clock that is off by %i step', async (steps) => {
+    const user = await protectedUser();
+    expect((await prove(await halfLoggedIn(user), { code: codeOf(user.secret, steps) })).status).toBe(303);
+  });
+
+  it.each<[string, (secret: string) => string]>([
+    ['of two steps ago', (secret) => codeOf(secret, -2)],
+    ['of the step after the next', (secret) => codeOf(secret, 2)],
+    ['of nothing', () => ''],
+    ['of letters', () => 'ABCDEF'],
+    ['of another secret', () => codeOf('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP')],
+  ])('refuses a code %s, and says so', async (_of, code) => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    const { status, text } = await prove(visitor, { code: code(user.secret) });
+    expect(status).toBe(403);
+    expect(text).toContain('aria-invalid="true"');
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('takes no code that was taken before, nor an earlier one', async () => {
+    const user = await protectedUser();
+    const [late, code, early] = [1, 0, -1].map((steps) => codeOf(user.secret, steps));
+    expect((await prove(await halfLoggedIn(user), { code: code ?? '' })).status).toBe(303);
+    expect((await prove(await halfLoggedIn(user), { code: code ?? '' })).status).toBe(403);
+    expect((await prove(await halfLoggedIn(user), { code: early ?? '' })).status).toBe(403);
+    expect((await prove(await halfLoggedIn(user), { code: late ?? '' })).status).toBe(303);
+  });
+
+  it('takes the same code once from 20 rivals in one browser', async () => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    const code = codeOf(user.secret);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => prove(visitor.copy(), { code })));
+    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+    expect(await sessionsOf(service, user)).toBe(2);
+  });
+
+  it('takes the same code once from 20 rivals who all know the password', async () => {
+    const user = await protectedUser();
+    const rivals = await manyHalfLoggedIn(user, 20);
+    const code = codeOf(user.secret);
+    const answers = await Promise.all(rivals.map((visitor) => prove(visitor, { code })));
+    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+
+    // Most were stopped because they were too many: what decides among those that were not?
+    const secondFactor = service.app.get(SecondFactorRepository);
+    const step = Math.floor((Date.now() + ahead) / STEP) + 1;
+    const taken = await Promise.all(Array.from({ length: 20 }, () => secondFactor.acceptStep(user.id, step)));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('looks at 5 of 30 codes that are guessed at once', async () => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    const before = (await auditOf(service, user)).length;
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => prove(visitor.copy(), { code: 'ABCDEF' })),
+    );
+    expect(statusesOf(answers)).toEqual([...Array(5).fill(403), ...Array(25).fill(429)]);
+    const audited = (await auditOf(service, user)).slice(before).toSorted();
+    expect(audited).toEqual([...Array(25).fill('auth.login denied'), ...Array(5).fill('auth.login failure')]);
+
+    // Neither the right code helps now, nor a new login, nor a recovery code.
+    const again = await halfLoggedIn(user);
+    const { status, headers } = await prove(again, { code: codeOf(user.secret) });
+    expect(status).toBe(429);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(840);
+    expect((await prove(again, { recovery_code: user.recoveryCodes[0] ?? '' })).status).toBe(429);
+    expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
+  });
+
+  it('gives 10 minutes for the second step', async () => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    ahead += 11 * MINUTE;
+    goOn();
+    expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
+    expect((await visitor.get('/login/second-factor')).location).toBe('/login');
+  });
+
+  it('ends between the steps when the user is disabled, or the password is reset', async () => {
+    const user = await protectedUser();
+    const visitor = await halfLoggedIn(user);
+    await disable(service, user);
+    expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
+  });
+
+  it('asks nobody for a code who gave no password', async () => {
+    const visitor = new Visitor(service);
+    expect((await visitor.get('/login/second-factor?next=/device')).location).toBe('/login?next=%2Fdevice');
+    await visitor.get('/login');
+    expect((await prove(visitor, { code: '123456' })).location).toBe('/login');
+  });
+});
+
+describe('A recovery code', () => {
+  it('stands in for the app once, however it is spelt', async () => {
+    const user = await protectedUser();
+    const [first = '', second = ''] = user.recoveryCodes;
+    const visitor = await halfLoggedIn(user);
+    expect((await prove(visitor, { recovery_code: first })).location).toBe('/account');
+    expect((await visitor.get('/account/second-factor')).text).toContain('You have 9 left');
+
+    const again = await halfLoggedIn(user);
+    const { status, text } = await prove(again, { recovery_code: first });
+    expect(status).toBe(403);
+    expect(text).toContain('<details open');
+    const spelt = ` ${second.toLowerCase().replace('-', ' ')} `;
+    expect((await prove(again, { recovery_code: spelt })).status).toBe(303);
+  });
+
+  it('works once for 20 rivals', async () => {
+    const user = await protectedUser();
+    const [code = ''] = user.recoveryCodes;
+    const rivals = await manyHalfLoggedIn(user, 20);
+    const answers = await Promise.all(rivals.map((visitor) => prove(visitor, { recovery_code: code })));
+    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+    expect(await columnsOf(user)).toMatchObject({ recovery_codes: 9 });
+
+    const secondFactor = service.app.get(SecondFactor);
+    const [row] = await service.database.query('SELECT * FROM dashboard_user WHERE id = $1', [user.id]);
+    const known = { ...(row as unknown as DashboardUser), totpEnabledAt: new Date(0) };
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        secondFactor.accepts(known, { recoveryCode: user.recoveryCodes[1] ?? '' }),
+      ),
+    );
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it("is nobody else's", async () => {
+    const [user, other] = [await protectedUser(), await protectedUser()];
+    const visitor = await halfLoggedIn(user);
+    expect((await prove(visitor, { recovery_code: other.recoveryCodes[0] ?? '' })).status).toBe(403);
+    expect(await columnsOf(other)).toMatchObject({ recovery_codes: 10 });
+  });
+
+  it('is replaced on demand, for who knows the password', async () => {
+    const user = await protectedUser();
+    const renew = (password: string) =>
+      user.visitor.fill('/account/second-factor', { password }, '/account/second-factor/recovery-codes');
+    expect((await renew('wrong password')).status).toBe(403);
+    const codes = recoveryCodesOn(await renew(user.password));
+    expect(codes).toHaveLength(10);
+    expect(codes.filter((code) => user.recoveryCodes.includes(code))).toEqual([]);
+    const visitor = await halfLoggedIn(user);
+    expect((await prove(visitor, { recovery_code: user.recoveryCodes[0] ?? '' })).status).toBe(403);
+    expect((await prove(visitor, { recovery_code: codes[0] ?? '' })).status).toBe(303);
+  });
+});
+
+describe('Turning it off', () => {
+  const turnOff = (visitor: Visitor, password: string) =>
+    visitor.fill(
+      '/account/second-factor',
+      { password_to_turn_off: password },
+      '/account/second-factor/disable',
+    );
+
+  it('asks for the password, and leaves nothing behind', async () => {
+    const user = await protectedUser();
+    const refused = await turnOff(user.visitor, 'wrong password');
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('id="password_to_turn_off-error"');
+    expect((await turnOff(user.visitor, '')).status).toBe(403);
+    expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
+    expect(await columnsOf(user)).toEqual({
+      totp_secret_sealed: null,
+      totp_enabled_at: null,
+      totp_last_step: null,
+      recovery_codes: 0,
+    });
+    expect((await auditOf(service, user)).slice(2)).toEqual([
+      'auth.two_factor_disable failure',
+      'auth.two_factor_disable failure',
+      'auth.two_factor_disable success',
+    ]);
+    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/account');
+    // Twice is once.
+    expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
+    expect(
+      (await auditOf(service, user)).filter((entry) => entry.startsWith('auth.two_factor')),
+    ).toHaveLength(4);
+  });
+
+  it('is no way to guess the password', async () => {
+    const user = await protectedUser();
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, () => turnOff(user.visitor.copy(), 'wrong password')),
+    );
+    expect(statusesOf(answers)).toEqual([...Array(10).fill(403), ...Array(5).fill(429)]);
+    expect((await turnOff(user.visitor, user.password)).status).toBe(429);
+    expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
+  });
+
+  it('fails as a whole when it cannot be written into the audit log', async () => {
+    const user = await protectedUser();
+    await service.database.query(`
+      CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.action LIKE 'auth.two_factor%' THEN RAISE EXCEPTION 'no space left'; END IF;
+          RETURN NEW;
+        END $$;
+      CREATE TRIGGER refuse_entry BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_entry();`);
+    expect((await turnOff(user.visitor, user.password)).status).toBe(500);
+    await service.database.query('DROP FUNCTION refuse_entry CASCADE');
+    expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
+    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe(
+      '/login/second-factor',
+    );
+  });
+});

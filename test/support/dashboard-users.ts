@@ -1,0 +1,57 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
+import { rememberSecret } from './run-directory.js';
+import type { TestApp } from './test-app.js';
+
+export interface TestUser {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** All of the same length. */
+export function someAddress(): string {
+  return `${randomBytes(6).toString('hex')}@example.com`;
+}
+
+/** A dashboard user who is logged in nowhere. */
+export async function addUser(service: TestApp, organizationId = service.organizationId): Promise<TestUser> {
+  const users = service.app.get(DashboardUsersService);
+  const user = await users.add({ organizationId, email: someAddress(), name: 'Ada', role: 'admin' });
+  rememberSecret(user.password);
+  return user;
+}
+
+/** Somebody who was invited and has not answered yet. */
+export async function addInvited(
+  service: TestApp,
+  email = someAddress(),
+): Promise<{ id: string; organizationId: string; email: string }> {
+  const { organizationId } = service;
+  const id = randomUUID();
+  await service.database.query(
+    `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+     VALUES ($1, $2, $3, 'Ada', 'member', now())`,
+    [id, organizationId, email],
+  );
+  return { id, organizationId, email };
+}
+
+export async function disable(service: TestApp, { id }: { id: string }): Promise<void> {
+  await service.database.query('UPDATE dashboard_user SET disabled_at = now() WHERE id = $1', [id]);
+}
+
+/** What the audit log says of a user, oldest first: `action outcome`. */
+export async function auditOf(service: TestApp, { email }: { email: string }): Promise<string[]> {
+  const rows = await service.database.query<{ entry: string }>(
+    `SELECT action || ' ' || outcome AS entry FROM audit_log
+      WHERE actor_email = $1 AND target_name = $1 ORDER BY sequence`,
+    [email],
+  );
+  return rows.map(({ entry }) => entry);
+}
+
+export async function sessionsOf(service: TestApp, { id }: { id: string }): Promise<number> {
+  const rows = await service.database.query('SELECT 1 FROM dashboard_session WHERE user_id = $1', [id]);
+  return rows.length;
+}

@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto';
+import { rememberSecret } from './run-directory.js';
+import type { TestApp } from './test-app.js';
+
+/** Has the service believe the address that a visitor says it comes from. */
+export const BEHIND_PROXY = { TRUSTED_PROXY_HOPS: '1' };
+
+export interface PageResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Where it leads to. */
+  readonly location: string | null;
+}
+
+/** Somebody in front of the pages, without a browser: keeps cookies, reads pages and sends their forms. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  private formToken = '';
+
+  constructor(
+    private readonly service: TestApp,
+    /** Everybody has an address of their own, or the limits of one test would reach the next. */
+    readonly ip = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`,
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  get session(): string | undefined {
+    return this.cookies.get('session');
+  }
+
+  get(path: string): Promise<PageResponse> {
+    return this.request(path);
+  }
+
+  /** Sends a form of the page that was read last. */
+  async submit(
+    action: string,
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ): Promise<PageResponse> {
+    const body = new URLSearchParams({ form_token: this.formToken, ...fields });
+    return this.request(action, { method: 'POST', body, headers });
+  }
+
+  /** Reads the page, then sends a form of it. */
+  async fill(page: string, fields: Record<string, string>, action = page): Promise<PageResponse> {
+    await this.get(page);
+    return this.submit(action, fields);
+  }
+
+  logIn(email: string, password: string, next?: string): Promise<PageResponse> {
+    return this.fill('/login', { email, password, ...(next === undefined ? {} : { next }) });
+  }
+
+  /** The same browser, with the same cookies, in several places at once. */
+  copy(): Visitor {
+    const copy = new Visitor(this.service, this.ip, this.headers);
+    for (const [name, value] of this.cookies) copy.cookies.set(name, value);
+    copy.formToken = this.formToken;
+    return copy;
+  }
+
+  private async request(path: string, options: RequestInit = {}): Promise<PageResponse> {
+    const response = await fetch(`${this.service.baseUrl}${path}`, {
+      redirect: 'manual',
+      ...options,
+      headers: {
+        'x-forwarded-for': this.ip,
+        'user-agent': 'visitor',
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...this.headers,
+        ...(options.headers as Record<string, string> | undefined),
+      },
+    });
+    for (const cookie of response.headers.getSetCookie()) this.keep(cookie);
+    const text = await response.text();
+    this.formToken = /name="form_token" value="([\w-]+)"/.exec(text)?.[1] ?? this.formToken;
+    const { status, headers } = response;
+    return { status, headers, text, location: headers.get('location') };
+  }
+
+  private keep(cookie: string): void {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+    if (value === '') this.cookies.delete(name);
+    else this.cookies.set(name, value);
+    if (value !== '') rememberSecret(value);
+  }
+}
