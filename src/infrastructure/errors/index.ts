@@ -1,4 +1,4 @@
-export { ApiError } from './api-error.js';
+export { ApiError, type ApiErrorOptions } from './api-error.js';
 export * from './common-errors.js';
 export { ERROR_CODES, ERROR_TYPES } from './enumerations.js';
 export { errorCatalogue, ErrorKind, type ErrorDescription } from './error-kind.js';

@@ -1,8 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
-import { INVALID_API_KEYS, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { withMessages } from '../../../infrastructure/openapi/index.js';
-import { INVALID_SCOPE, UNKNOWN_CLIENT } from '../protocol/oauth-errors.js';
+import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { DeviceCodeRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
@@ -35,14 +34,14 @@ export class DeviceAuthorizationsController {
     guards: [DeviceCodeRateLimitGuard],
     errors: [
       withMessages(
-        INVALID_FIELD,
+        INVALID_REQUEST,
         'The client id field is required.',
         'A parameter of the form is given more than once.',
         'This endpoint takes no Authorization header.',
         'The request body must be application/x-www-form-urlencoded.',
       ),
       INVALID_SCOPE,
-      withMessages(INVALID_API_KEYS, UNKNOWN_CLIENT),
+      INVALID_CLIENT,
     ],
   })
   request(@PublicForm() form: FormFields, @Origin() origin: RequestOrigin): Promise<DeviceCodeResponse> {

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { TOKEN_ALGORITHMS } from '../tokens/token-signing-key.entity.js';
 
@@ -63,7 +63,10 @@ export const EXAMPLE_METADATA: AuthorizationServerMetadata = {
   introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
 };
 
-/** A public key (RFC 7517); which members it has besides these depends on its type. */
+const parameter = (description: string): PropertyDecorator =>
+  ApiPropertyOptional({ type: String, description });
+
+/** A public key (RFC 7517; its parameters: RFC 7518, section 6). */
 export class PublicJwk {
   @ApiProperty({ type: String, description: 'Names the key; tokens name the one that they need.' })
   kid!: string;
@@ -76,6 +79,21 @@ export class PublicJwk {
 
   @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'The type of the key.', example: 'EC' })
   kty!: string;
+
+  @parameter('Of an EC key: the curve.')
+  crv?: string;
+
+  @parameter('Of an EC key: the first coordinate.')
+  x?: string;
+
+  @parameter('Of an EC key: the second coordinate.')
+  y?: string;
+
+  @parameter('Of an RSA key: the modulus.')
+  n?: string;
+
+  @parameter('Of an RSA key: the exponent.')
+  e?: string;
 }
 
 export class JsonWebKeySet {

@@ -3,7 +3,7 @@ import { isUUID } from 'class-validator';
 import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { SecretDigest, Sealer } from '../../../infrastructure/crypto/index.js';
-import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
 import { subscriberOf, type FormFields } from '../../../infrastructure/http/index.js';
 import type { PageAnswer } from '../../../infrastructure/pages/index.js';
 import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
@@ -15,7 +15,6 @@ import {
 } from '../authorizations/device-authorizations.repository.js';
 import { digestOfUserCode, ownerOfUserCode } from '../authorizations/device-authorizations.service.js';
 import { parseUserCode, shownUserCode } from '../authorizations/user-code.js';
-import { invalidRequest } from '../protocol/oauth-errors.js';
 import { DeviceDecision } from './device-decision.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.views.js';
 
@@ -122,7 +121,7 @@ async function countAttempt(limit: AttemptLimit, subject: string): Promise<void>
 function decisionIn(form: FormFields): 'approved' | 'denied' {
   const decision = form.get('decision');
   if (decision !== 'approve' && decision !== 'deny') {
-    throw invalidRequest('The decision is missing. Go back and choose again.');
+    throw INVALID_FIELD.error('The decision is missing. Go back and choose again.');
   }
   return DECISIONS[decision];
 }

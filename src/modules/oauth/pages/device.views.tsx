@@ -22,7 +22,7 @@ export interface ShownResult {
   readonly byAnother: boolean;
 }
 
-export const CODE_NOT_FOUND = 'Code not found';
+const CODE_NOT_FOUND = 'Code not found';
 const CODE_NOT_FOUND_HINT =
   'There is no such code for your organization, or it has expired. Codes are good for 10 minutes; have the device show a new one.';
 

@@ -1,8 +1,7 @@
 import {
   ApiError,
   ErrorKind,
-  INVALID_API_KEYS,
-  INVALID_FIELD,
+  type ApiErrorOptions,
   type ErrorDescription,
 } from '../../../infrastructure/errors/index.js';
 import { BEARER_CHALLENGE } from '../../../infrastructure/auth/index.js';
@@ -29,10 +28,11 @@ export class OAuthError extends ApiError {
     kind: ErrorKind,
     readonly oauthCode: OAuthErrorCode,
     message: string,
+    options?: ApiErrorOptions,
     /** Seconds to wait between polls from now on. */
     readonly interval?: number,
   ) {
-    super(kind.type, kind.code, message, kind.status);
+    super(kind.type, kind.code, message, kind.status, options);
   }
 }
 
@@ -49,13 +49,13 @@ class OAuthErrorKind extends ErrorKind {
     return this.oauthCode;
   }
 
-  override error(message: string = this.message): OAuthError {
-    return new OAuthError(this, this.oauthCode, message);
+  override error(message: string = this.message, options?: ApiErrorOptions): OAuthError {
+    return new OAuthError(this, this.oauthCode, message, options);
   }
 
   /** The error that also tells how long to wait between polls. */
   withInterval(seconds: number): OAuthError {
-    return new OAuthError(this, this.oauthCode, this.message, seconds);
+    return new OAuthError(this, this.oauthCode, this.message, {}, seconds);
   }
 }
 
@@ -122,16 +122,26 @@ export const INVALID_SCOPE = new OAuthErrorKind({
   message: 'The scope field holds an unknown scope.',
 });
 
-/** Said of a client that does not identify itself by more than its name (RFC 6749, section 5.2). */
-export function unknownClient(): ApiError {
-  return INVALID_API_KEYS.error(UNKNOWN_CLIENT, {
-    headers: { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="invalid_client"` },
-  });
-}
+export const INVALID_REQUEST = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'invalid_request',
+  when: 'A parameter is missing or given twice, the body is no form, or there is an `Authorization` header that the endpoint does not take (`invalid_request`).',
+  message: 'The client id field is required.',
+});
 
-export const UNKNOWN_CLIENT = 'The client id is not known.';
+export const INVALID_CLIENT = new OAuthErrorKind({
+  status: 401,
+  type: 'INVALID_INPUT',
+  code: 'INVALID_API_KEYS',
+  oauthCode: 'invalid_client',
+  when: 'There is no client of this id (`invalid_client`).',
+  message: 'The client id is not known.',
+});
 
-/** Said of a request that is not formed as OAuth wants it. */
-export function invalidRequest(message: string): ApiError {
-  return INVALID_FIELD.error(message);
+/** Of a client that presents nothing but its name; the challenge is what every 401 has (RFC 9110, section 15.5.2). */
+export function unknownClient(): OAuthError {
+  const headers = { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="invalid_client"` };
+  return INVALID_CLIENT.error(undefined, { headers });
 }

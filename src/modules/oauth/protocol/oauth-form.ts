@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { readForm, type FormFields } from '../../../infrastructure/http/index.js';
 import { required } from '../../../infrastructure/validation/index.js';
-import { invalidRequest } from './oauth-errors.js';
+import { INVALID_REQUEST } from './oauth-errors.js';
 
 /**
  * The handler's parameter that holds the form sent by a public client (RFC 8252, section 8.4), which has
@@ -11,7 +11,7 @@ import { invalidRequest } from './oauth-errors.js';
 export const PublicForm = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
   const request = context.switchToHttp().getRequest<Request>();
   if (request.headers.authorization !== undefined) {
-    throw invalidRequest('This endpoint takes no Authorization header.');
+    throw INVALID_REQUEST.error('This endpoint takes no Authorization header.');
   }
   return readOAuthForm(request, context.switchToHttp().getResponse<Response>());
 });
@@ -25,7 +25,8 @@ export const ConfidentialForm = createParamDecorator((_data: unknown, context: E
 /** RFC 6749, section 3.2: no parameter more than once. */
 async function readOAuthForm(request: Request, response: Response): Promise<FormFields> {
   const form = await readForm(request, response);
-  if (form.repeated !== undefined) throw invalidRequest('A parameter of the form is given more than once.');
+  if (form.repeated !== undefined)
+    throw INVALID_REQUEST.error('A parameter of the form is given more than once.');
   return form;
 }
 
@@ -33,7 +34,7 @@ async function readOAuthForm(request: Request, response: Response): Promise<Form
 export function requireField(form: FormFields, name: string): string {
   const value = form.get(name);
   if (value === undefined) {
-    throw invalidRequest(required({ words: name.replaceAll('_', ' '), object: {} }));
+    throw INVALID_REQUEST.error(required({ words: name.replaceAll('_', ' '), object: {} }));
   }
   return value;
 }

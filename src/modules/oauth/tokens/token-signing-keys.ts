@@ -93,8 +93,8 @@ export class TokenSigningKeys {
   /** Of several processes that need the first key at once, one makes it. It signs at once: no token is older. */
   @Transactional()
   protected async makeFirst(): Promise<TokenSigningKey[]> {
-    const keys = await this.repository.lockAll();
-    return keys.length > 0 ? keys : [await this.make(this.clock.now())];
+    if ((await this.repository.lockAll()).length === 0) await this.make(this.clock.now());
+    return this.repository.all();
   }
 
   private async make(signsFrom: Date): Promise<TokenSigningKey> {

@@ -1,15 +1,16 @@
 import { Controller, Post } from '@nestjs/common';
 import { Caller, ClientAuthGuard, type ApiCaller } from '../../../infrastructure/auth/index.js';
-import { INVALID_API_KEYS, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { withMessages } from '../../../infrastructure/openapi/index.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
   EXPIRED_TOKEN,
+  INVALID_CLIENT,
   INVALID_GRANT,
+  INVALID_REQUEST,
   SLOW_DOWN,
-  UNKNOWN_CLIENT,
   UNSUPPORTED_GRANT_TYPE,
 } from '../protocol/oauth-errors.js';
 import { ConfidentialForm, PublicForm } from '../protocol/oauth-form.js';
@@ -57,14 +58,14 @@ export class TokensController {
       INVALID_GRANT,
       UNSUPPORTED_GRANT_TYPE,
       withMessages(
-        INVALID_FIELD,
+        INVALID_REQUEST,
         'The grant type field is required.',
         'The device code field is required.',
         'A parameter of the form is given more than once.',
         'This endpoint takes no Authorization header.',
         'The request body must be application/x-www-form-urlencoded.',
       ),
-      withMessages(INVALID_API_KEYS, UNKNOWN_CLIENT),
+      INVALID_CLIENT,
     ],
   })
   exchange(@PublicForm() form: FormFields): Promise<AccessTokenResponse> {
@@ -84,8 +85,8 @@ export class TokensController {
     responseExample: {},
     guards: [OAuthRateLimitGuard],
     errors: [
-      withMessages(INVALID_FIELD, 'The token field is required.', 'The client id field is required.'),
-      withMessages(INVALID_API_KEYS, UNKNOWN_CLIENT),
+      withMessages(INVALID_REQUEST, 'The token field is required.', 'The client id field is required.'),
+      INVALID_CLIENT,
     ],
   })
   revoke(@PublicForm() form: FormFields): Promise<RevocationResponse> {
@@ -106,7 +107,7 @@ export class TokensController {
     responseExample: EXAMPLE_INTROSPECTION,
     security: 'basic',
     guards: [ClientAuthGuard, IntrospectionRateLimitGuard],
-    errors: [withMessages(INVALID_FIELD, 'The token field is required.'), INVALID_API_KEYS],
+    errors: [withMessages(INVALID_REQUEST, 'The token field is required.'), INVALID_API_KEYS],
   })
   introspect(
     @Caller() caller: ApiCaller,
