@@ -20,8 +20,9 @@ import { CareersModule } from './modules/careers/index.js';
 import { DashboardPagesModule, DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
 import { HealthModule } from './modules/health/index.js';
-import { McpTokensModule } from './modules/mcp-tokens/index.js';
+import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
 import { MerchantsModule } from './modules/merchants/index.js';
+import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 
@@ -48,8 +49,8 @@ const FOUNDATION = [
 
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
-  platform: [McpTokensModule, DetectedAccountsModule, AuditLogOperationsModule],
-  dashboard: [PagesModule, DashboardPagesModule],
+  platform: [McpTokenOperationsModule, DetectedAccountsModule, AuditLogOperationsModule],
+  dashboard: [PagesModule, DashboardPagesModule, OAuthModule],
   careers: [CareersModule],
 };
 

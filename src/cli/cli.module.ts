@@ -22,6 +22,11 @@ import {
 import { DetectionCommand, ImportDetectionsCommand } from './commands/detection.command.js';
 import { MigrateCommand } from './commands/migrate.command.js';
 import { CreateOrganizationCommand, OrganizationCommand } from './commands/organization.command.js';
+import {
+  ListTokenKeysCommand,
+  RotateTokenKeyCommand,
+  TokenKeyCommand,
+} from './commands/token-key.command.js';
 import { AddUserCommand, UserCommand } from './commands/user.command.js';
 import { OperatorSession } from './operator-session.js';
 
@@ -48,6 +53,9 @@ import { OperatorSession } from './operator-session.js';
     VerifyAuditLogCommand,
     ShowAuditHeadCommand,
     ExportAuditLogCommand,
+    TokenKeyCommand,
+    ListTokenKeysCommand,
+    RotateTokenKeyCommand,
     MigrateCommand,
   ],
 })

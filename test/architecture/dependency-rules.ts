@@ -24,6 +24,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   health: [],
   'mcp-tokens': [],
   merchants: [],
+  oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
   organizations: ['api-clients', 'dashboard-users'],
   'request-logs': [],
 };

@@ -1,7 +1,8 @@
 export { AccessTokenVerifier } from './access-token-verifier.js';
 export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
-export { BearerStrategy } from './bearer.strategy.js';
+export { BEARER_CHALLENGE, BearerStrategy } from './bearer.strategy.js';
+export { ClientAuthGuard } from './client-auth.guard.js';
 export { Caller, callerOf } from './caller.js';
 export { CredentialVerifier, type ApiCaller, type CredentialCheck } from './credential-verifier.js';
 export { DashboardAuthGuard } from './dashboard-auth.guard.js';

@@ -92,7 +92,7 @@ export const PAYLOAD_TOO_LARGE = new ErrorKind({
   status: 413,
   type: 'INVALID_REQUEST',
   code: 'PAYLOAD_TOO_LARGE',
-  when: 'The request body is larger than 512 KiB.',
+  when: 'The request body is larger than 512 KiB, or than 16 KiB where it is a form.',
   message: 'The request body must not be larger than 524288 bytes.',
 });
 

@@ -34,6 +34,11 @@ export class ErrorKind {
     catalogue.push(this);
   }
 
+  /** What the documents call it; kinds that share a code may have names of their own. */
+  get name(): string {
+    return this.code;
+  }
+
   /** An error of this kind to throw. */
   error(message: string = this.message, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this.type, this.code, message, this.status, options);

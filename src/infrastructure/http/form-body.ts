@@ -7,7 +7,10 @@ import { BodyReader } from './request-body.js';
 const FORM_LIMIT = 16_384;
 const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
-const reader = new BodyReader(FORM_LIMIT, () => INVALID_FIELD.error('The request body is not complete.'));
+const FORM = 'application/x-www-form-urlencoded';
+const reader = new BodyReader(FORM, FORM_LIMIT, () =>
+  INVALID_FIELD.error('The request body is not complete.'),
+);
 
 /** The fields of a form. */
 export class FormFields {
@@ -27,7 +30,7 @@ export class FormFields {
 /** @throws ApiError INVALID_FIELD for another content type, PAYLOAD_TOO_LARGE beyond 16 KiB */
 export async function readForm(request: Request, response: Response): Promise<FormFields> {
   if (!FORM_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
-    throw INVALID_FIELD.error('The request body must be application/x-www-form-urlencoded.');
+    throw INVALID_FIELD.error(`The request body must be ${FORM}.`);
   }
   const text = (await reader.receive(request, response)).toString('utf8');
   const fields = new URLSearchParams(text);

@@ -8,7 +8,7 @@ export { requestContext, type AttributedClient } from './request-context.js';
 export { prepareHttpServer } from './server.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isForgedByAnotherSite } from './cross-site.js';
-export { requestOrigin, type RequestOrigin } from './request-origin.js';
+export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { ErrorDialects, type ErrorDialect } from './error-dialects.js';
 export { FormBody, readForm, type FormFields } from './form-body.js';
 export { HttpServicesModule } from './http-services.module.js';

@@ -6,11 +6,13 @@ export class BodyReader {
   private readonly read: ReturnType<typeof express.raw>;
 
   /**
+   * @param mediaType what the body must be
    * @param limit bytes, after decompression
    * @param broken the error for a body that was cut short or whose compression is broken
    */
   constructor(
-    limit: number,
+    private readonly mediaType: string,
+    private readonly limit: number,
     private readonly broken: () => Error,
   ) {
     this.read = express.raw({ type: () => true, limit });
@@ -30,9 +32,9 @@ export class BodyReader {
   private explain(error: unknown): unknown {
     switch ((error as { type?: string }).type) {
       case 'entity.too.large':
-        return PAYLOAD_TOO_LARGE.error();
+        return PAYLOAD_TOO_LARGE.error(`The request body must not be larger than ${this.limit} bytes.`);
       case 'encoding.unsupported':
-        return UNSUPPORTED_MEDIA_TYPE.error();
+        return UNSUPPORTED_MEDIA_TYPE.error(`The request body must be ${this.mediaType} in UTF-8.`);
       default:
         return (error as { status?: number }).status === 400 || isBrokenCompression(error)
           ? this.broken()

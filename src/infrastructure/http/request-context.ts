@@ -13,6 +13,8 @@ export interface AttributedClient {
 export class RequestContext {
   /** Set as soon as a client is recognised, also when its secret was wrong. */
   client?: AttributedClient;
+  /** Whether the call belongs into the request log of its client: calls of the dashboard API do not. */
+  isRecorded = true;
   /** For the operators' log only: what the caller probably did wrong. */
   hint?: string;
 

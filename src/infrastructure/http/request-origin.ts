@@ -1,3 +1,4 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
 /** Where a call came from, as far as can be told. */
@@ -18,3 +19,8 @@ export function requestOrigin(request: Request): RequestOrigin {
     userAgent: (request.headers['user-agent'] ?? '').slice(0, LONGEST_USER_AGENT),
   };
 }
+
+/** The handler's parameter that holds where the call came from. */
+export const Origin = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  requestOrigin(context.switchToHttp().getRequest<Request>()),
+);

@@ -85,7 +85,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   };
 
   private record(request: Request, response: Response, context: RequestContext): Promise<void> | undefined {
-    if (!this.recorder || !context.client) return undefined;
+    if (!this.recorder || !context.client || !context.isRecorded) return undefined;
     return this.recorder.record({
       ...context.client,
       method: request.method,

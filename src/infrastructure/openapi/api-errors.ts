@@ -1,6 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
-import type { ErrorKind } from '../errors/index.js';
+import type { ApiError, ErrorKind } from '../errors/index.js';
 import { ErrorResponse } from './error-response.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
@@ -9,6 +9,16 @@ export interface DocumentedError {
   readonly kind: ErrorKind;
   readonly messages: readonly string[];
 }
+
+/** How an operation tells its errors, where the error body of the API is not all that its callers need. */
+export interface ErrorBodyDocument {
+  /** The class of the body. */
+  readonly model: Type;
+  /** The body of an error, for the examples. */
+  readonly bodyOf: (error: ApiError) => object;
+}
+
+const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
 /** The kind with this operation’s own messages instead of the catalogue’s example. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
@@ -19,22 +29,25 @@ export function withMessages(kind: ErrorKind, ...messages: string[]): Documented
 const EXAMPLE_RETRY_AFTER = 12;
 
 /** Documents the errors of an operation: one response for each status, one example for each message. */
-export function ApiErrors(...errors: readonly (ErrorKind | DocumentedError)[]): MethodDecorator {
+export function ApiErrors(
+  errors: readonly (ErrorKind | DocumentedError)[],
+  errorBody: ErrorBodyDocument = ERROR_BODY,
+): MethodDecorator {
   const documented = errors.map((error) =>
     'kind' in error ? error : { kind: error, messages: [error.message] },
   );
   const statuses = groupByStatus(documented);
   return applyDecorators(
-    ApiExtraModels(ErrorResponse),
+    ApiExtraModels(errorBody.model),
     ...[...statuses].map(([status, ofStatus]) =>
       ApiResponse({
         status,
-        description: ofStatus.map(({ kind }) => `\`${kind.code}\`: ${kind.when}`).join('\n\n'),
+        description: ofStatus.map(({ kind }) => `\`${kind.name}\`: ${kind.when}`).join('\n\n'),
         headers: headersOf(status),
         content: {
           'application/json': {
-            schema: { $ref: getSchemaPath(ErrorResponse) },
-            examples: Object.fromEntries(ofStatus.flatMap(examplesOf)),
+            schema: { $ref: getSchemaPath(errorBody.model) },
+            examples: Object.fromEntries(ofStatus.flatMap((error) => examplesOf(error, errorBody))),
           },
         },
       }),
@@ -42,10 +55,10 @@ export function ApiErrors(...errors: readonly (ErrorKind | DocumentedError)[]): 
   );
 }
 
-function examplesOf({ kind, messages }: DocumentedError): [string, object][] {
+function examplesOf({ kind, messages }: DocumentedError, { bodyOf }: ErrorBodyDocument): [string, object][] {
   return messages.map((message, index) => {
-    const name = messages.length === 1 ? kind.code : `${kind.code}_${index + 1}`;
-    const value = kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }).body;
+    const name = messages.length === 1 ? kind.name : `${kind.name}_${index + 1}`;
+    const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
     return [name, { summary: message, value }];
   });
 }

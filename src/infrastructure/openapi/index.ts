@@ -1,3 +1,4 @@
-export { withMessages } from './api-errors.js';
+export { withMessages, type ErrorBodyDocument } from './api-errors.js';
+export { ErrorResponse } from './error-response.js';
 export { buildDocument, serveDocument } from './document.js';
 export { DocumentedOperation, type OperationDocument } from './operation.js';

@@ -9,7 +9,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
-import { ApiErrors, type DocumentedError } from './api-errors.js';
+import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import type { ErrorKind } from '../errors/index.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
@@ -30,6 +30,8 @@ export interface OperationDocument {
   readonly responseDescription: string;
   readonly responseExample: unknown;
   readonly errors: readonly (ErrorKind | DocumentedError)[];
+  /** Where errors are told in another way than elsewhere. */
+  readonly errorBody?: ErrorBodyDocument;
 }
 
 export interface PathParameter {
@@ -68,6 +70,6 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
         },
       },
     }),
-    ApiErrors(...operation.errors),
+    ApiErrors(operation.errors, operation.errorBody),
   );
 }

@@ -39,6 +39,11 @@ export class AttemptLimit {
     await this.limiter.delete(this.keyOf(subject));
   }
 
+  /** Takes one attempt back, because it was right. Those before still count, so that nobody guesses on between two. */
+  async takeBack(subject: string): Promise<void> {
+    await this.limiter.reward(this.keyOf(subject));
+  }
+
   /** The subject may be an e-mail address or an IP address, which this table has no need to know. */
   private keyOf(subject: string): string {
     return this.digest.of(subject).toString('base64');

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BasicStrategy, CredentialVerifier } from '../../infrastructure/auth/index.js';
 import { ApiClient } from './api-client.entity.js';
+import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
@@ -12,9 +13,10 @@ import { ApiSecret } from './api-secret.entity.js';
   providers: [
     ApiClientsService,
     ApiClientsRepository,
+    ApiClientDirectory,
     { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
     BasicStrategy,
   ],
-  exports: [ApiClientsService],
+  exports: [ApiClientsService, ApiClientDirectory],
 })
 export class ApiClientsModule {}

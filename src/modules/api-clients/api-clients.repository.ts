@@ -40,6 +40,10 @@ export class ApiClientsRepository {
     });
   }
 
+  async client(id: string): Promise<ApiClient | null> {
+    return this.transaction.manager.findOneBy(ApiClient, { id });
+  }
+
   async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
     const [row] = await this.transaction.manager.query<ClientCredentials[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,

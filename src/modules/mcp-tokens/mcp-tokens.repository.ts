@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull, MoreThan } from 'typeorm';
 import { GroupCommit } from '../../infrastructure/database/index.js';
-import type { McpToken } from './mcp-token.entity.js';
+import { McpToken } from './mcp-token.entity.js';
 
 export type NewMcpToken = Omit<McpToken, 'id' | 'revokedAt'>;
 
@@ -39,6 +39,16 @@ export class McpTokensRepository {
         tokens.map((token) => token.expiresAt),
       ],
     );
+  }
+
+  async findLive(tokenHash: Buffer, clientId: string, now: Date): Promise<McpToken | null> {
+    const live = { tokenHash, clientId, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    return this.dataSource.manager.findOneBy(McpToken, live);
+  }
+
+  async revoke(tokenHash: Buffer, clientId: string, now: Date): Promise<void> {
+    const good = { tokenHash, clientId, revokedAt: IsNull() };
+    await this.dataSource.manager.update(McpToken, good, { revokedAt: now });
   }
 
   /** Deletes tokens that expired before the time given, a batch at most. @returns how many */

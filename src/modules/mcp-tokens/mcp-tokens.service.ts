@@ -6,6 +6,16 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 
+/** What a token that is still good stands for. */
+export interface LiveMcpToken {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly externalUserId: string;
+  readonly phoneNumber?: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcp_dev_',
   production: 'mcp_live_',
@@ -38,8 +48,32 @@ export class McpTokensService {
     return { token, expires_at: expiresAt };
   }
 
+  /** @returns undefined for a token that has expired, was revoked, or is not of this client */
+  async find(clientId: string, token: string): Promise<LiveMcpToken | undefined> {
+    const found = await this.repository.findLive(sha256(token), clientId, this.clock.now());
+    if (!found) return undefined;
+    const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
+    return {
+      clientId,
+      environment,
+      externalUserId,
+      createdAt,
+      expiresAt,
+      ...(phoneNumberSealed && { phoneNumber: this.sealer.open(phoneNumberSealed, ownerOf(tokenHash)) }),
+    };
+  }
+
+  /** Ends a token of this client; one that there is not, or no longer, stays so. */
+  async revoke(clientId: string, token: string): Promise<void> {
+    await this.repository.revoke(sha256(token), clientId, this.clock.now());
+  }
+
   private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {
     if (phoneNumber === undefined) return null;
-    return this.sealer.seal(phoneNumber, ['mcp_token', tokenHash.toString('hex')]);
+    return this.sealer.seal(phoneNumber, ownerOf(tokenHash));
   }
+}
+
+function ownerOf(tokenHash: Buffer): string[] {
+  return ['mcp_token', tokenHash.toString('hex')];
 }

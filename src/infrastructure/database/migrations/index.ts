@@ -9,6 +9,7 @@ import { CreateJobApplications1790000000008 } from './1790000000008-create-job-a
 import { CreateRequestLogs1790000000009 } from './1790000000009-create-request-logs.js';
 import { CreateAuditLogs1790000000010 } from './1790000000010-create-audit-logs.js';
 import { CreateDashboardLogins1790000000011 } from './1790000000011-create-dashboard-logins.js';
+import { CreateDeviceAuthorizations1790000000012 } from './1790000000012-create-device-authorizations.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   CreateRequestLogs1790000000009,
   CreateAuditLogs1790000000010,
   CreateDashboardLogins1790000000011,
+  CreateDeviceAuthorizations1790000000012,
 ];

@@ -1,0 +1,43 @@
+import { Controller, Get } from '@nestjs/common';
+import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { NoStore } from '../../../infrastructure/http/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { CurrentUserResponse, EXAMPLE_CURRENT_USER } from './current-user.dto.js';
+
+@Controller()
+export class CurrentUserController {
+  @Get('me')
+  @NoStore()
+  @DashboardOperation({
+    operationId: 'getCurrentUser',
+    summary: 'Get current user',
+    description:
+      'Who is calling, and what the access token is good for. The simplest way to find out whether a token works.',
+    response: CurrentUserResponse,
+    responseDescription: 'The caller.',
+    responseExample: EXAMPLE_CURRENT_USER,
+    permission: { token: 'any' },
+    errors: [],
+  })
+  currentUser(@DashboardUserCaller() caller: DashboardCaller): CurrentUserResponse {
+    return describe(caller);
+  }
+}
+
+function describe({ credential, ...user }: DashboardCaller): CurrentUserResponse {
+  return {
+    id: user.userId,
+    name: user.name,
+    email: user.email,
+    organization_id: user.organizationId,
+    role: user.role,
+    token:
+      credential.kind === 'session'
+        ? null
+        : {
+            client_id: credential.clientId,
+            environment: credential.environment,
+            scopes: [...credential.scopes],
+          },
+  };
+}

@@ -1,0 +1,119 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
+import { TOKEN_ALGORITHMS } from '../tokens/token-signing-key.entity.js';
+
+const EXAMPLE_ISSUER = 'https://dashboard.example.com';
+
+const strings = (description: string, example: readonly string[]): PropertyDecorator =>
+  ApiProperty({ type: String, isArray: true, description, example });
+
+const endpoint = (description: string, path: string): PropertyDecorator =>
+  ApiProperty({ type: String, format: 'uri', description, example: `${EXAMPLE_ISSUER}${path}` });
+
+export class AuthorizationServerMetadata {
+  @endpoint('Who issues the tokens: their `iss`, and also their `aud`.', '')
+  issuer!: string;
+
+  @endpoint('Where a device asks to be let in.', '/oauth/device/code')
+  device_authorization_endpoint!: string;
+
+  @endpoint('Where it gets its token.', '/oauth/token')
+  token_endpoint!: string;
+
+  @endpoint('Where a token is ended.', '/oauth/revoke')
+  revocation_endpoint!: string;
+
+  @endpoint('Where a token is explained.', '/oauth/introspect')
+  introspection_endpoint!: string;
+
+  @endpoint('The keys that tokens are verified with.', '/.well-known/jwks.json')
+  jwks_uri!: string;
+
+  @strings('The only grant: the device flow.', ['urn:ietf:params:oauth:grant-type:device_code'])
+  grant_types_supported!: string[];
+
+  @strings('None: there is no authorization endpoint.', [])
+  response_types_supported!: string[];
+
+  @ApiProperty({ enum: SCOPES, isArray: true, description: 'What tokens may be good for.', example: SCOPES })
+  scopes_supported!: readonly Scope[];
+
+  @strings('`none`: clients of the token endpoint have no credentials.', ['none'])
+  token_endpoint_auth_methods_supported!: string[];
+
+  @strings('`none`, as there.', ['none'])
+  revocation_endpoint_auth_methods_supported!: string[];
+
+  @strings('The credentials of the API client.', ['client_secret_basic'])
+  introspection_endpoint_auth_methods_supported!: string[];
+}
+
+export const EXAMPLE_METADATA: AuthorizationServerMetadata = {
+  issuer: EXAMPLE_ISSUER,
+  device_authorization_endpoint: `${EXAMPLE_ISSUER}/oauth/device/code`,
+  token_endpoint: `${EXAMPLE_ISSUER}/oauth/token`,
+  revocation_endpoint: `${EXAMPLE_ISSUER}/oauth/revoke`,
+  introspection_endpoint: `${EXAMPLE_ISSUER}/oauth/introspect`,
+  jwks_uri: `${EXAMPLE_ISSUER}/.well-known/jwks.json`,
+  grant_types_supported: ['urn:ietf:params:oauth:grant-type:device_code'],
+  response_types_supported: [],
+  scopes_supported: SCOPES,
+  token_endpoint_auth_methods_supported: ['none'],
+  revocation_endpoint_auth_methods_supported: ['none'],
+  introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
+};
+
+const parameter = (description: string): PropertyDecorator =>
+  ApiPropertyOptional({ type: String, description });
+
+/** A public key (RFC 7517; its parameters: RFC 7518, section 6). */
+export class PublicJwk {
+  @ApiProperty({ type: String, description: 'Names the key; tokens name the one that they need.' })
+  kid!: string;
+
+  @ApiProperty({ enum: TOKEN_ALGORITHMS, description: 'What the key is for.', example: 'ES256' })
+  alg!: string;
+
+  @ApiProperty({ type: String, enum: ['sig'], description: 'It verifies signatures.', example: 'sig' })
+  use!: string;
+
+  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'The type of the key.', example: 'EC' })
+  kty!: string;
+
+  @parameter('Of an EC key: the curve.')
+  crv?: string;
+
+  @parameter('Of an EC key: the first coordinate.')
+  x?: string;
+
+  @parameter('Of an EC key: the second coordinate.')
+  y?: string;
+
+  @parameter('Of an RSA key: the modulus.')
+  n?: string;
+
+  @parameter('Of an RSA key: the exponent.')
+  e?: string;
+}
+
+export class JsonWebKeySet {
+  @ApiProperty({
+    type: [PublicJwk],
+    description: 'The key that signs, the next one, and those whose last tokens have not expired yet.',
+  })
+  keys!: PublicJwk[];
+}
+
+export const EXAMPLE_JWKS = {
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+      kid: '0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b',
+      alg: 'ES256',
+      use: 'sig',
+    },
+  ],
+};

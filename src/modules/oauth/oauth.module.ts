@@ -1,0 +1,76 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccessTokenVerifier, BearerStrategy } from '../../infrastructure/auth/index.js';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
+import { DashboardUsersModule } from '../dashboard-users/index.js';
+import { McpTokensModule } from '../mcp-tokens/index.js';
+import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
+import { DeviceAuthorizationsCleaning } from './authorizations/device-authorizations.cleaning.js';
+import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
+import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
+import { DeviceAuthorizations } from './authorizations/device-authorizations.service.js';
+import { CurrentUserController } from './current-user/current-user.controller.js';
+import { MetadataController } from './metadata/metadata.controller.js';
+import { MetadataService } from './metadata/metadata.service.js';
+import { DeviceDecision } from './pages/device-decision.js';
+import { DevicePagesController } from './pages/device-pages.controller.js';
+import { DevicePages } from './pages/device-pages.service.js';
+import { OAuthClients } from './protocol/oauth-clients.js';
+import { OAuthDialect } from './protocol/oauth.dialect.js';
+import { AccessTokens } from './tokens/access-tokens.js';
+import { DeviceCodeExchange } from './tokens/device-code-exchange.js';
+import { LiveAccessTokens } from './tokens/live-access-tokens.js';
+import { PresentedTokens } from './tokens/presented-tokens.js';
+import { Redemption } from './tokens/redemption.js';
+import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
+import { RevokedAccessTokensCleaning } from './tokens/revoked-access-tokens.cleaning.js';
+import { RevokedAccessTokensRepository } from './tokens/revoked-access-tokens.repository.js';
+import { TokenKeyring } from './tokens/token-keyring.js';
+import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
+import { TokenSigningKeys } from './tokens/token-signing-keys.js';
+import { TokenSigningKeysRepository } from './tokens/token-signing-keys.repository.js';
+import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
+import { TokensController } from './tokens/tokens.controller.js';
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([DeviceAuthorization, TokenSigningKey, RevokedAccessToken]),
+    ApiClientsModule,
+    AuditLogsModule,
+    DashboardUsersModule,
+    McpTokensModule,
+  ],
+  controllers: [
+    DeviceAuthorizationsController,
+    TokensController,
+    MetadataController,
+    CurrentUserController,
+    DevicePagesController,
+  ],
+  providers: [
+    OAuthClients,
+    OAuthDialect,
+    DeviceAuthorizations,
+    DeviceAuthorizationsRepository,
+    DeviceAuthorizationsCleaning,
+    DeviceCodeExchange,
+    Redemption,
+    AccessTokens,
+    LiveAccessTokens,
+    PresentedTokens,
+    RevokedAccessTokensRepository,
+    RevokedAccessTokensCleaning,
+    TokenKeyring,
+    TokenSigningKeys,
+    TokenSigningKeysRepository,
+    TokenSigningKeysRotation,
+    MetadataService,
+    DevicePages,
+    DeviceDecision,
+    { provide: AccessTokenVerifier, useExisting: LiveAccessTokens },
+    BearerStrategy,
+  ],
+  exports: [TokenSigningKeys],
+})
+export class OAuthModule {}

@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { SecretDigest, Sealer } from '../../../infrastructure/crypto/index.js';
+import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
+import { subscriberOf, type FormFields } from '../../../infrastructure/http/index.js';
+import type { PageAnswer } from '../../../infrastructure/pages/index.js';
+import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
+import {
+  DeviceAuthorizationsRepository,
+  type Visibility,
+} from '../authorizations/device-authorizations.repository.js';
+import { digestOfUserCode, ownerOfUserCode } from '../authorizations/device-authorizations.service.js';
+import { parseUserCode, shownUserCode } from '../authorizations/user-code.js';
+import { DeviceDecision } from './device-decision.js';
+import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.views.js';
+
+const MINUTES_15 = 15 * 60;
+const HOUR = 60 * 60;
+
+const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
+
+/**
+ * The pages on which a person lets a device in (RFC 8628, section 3.3). They look only at requests to the
+ * person's own organization; all others do not exist.
+ */
+@Injectable()
+export class DevicePages {
+  /** 5 wrong codes for each user, 20 for each address (RFC 8628, section 5.1). */
+  private readonly limits: Readonly<Record<'user' | 'address', AttemptLimit>>;
+
+  constructor(
+    attemptLimits: AttemptLimits,
+    private readonly authorizations: DeviceAuthorizationsRepository,
+    private readonly decision: DeviceDecision,
+    private readonly digest: SecretDigest,
+    private readonly sealer: Sealer,
+    private readonly configuration: ServiceConfiguration,
+    private readonly clock: Clock,
+  ) {
+    this.limits = {
+      user: attemptLimits.limit({ name: 'user-code-of-user', attempts: 5, seconds: MINUTES_15 }),
+      address: attemptLimits.limit({ name: 'user-code-of-address', attempts: 20, seconds: HOUR }),
+    };
+  }
+
+  enter(userCode: unknown): PageAnswer {
+    return codePage(typeof userCode === 'string' ? userCode.slice(0, 20) : '');
+  }
+
+  async lookUp(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
+    const attempts: [AttemptLimit, string][] = [
+      [this.limits.user, caller.userId],
+      [this.limits.address, subscriberOf(caller.origin.ip)],
+    ];
+    for (const [limit, subject] of attempts) await countAttempt(limit, subject);
+    const entered = form.get('user_code') ?? '';
+    const id = await this.find(caller, entered);
+    if (id === undefined) return codePage(entered.slice(0, 20), true);
+    for (const [limit, subject] of attempts) await limit.takeBack(subject);
+    return { redirectTo: `/device/confirm?request=${id}` };
+  }
+
+  async confirm(caller: DashboardCaller, id: unknown): Promise<PageAnswer> {
+    // Who had to log in on the way has lost what the form said.
+    if (id === undefined) return { redirectTo: '/device' };
+    const request = await this.request(caller, id);
+    if (!request) return unknownRequestPage();
+    if (!this.isWaiting(request)) return { redirectTo: resultOf(request.id) };
+    const userCode = this.sealer.open(request.userCodeSealed, ownerOfUserCode(request.id));
+    return confirmationPage({ ...request, userCode: shownUserCode(userCode) });
+  }
+
+  async decide(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
+    const request = await this.request(caller, form.get('request'));
+    if (!request) return unknownRequestPage();
+    await this.decision.make(request.id, caller, this.visibleTo(caller), decisionIn(form));
+    return { redirectTo: resultOf(request.id) };
+  }
+
+  async result(caller: DashboardCaller, id: unknown): Promise<PageAnswer> {
+    const request = await this.request(caller, id);
+    if (!request) return unknownRequestPage();
+    if (this.isWaiting(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
+    return resultPage({ outcome: outcomeOf(request), byAnother: request.userId !== caller.userId });
+  }
+
+  private async find(caller: DashboardCaller, entered: string): Promise<string | undefined> {
+    const code = parseUserCode(entered);
+    if (code === undefined) return undefined;
+    const digest = digestOfUserCode(this.digest, code);
+    return this.authorizations.findByUserCode(digest, this.visibleTo(caller), this.clock.now());
+  }
+
+  private async request(caller: DashboardCaller, id: unknown): Promise<DeviceAuthorization | null> {
+    return isUUID(id) ? this.authorizations.find(id as string, this.visibleTo(caller)) : null;
+  }
+
+  private visibleTo({ organizationId }: DashboardCaller): Visibility {
+    const environment = this.configuration.pinnedEnvironment as PlatformEnvironment | undefined;
+    return { organizationId, environment };
+  }
+
+  private isWaiting({ status, expiresAt }: DeviceAuthorization): boolean {
+    return status === 'pending' && expiresAt > this.clock.now();
+  }
+}
+
+async function countAttempt(limit: AttemptLimit, subject: string): Promise<void> {
+  const retryAfter = await limit.count(subject);
+  if (retryAfter === undefined) return;
+  const minutes = Math.ceil(retryAfter / 60);
+  throw RATE_LIMIT_EXCEEDED.error(`Too many codes that do not exist. Try again in ${minutes} minutes.`, {
+    retryAfter,
+  });
+}
+
+function decisionIn(form: FormFields): 'approved' | 'denied' {
+  const decision = form.get('decision');
+  if (decision !== 'approve' && decision !== 'deny') {
+    throw INVALID_FIELD.error('The decision is missing. Go back and choose again.');
+  }
+  return DECISIONS[decision];
+}
+
+function outcomeOf({ status }: DeviceAuthorization): 'approved' | 'denied' | 'expired' {
+  if (status === 'pending') return 'expired';
+  return status === 'denied' ? 'denied' : 'approved';
+}
+
+function resultOf(id: string): string {
+  return `/device/result?request=${id}`;
+}

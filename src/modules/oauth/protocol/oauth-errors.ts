@@ -1,0 +1,147 @@
+import {
+  ApiError,
+  ErrorKind,
+  type ApiErrorOptions,
+  type ErrorDescription,
+} from '../../../infrastructure/errors/index.js';
+import { BEARER_CHALLENGE } from '../../../infrastructure/auth/index.js';
+
+/** The values of `error` (RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5). */
+export const OAUTH_ERROR_CODES = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_scope',
+  'unsupported_grant_type',
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
+  'server_error',
+  'temporarily_unavailable',
+] as const;
+export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
+
+/** An error with a name of its own in OAuth. */
+export class OAuthError extends ApiError {
+  constructor(
+    kind: ErrorKind,
+    readonly oauthCode: OAuthErrorCode,
+    message: string,
+    options?: ApiErrorOptions,
+    /** Seconds to wait between polls from now on. */
+    readonly interval?: number,
+  ) {
+    super(kind.type, kind.code, message, kind.status, options);
+  }
+}
+
+/** Several of them share the same code of the API, and are told apart by OAuth's. */
+class OAuthErrorKind extends ErrorKind {
+  private readonly oauthCode: OAuthErrorCode;
+
+  constructor({ oauthCode, ...description }: ErrorDescription & { readonly oauthCode: OAuthErrorCode }) {
+    super(description);
+    this.oauthCode = oauthCode;
+  }
+
+  override get name(): string {
+    return this.oauthCode;
+  }
+
+  override error(message: string = this.message, options?: ApiErrorOptions): OAuthError {
+    return new OAuthError(this, this.oauthCode, message, options);
+  }
+
+  /** The error that also tells how long to wait between polls. */
+  withInterval(seconds: number): OAuthError {
+    return new OAuthError(this, this.oauthCode, this.message, {}, seconds);
+  }
+}
+
+export const AUTHORIZATION_PENDING = new OAuthErrorKind({
+  status: 400,
+  type: 'USER_ERROR',
+  code: 'ONGOING_OPERATION',
+  oauthCode: 'authorization_pending',
+  when: 'Nobody has approved or denied the device yet (`authorization_pending`): go on polling.',
+  message: 'The user has not decided yet. Poll again after the interval.',
+});
+
+export const SLOW_DOWN = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'RATE_LIMIT_EXCEEDED',
+  oauthCode: 'slow_down',
+  when: 'The device polled too early (`slow_down`): from now on wait the seconds of `interval`.',
+  message: 'The poll came too early. The interval has been raised.',
+});
+
+export const ACCESS_DENIED = new OAuthErrorKind({
+  status: 400,
+  type: 'USER_ERROR',
+  code: 'NO_ACCESS',
+  oauthCode: 'access_denied',
+  when: 'The device was declined, or who approved it may not use the dashboard any more (`access_denied`).',
+  message: 'The request was declined.',
+});
+
+export const EXPIRED_TOKEN = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'expired_token',
+  when: 'The device code has expired (`expired_token`): request a new one.',
+  message: 'The device code has expired. Request a new one.',
+});
+
+export const INVALID_GRANT = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'invalid_grant',
+  when: 'The device code is unknown, used already, or of another client (`invalid_grant`).',
+  message: 'The device code is not valid.',
+});
+
+export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'unsupported_grant_type',
+  when: 'There is no such grant type here (`unsupported_grant_type`).',
+  message: 'The grant type must be urn:ietf:params:oauth:grant-type:device_code.',
+});
+
+export const INVALID_SCOPE = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'invalid_scope',
+  when: 'A scope is asked for that does not exist (`invalid_scope`).',
+  message: 'The scope field holds an unknown scope.',
+});
+
+export const INVALID_REQUEST = new OAuthErrorKind({
+  status: 400,
+  type: 'INVALID_REQUEST',
+  code: 'INVALID_FIELD',
+  oauthCode: 'invalid_request',
+  when: 'A parameter is missing or given twice, the body is no form, or there is an `Authorization` header that the endpoint does not take (`invalid_request`).',
+  message: 'The client id field is required.',
+});
+
+export const INVALID_CLIENT = new OAuthErrorKind({
+  status: 401,
+  type: 'INVALID_INPUT',
+  code: 'INVALID_API_KEYS',
+  oauthCode: 'invalid_client',
+  when: 'There is no client of this id (`invalid_client`).',
+  message: 'The client id is not known.',
+});
+
+/** Of a client that presents nothing but its name; the challenge is what every 401 has (RFC 9110, section 15.5.2). */
+export function unknownClient(): OAuthError {
+  const headers = { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="invalid_client"` };
+  return INVALID_CLIENT.error(undefined, { headers });
+}

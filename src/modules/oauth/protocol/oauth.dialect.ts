@@ -1,0 +1,27 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ApiError } from '../../../infrastructure/errors/index.js';
+import { ErrorDialects, type ErrorDialect } from '../../../infrastructure/http/index.js';
+import { oauthBodyOf } from './oauth-error-body.js';
+
+/** By the path, in any case as routes are: also where there is no such endpoint, or not with this method. */
+const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)\/?$)/i;
+
+/** Tells the errors of OAuth's endpoints so that its clients and those of this API both understand. */
+@Injectable()
+export class OAuthDialect implements ErrorDialect, OnModuleInit {
+  constructor(private readonly dialects: ErrorDialects) {}
+
+  onModuleInit(): void {
+    this.dialects.register(this);
+  }
+
+  speaksTo(request: Request): boolean {
+    return OAUTH_PATHS.test(request.path);
+  }
+
+  answer(error: ApiError, _request: Request, response: Response): void {
+    response.status(error.status).set(error.headers).set('Cache-Control', 'no-store');
+    response.json(oauthBodyOf(error));
+  }
+}

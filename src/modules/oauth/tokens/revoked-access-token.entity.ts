@@ -1,0 +1,12 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** An access token that was revoked before its time; remembered until it would have ended anyway. */
+@Entity({ name: 'revoked_access_token' })
+export class RevokedAccessToken {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'revoked_access_token_pkey' })
+  jti!: string;
+
+  @Index('revoked_access_token_expires_at_index')
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+}

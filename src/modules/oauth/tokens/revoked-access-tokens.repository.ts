@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { RevokedAccessToken } from './revoked-access-token.entity.js';
+
+@Injectable()
+export class RevokedAccessTokensRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Once is enough. */
+  async add(token: RevokedAccessToken): Promise<void> {
+    const { manager } = this.transaction;
+    await manager.createQueryBuilder().insert().into(RevokedAccessToken).values(token).orIgnore().execute();
+  }
+
+  async has(jti: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(RevokedAccessToken, { jti });
+  }
+
+  /** Forgets tokens that expired before the time given, a batch at most. @returns how many */
+  async deleteExpired(before: Date, batch: number): Promise<number> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `DELETE FROM revoked_access_token
+        WHERE jti IN (SELECT jti FROM revoked_access_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+                        FOR UPDATE SKIP LOCKED)`,
+      [before, batch],
+    );
+    return count;
+  }
+}

@@ -1,0 +1,676 @@
+import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
+import { Controller, Get, Query } from '@nestjs/common';
+import {
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
+import {
+  DashboardUserCaller,
+  requireEnvironment,
+  type DashboardCaller,
+} from '../../src/infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
+import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
+import { OAuthModule, TokenSigningKeys } from '../../src/modules/oauth/index.js';
+import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
+import { RevokedAccessTokensCleaning } from '../../src/modules/oauth/tokens/revoked-access-tokens.cleaning.js';
+import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
+import { TokenSigningKeysRotation } from '../../src/modules/oauth/tokens/token-signing-keys.rotation.js';
+import { moveClock } from '../support/clock.js';
+import { accessToken, decide, poll, sendForm, startFlow, type Fields } from '../support/device-flow.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { basic, error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const DASHBOARD_URL = 'https://dashboard.example.com';
+const INVALID_ACCESS_TOKEN = error(
+  'INVALID_INPUT',
+  'INVALID_ACCESS_TOKEN',
+  'The access token is missing or not valid.',
+);
+
+const DOCUMENT = {
+  summary: 'Only in this test',
+  description: 'Only in this test.',
+  response: Object,
+  responseDescription: 'It.',
+  responseExample: {},
+  errors: [],
+};
+
+@Controller('only-in-this-test')
+class TestController {
+  @Get('read')
+  @DashboardOperation({ ...DOCUMENT, operationId: 'testRead', permission: { token: 'request_logs:read' } })
+  read(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Query('environment') environment: PlatformEnvironment,
+  ) {
+    requireEnvironment(caller, environment);
+    return { role: caller.role };
+  }
+
+  @Get('write')
+  @DashboardOperation({
+    ...DOCUMENT,
+    operationId: 'testWrite',
+    permission: { token: 'webhook_endpoints:write', role: 'admin' },
+  })
+  write() {
+    return {};
+  }
+}
+
+// Mounted where the guards find what they ask for, before the application is made.
+const controllers = Reflect.getMetadata('controllers', OAuthModule) as unknown[];
+Reflect.defineMetadata('controllers', [...controllers, TestController], OAuthModule);
+
+let service: TestApp;
+let user: Login;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    DASHBOARD_URL,
+    TRUSTED_PROXY_HOPS: '1',
+    DASHBOARD_REQUESTS_PER_MINUTE: '100',
+    INTROSPECTIONS_PER_MINUTE: '30',
+  });
+  user = await service.login('admin');
+});
+afterAll(() => service.close());
+
+const me = (token: string): Promise<Answer> => service.call('/me', { token });
+
+function expectRefused({ status, headers, body }: Answer): void {
+  expect([status, body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+  expect(headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API", error="invalid_token"');
+}
+
+describe('GET /me', () => {
+  it('tells what the token is good for, and whose it is', async () => {
+    const token = await accessToken(
+      service,
+      user,
+      service.production,
+      'webhook_endpoints:read request_logs:read',
+    );
+    const { status, headers, body } = await me(token);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      id: user.userId,
+      name: 'The admin',
+      email: user.email,
+      organization_id: service.organizationId,
+      role: 'admin',
+      token: {
+        client_id: service.production.clientId,
+        environment: 'production',
+        scopes: ['request_logs:read', 'webhook_endpoints:read'],
+      },
+    });
+  });
+
+  it('takes a login as well', async () => {
+    const { status, body } = await service.call('/me', { login: user });
+    expect([status, body['id'], body['token']]).toEqual([200, user.userId, null]);
+  });
+
+  it('tells the role of now', async () => {
+    const riser = await service.login('member');
+    const token = await accessToken(service, riser);
+    expect((await me(token)).body['role']).toBe('member');
+    await service.database.query(`UPDATE dashboard_user SET role = 'owner' WHERE id = $1`, [riser.userId]);
+    expect((await me(token)).body['role']).toBe('owner');
+  });
+
+  it('is limited for each user', async () => {
+    const busy = await service.login('member');
+    const token = await accessToken(service, busy);
+    for (let call = 0; call < 100; call += 1) expect((await me(token)).status).toBe(200);
+    const { status, headers, body } = await me(token);
+    expect([status, body['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe('Access tokens', () => {
+  let token: string;
+
+  beforeAll(async () => {
+    token = await accessToken(service, user);
+  });
+  beforeEach(async () => {
+    expect((await me(token)).status).toBe(200);
+  });
+
+  /** A token that only somebody with our own key can make; right but for what is changed. */
+  async function signed(
+    change: Record<string, unknown> = {},
+    header: { typ?: string; kid?: string; alg?: string } = {},
+  ): Promise<string> {
+    const { kid, algorithm, key } = await service.app.get(TokenKeyring, { strict: false }).signer();
+    const now = Math.floor(Date.now() / SECOND);
+    const made = await new SignJWT({
+      iss: DASHBOARD_URL,
+      aud: DASHBOARD_URL,
+      sub: user.userId,
+      client_id: service.development.clientId,
+      iat: now,
+      exp: now + 900,
+      jti: randomUUID(),
+      environment: 'development',
+      scope: 'request_logs:read',
+      roles: ['admin'],
+      org: service.organizationId,
+      ...change,
+    })
+      .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid, ...header })
+      .sign(key);
+    rememberSecret(made);
+    return made;
+  }
+
+  it('are taken when they are right (so that the refusals below are for the reason that is meant)', async () => {
+    expect((await me(await signed())).status).toBe(200);
+    expect((await me(await signed({ aud: [DASHBOARD_URL, 'other'] }))).status).toBe(200);
+    expect((await me(await signed({}, { typ: 'application/at+jwt' }))).status).toBe(200);
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['of audience MCP', () => signed({ aud: 'MCP' })],
+    ['of another audience', () => signed({ aud: 'https://dashboard.example.com.evil.example' })],
+    ['of the audience with a slash', () => signed({ aud: `${DASHBOARD_URL}/` })],
+    ['of no audience', () => signed({ aud: undefined })],
+    ['of another issuer', () => signed({ iss: 'https://evil.example' })],
+    ['of no issuer', () => signed({ iss: undefined })],
+    ['that have expired', () => signed({ exp: Math.floor(Date.now() / SECOND) - 1 })],
+    ['that never expire', () => signed({ exp: undefined })],
+    ['of the type JWT', () => signed({}, { typ: 'JWT' })],
+    ['of no type', () => signed({}, { typ: undefined as unknown as string })],
+    ['of an unknown key', () => signed({}, { kid: randomUUID() })],
+    ['of no key', () => signed({}, { kid: undefined as unknown as string })],
+    ['of a key by a path', () => signed({}, { kid: '../../dev/null' })],
+    ['without a name', () => signed({ jti: undefined })],
+    ['of nobody', () => signed({ sub: randomUUID() })],
+    ['of another organization', () => signed({ org: randomUUID() })],
+    ['that begin later', () => signed({ nbf: Math.floor(Date.now() / SECOND) + 60 })],
+  ])('are refused: those %s', async (_what, make) => expectRefused(await me(await make())));
+
+  it('are refused with a signature that is none of ours', async () => {
+    const { alg, kid, typ } = decodeProtectedHeader(token);
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+    const unsecured = new UnsecuredJWT({ sub: user.userId }).encode();
+    const none = `${encode({ alg: 'none', typ, kid })}.${payload}.`;
+
+    const keys = (await service.call<{ keys: JWK[] }>('/.well-known/jwks.json')).body.keys;
+    const jwk = keys.find((key) => key.kid === kid) as JWK;
+    const pem = createPublicKey({ key: jwk as never, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const confused = [pem.toString(), JSON.stringify(jwk)].map((secret) => {
+      const input = `${encode({ alg: 'HS256', typ, kid })}.${payload}`;
+      return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+    });
+
+    const { privateKey } = await generateKeyPair('ES256');
+    const foreign = await new SignJWT(JSON.parse(Buffer.from(payload, 'base64url').toString()) as JWTPayload)
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: String(kid) })
+      .sign(privateKey);
+    const { privateKey: rsa } = await generateKeyPair('RS256');
+    const foreignRsa = await new SignJWT(
+      JSON.parse(Buffer.from(payload, 'base64url').toString()) as JWTPayload,
+    )
+      .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: String(kid) })
+      .sign(rsa);
+    const own = await generateKeyPair('ES256', { extractable: true });
+    const embedded = await new SignJWT(JSON.parse(Buffer.from(payload, 'base64url').toString()) as JWTPayload)
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', jwk: await exportJWK(own.publicKey) })
+      .sign(own.privateKey);
+
+    expect(alg).toBe('ES256');
+    for (const each of [
+      unsecured,
+      none,
+      ...confused,
+      foreign,
+      foreignRsa,
+      embedded,
+      `${header}.${payload}.`,
+      `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+      `${header}.${payload.slice(0, -2)}AA.${signature}`,
+      `${header}.${payload}`,
+      `${token}.`,
+      'nonsense',
+      'a.b.c',
+    ]) {
+      expectRefused(await me(each));
+    }
+  });
+
+  it('are refused when they are something else', async () => {
+    const { body } = await service.call('/mcp/tokens/create', {
+      body: { external_user_id: 'u' },
+      as: service.development,
+    });
+    rememberSecret(String(body['token']));
+    expectRefused(await me(String(body['token'])));
+    expectRefused(await me(service.development.secret));
+    expectRefused(await me(user.cookie.replace('session=', '')));
+    expectRefused(await service.call('/me', { headers: { authorization: basic(service.development) } }));
+    const absent = await service.call('/me');
+    expect([absent.status, absent.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+    expect(absent.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
+  });
+
+  it('are not taken from an address or a form', async () => {
+    expect((await service.call(`/me?access_token=${token}`)).status).toBe(401);
+  });
+
+  it('end after 15 minutes', async () => {
+    const fresh = await accessToken(service, user);
+    let restore = moveClock(service, 899 * SECOND - SECOND);
+    expect((await me(fresh)).status).toBe(200);
+    restore();
+    restore = moveClock(service, 901 * SECOND);
+    expectRefused(await me(fresh));
+    restore();
+  });
+
+  it.each([
+    ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
+    ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
+    ['of another organization', `UPDATE dashboard_user SET organization_id = $2 WHERE id = $1`],
+  ])('end at once when their user is %s', async (what, statement) => {
+    const leaver = await service.login('owner');
+    const theirs = await accessToken(service, leaver);
+    expect((await me(theirs)).status).toBe(200);
+    const { id } = await service.anotherOrganization();
+    await service.database.query(statement, [leaver.userId, ...(what.startsWith('of') ? [id] : [])]);
+    expectRefused(await me(theirs));
+    expect((await introspect(theirs)).body).toEqual({ active: false });
+  });
+});
+
+describe('Scope, role and environment', () => {
+  it('are asked for by the operation', async () => {
+    const reader = await accessToken(service, user, service.development, 'request_logs:read');
+    const writer = await accessToken(service, user, service.development, 'webhook_endpoints:write');
+    const read = '/only-in-this-test/read';
+    const [good, wrongEnvironment, lacking] = [
+      await service.call(`${read}?environment=development`, { token: reader }),
+      await service.call(`${read}?environment=production`, { token: reader }),
+      await service.call(`${read}?environment=development`, { token: writer }),
+    ];
+    expect([good.status, good.body]).toEqual([200, { role: 'admin' }]);
+    expect([wrongEnvironment.status, wrongEnvironment.body['error_code']]).toEqual([
+      403,
+      'ENVIRONMENT_MISMATCH',
+    ]);
+    expect([lacking.status, lacking.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+    expect(lacking.headers.get('www-authenticate')).toBe(
+      'Bearer realm="Dashboard API", error="insufficient_scope", scope="request_logs:read"',
+    );
+    const production = await accessToken(service, user, service.production);
+    expect((await service.call(`${read}?environment=production`, { token: production })).status).toBe(200);
+    for (const environment of ['development', 'production']) {
+      expect((await service.call(`${read}?environment=${environment}`, { login: user })).status).toBe(200);
+    }
+
+    expect((await service.call('/only-in-this-test/write', { token: writer })).status).toBe(200);
+    const member = await service.login('member');
+    const theirs = await accessToken(service, member);
+    const refused = await service.call('/only-in-this-test/write', { token: theirs });
+    expect([refused.status, refused.body['error_code']]).toEqual([403, 'INSUFFICIENT_ROLE']);
+  });
+});
+
+const introspect = (token: string, as = service.development) =>
+  sendForm(service, '/oauth/introspect', { token }, { as });
+const revoke = (token: string, { clientId } = service.development, more = {}) =>
+  sendForm(service, '/oauth/revoke', { token, client_id: clientId, ...more });
+
+async function mcpToken(fields = {}): Promise<string> {
+  const body = { external_user_id: 'user-1', ...fields };
+  const answer = await service.call<{ token: string }>('/mcp/tokens/create', {
+    body,
+    as: service.development,
+  });
+  rememberSecret(answer.body.token);
+  return answer.body.token;
+}
+
+describe('Introspection', () => {
+  it('explains an access token to its client', async () => {
+    const token = await accessToken(service, user, service.development, 'request_logs:read');
+    const { status, headers, body } = await introspect(token);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      active: true,
+      token_type: 'Bearer',
+      iss: DASHBOARD_URL,
+      aud: DASHBOARD_URL,
+      sub: user.userId,
+      client_id: service.development.clientId,
+      iat: expect.any(Number),
+      exp: Number(body['iat']) + 900,
+      jti: expect.any(String),
+      environment: 'development',
+      scope: 'request_logs:read',
+      roles: ['admin'],
+      org: service.organizationId,
+    });
+  });
+
+  it('explains an MCP token to its client', async () => {
+    rememberSecret('+12125550123');
+    const token = await mcpToken({ expires_in: 60, phone_number: '+12125550123' });
+    const { body } = await introspect(token);
+    expect(body).toEqual({
+      active: true,
+      token_type: 'mcp',
+      sub: 'user-1',
+      client_id: service.development.clientId,
+      iat: expect.any(Number),
+      exp: Number(body['iat']) + 60,
+      environment: 'development',
+      phone_number: '+12125550123',
+    });
+    expect((await introspect(await mcpToken())).body).not.toHaveProperty('phone_number');
+    const restore = moveClock(service, 61 * SECOND);
+    expect((await introspect(token)).body).toEqual({ active: false });
+    restore();
+  });
+
+  it('tells nobody else anything', async () => {
+    const stranger = await service.anotherOrganization();
+    const tokens = [await accessToken(service, user), await mcpToken()];
+    for (const token of [...tokens, 'nonsense', service.development.secret]) {
+      for (const as of [service.production, stranger.development]) {
+        const { status, body } = await introspect(token, as);
+        expect([status, body]).toEqual([200, { active: false }]);
+      }
+    }
+    for (const token of tokens) expect((await introspect(token)).body['active']).toBe(true);
+  });
+
+  it('asks for the credentials of a client, as a form encodes them or not', async () => {
+    const token = await mcpToken();
+    const send = (fields: Record<string, string>, authorization?: string) =>
+      sendForm(service, '/oauth/introspect', fields, { headers: authorization ? { authorization } : {} });
+    for (const authorization of [
+      undefined,
+      'Basic nonsense',
+      basic({ clientId: service.development.clientId, secret: 'wrong' }),
+      basic({ clientId: service.development.clientId, secret: '%E0%A4%A' }),
+    ]) {
+      const { status, headers, body } = await send({ token }, authorization);
+      expect([status, body['error'], body['error_code']]).toEqual([
+        401,
+        'invalid_client',
+        'INVALID_API_KEYS',
+      ]);
+      expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
+    const { clientId, secret } = service.development;
+    const encoded = (text: string): string => text.replaceAll('-', '%2D').replaceAll('_', '%5F');
+    const both = basic({ clientId: encoded(clientId), secret: encoded(secret) });
+    expect((await send({ token }, both)).body['active']).toBe(true);
+    const { status, body } = await send({}, basic(service.development));
+    expect([status, body['error']]).toEqual([400, 'invalid_request']);
+  });
+
+  it('leaves no entry in the request log', async () => {
+    const before = await service.database.query('SELECT 1 FROM request_log');
+    await introspect('nonsense');
+    await sendForm(service, '/oauth/introspect', { token: 'x' }, {
+      headers: { authorization: basic({ clientId: service.development.clientId, secret: 'wrong' }) },
+    }); // prettier-ignore
+    await mcpToken();
+    expect(await service.database.query('SELECT 1 FROM request_log')).toHaveLength(before.length + 1);
+  });
+
+  it('is limited for each client', async () => {
+    const { development } = await service.anotherOrganization();
+    for (let call = 0; call < 30; call += 1) expect((await introspect('x', development)).status).toBe(200);
+    const { status, body } = await introspect('x', development);
+    expect([status, body['error'], body['error_code']]).toEqual([429, 'slow_down', 'RATE_LIMIT_EXCEEDED']);
+  });
+});
+
+describe('Revocation', () => {
+  it('ends an access token at once, and only that one', async () => {
+    const [token, other] = [await accessToken(service, user), await accessToken(service, user)];
+    const { status, headers, body } = await revoke(token);
+    expect([status, body]).toEqual([200, {}]);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expectRefused(await me(token));
+    expect((await introspect(token)).body).toEqual({ active: false });
+    expect((await me(other)).status).toBe(200);
+    expect((await revoke(token)).status).toBe(200);
+    expect((await revoke(other, service.development, { token_type_hint: 'refresh_token' })).status).toBe(200);
+    expectRefused(await me(other));
+  });
+
+  it('ends an MCP token at once', async () => {
+    const token = await mcpToken();
+    expect((await revoke(token, service.development, { token_type_hint: 'access_token' })).body).toEqual({});
+    expect((await introspect(token)).body).toEqual({ active: false });
+  });
+
+  it('does nothing to tokens of another client, and does not say so', async () => {
+    const [access, mcp] = [await accessToken(service, user), await mcpToken()];
+    for (const token of [access, mcp, 'nonsense']) {
+      const { status, body } = await revoke(token, service.production);
+      expect([status, body]).toEqual([200, {}]);
+    }
+    expect((await me(access)).status).toBe(200);
+    expect((await introspect(mcp)).body['active']).toBe(true);
+  });
+
+  it('refuses unknown clients and malformed requests', async () => {
+    const unknown = await revoke('x', { ...service.development, clientId: randomUUID() });
+    expect([unknown.status, unknown.body['error']]).toEqual([401, 'invalid_client']);
+    const { clientId } = service.development;
+    for (const fields of [{ client_id: clientId }, { token: 'x' }] as Fields[]) {
+      const { status, body } = await sendForm(service, '/oauth/revoke', fields);
+      expect([status, body['error']]).toEqual([400, 'invalid_request']);
+    }
+  });
+
+  it('is forgotten a day after the token would have ended', async () => {
+    const token = await accessToken(service, user);
+    await revoke(token);
+    const cleaning = service.app.get(RevokedAccessTokensCleaning, { strict: false });
+    const count = async () => (await service.database.query('SELECT 1 FROM revoked_access_token')).length;
+    expect(await count()).toBeGreaterThan(0);
+    let restore = moveClock(service, DAY);
+    await cleaning.run();
+    restore();
+    expect(await count()).toBeGreaterThan(0);
+    restore = moveClock(service, DAY + 16 * MINUTE);
+    await cleaning.run();
+    restore();
+    expect(await count()).toBe(0);
+  });
+});
+
+describe('Signing keys', () => {
+  const kids = async (): Promise<string[]> => {
+    const { status, headers, body } = await service.call<{ keys: { kid: string }[] }>(
+      '/.well-known/jwks.json',
+    );
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+    return body.keys.map(({ kid }) => kid);
+  };
+  const rotation = () => service.app.get(TokenSigningKeysRotation, { strict: false });
+  const keys = () => service.app.get(TokenSigningKeys, { strict: false });
+  const tokenAt = async (milliseconds: number): Promise<string> => {
+    const restore = moveClock(service, milliseconds);
+    try {
+      const login = await service.login('member');
+      return await accessToken(service, login);
+    } finally {
+      restore();
+    }
+  };
+  const at = async <T>(milliseconds: number, work: () => Promise<T>): Promise<T> => {
+    const restore = moveClock(service, milliseconds);
+    try {
+      return await work();
+    } finally {
+      restore();
+    }
+  };
+
+  it('are published before their first use, and until their last token has ended', async () => {
+    const [old = ''] = await kids();
+    const { kid: next } = await keys().rotate();
+    expect(await kids()).toEqual([next, old]);
+    await expect(keys().rotate()).rejects.toThrow(/A new key is published already and signs from /);
+
+    for (const minutes of [0, 5, 9]) {
+      expect(decodeProtectedHeader(await tokenAt(minutes * MINUTE)).kid).toBe(old);
+    }
+    const last = await tokenAt(10 * MINUTE - 2 * SECOND);
+    const first = await tokenAt(10 * MINUTE + SECOND);
+    expect([last, first].map((token) => decodeProtectedHeader(token).kid)).toEqual([old, next]);
+
+    for (const minutes of [11, 20, 24]) {
+      await at(minutes * MINUTE, async () => {
+        expect(await kids()).toEqual([next, old]);
+        for (const token of [last, first]) expect((await me(token)).status).toBe(200);
+      });
+    }
+    await at(10 * MINUTE + 900 * SECOND + 119 * SECOND, async () =>
+      expect(await kids()).toEqual([next, old]),
+    );
+    await at(10 * MINUTE + 900 * SECOND + 125 * SECOND, async () => expect(await kids()).toEqual([next]));
+    const states = async () => (await keys().describe()).map(({ kid, state }) => [kid, state]);
+    expect(await states()).toEqual([[next, 'next'], [old, 'signing']]); // prettier-ignore
+    await at(15 * MINUTE, async () =>
+      expect(await states()).toEqual([[next, 'signing'], [old, 'verifying']])); // prettier-ignore
+    await at(60 * MINUTE, async () => {
+      await rotation().run();
+      expect(await states()).toEqual([[next, 'signing'], [old, 'obsolete']]); // prettier-ignore
+    });
+    await at(2 * DAY, async () => {
+      await rotation().run();
+      expect(await states()).toEqual([[next, 'signing']]);
+    });
+  });
+
+  it('are replaced after 30 days, once', async () => {
+    const [old] = await kids();
+    await at(29 * DAY, async () => {
+      await rotation().run();
+      expect(await kids()).toEqual([old]);
+    });
+    await at(31 * DAY, async () => {
+      await Promise.all(Array.from({ length: 5 }, () => rotation().run()));
+      await rotation().run();
+      expect(await kids()).toHaveLength(2);
+    });
+    await service.database.query('DELETE FROM token_signing_key WHERE kid <> $1', [old]);
+  });
+
+  it('may be for RS256, from the next one on', async () => {
+    const configuration = service.app.get(OAuthConfiguration);
+    const [old] = await kids();
+    // Of an hour ago, so that it signs.
+    await service.database.query(`UPDATE token_signing_key SET signs_from = now() - interval '1 hour'`);
+    configuration.tokenAlgorithm = 'RS256';
+    try {
+      await rotation().run();
+      const { body } = await service.call<{ keys: JWK[] }>('/.well-known/jwks.json');
+      expect(body.keys).toEqual([
+        expect.objectContaining({ kty: 'RSA', alg: 'RS256', use: 'sig', n: expect.any(String) }),
+        expect.objectContaining({ kid: old, kty: 'EC', alg: 'ES256', use: 'sig', crv: 'P-256' }),
+      ]);
+      for (const key of body.keys)
+        for (const secret of ['d', 'p', 'q']) expect(key).not.toHaveProperty(secret);
+      const token = await tokenAt(11 * MINUTE);
+      expect(decodeProtectedHeader(token).alg).toBe('RS256');
+      await at(12 * MINUTE, async () => expect((await me(token)).status).toBe(200));
+    } finally {
+      configuration.tokenAlgorithm = 'ES256';
+    }
+  });
+
+  it('are sealed in the database', async () => {
+    const rows = await service.database.query<{ private_sealed: Buffer; kid: string }>(
+      'SELECT * FROM token_signing_key',
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { private_sealed } of rows) expect(private_sealed.toString('latin1')).not.toMatch(/"kty"|"d"/);
+    const [first = { kid: '' }, second = { kid: '' }] = rows;
+    // A sealed key that is put into another row does not open there.
+    await service.database.query(
+      'UPDATE token_signing_key SET private_sealed = (SELECT private_sealed FROM token_signing_key WHERE kid = $2) WHERE kid = $1',
+      [first.kid, second.kid],
+    );
+    const key = (await service.app.get(TokenSigningKeys, { strict: false }).published()).find(
+      ({ kid }) => kid === first.kid,
+    );
+    expect(() => service.app.get(TokenSigningKeys, { strict: false }).open(key as never)).toThrow();
+  });
+});
+
+// Last: it takes the tables away.
+describe('With a fault of its own or without its database', () => {
+  const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<Answer>])[] = [
+    ['requestDeviceCode', 'device_authorization', () =>
+      sendForm(service, '/oauth/device/code', { client_id: service.development.clientId })],
+    ['exchangeDeviceCode', 'device_authorization', (_token, device_code) => poll(service, { device_code })],
+    ['revokeToken', 'mcp_token', () => revoke('x')],
+    ['introspectToken', 'mcp_token', () => introspect('x')],
+    ['getJsonWebKeySet', 'token_signing_key', () => service.call('/.well-known/jwks.json')],
+    ['getCurrentUser', 'revoked_access_token', (token) => me(token)],
+  ]; // prettier-ignore
+  let token: string;
+
+  beforeAll(async () => {
+    await service.database.query('DELETE FROM token_signing_key');
+    const restore = moveClock(service, 5 * MINUTE);
+    token = await accessToken(service, await service.login('member'));
+    restore();
+  });
+
+  it.each(FAILING)('answers 500 and 503 (%s)', async (operation, table, call) => {
+    const isOAuth = operation !== 'getCurrentUser';
+    await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    const failed = await call(token, 'x');
+    await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+    expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
+    await service.database.cutOff();
+    const cut = await call(token, 'x');
+    await service.database.reconnect();
+    expect([cut.status, cut.body['error_code']]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(Number(cut.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    if (!isOAuth) return;
+    expect([failed.body['error'], cut.body['error']]).toEqual(['server_error', 'temporarily_unavailable']);
+    for (const { headers } of [failed, cut]) expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('leaves a code good whose token could not be made', async () => {
+    const login = await service.login('member');
+    const flow = await startFlow(service);
+    await decide(service, login, flow.user_code);
+    await service.database.query('ALTER TABLE access_grant RENAME TO access_grant_away');
+    const failed = await poll(service, flow);
+    await service.database.query('ALTER TABLE access_grant_away RENAME TO access_grant');
+    expect(failed.status).toBe(500);
+    const { status, body } = await poll(service, flow);
+    expect(status).toBe(200);
+    rememberSecret(String(body['access_token']));
+  });
+});

@@ -1,0 +1,614 @@
+import { randomBytes } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
+import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
+import { DeviceAuthorizationsCleaning } from '../../src/modules/oauth/authorizations/device-authorizations.cleaning.js';
+import { moveClock, stopClock } from '../support/clock.js';
+import {
+  accessToken,
+  Browser,
+  decide,
+  freshAddress,
+  GRANT,
+  poll,
+  sendForm,
+  startFlow,
+  type Fields,
+  type StartedFlow,
+} from '../support/device-flow.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const PATIENCE = 90_000;
+const DASHBOARD_URL = 'https://dashboard.example.com';
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const KEYS = {
+  SECRET_PEPPER: randomBytes(32).toString('base64'),
+  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+};
+
+let service: TestApp;
+let user: Login;
+
+beforeAll(async () => {
+  rememberSecret(...Object.values(KEYS));
+  service = await startTestApp({
+    ...KEYS,
+    DASHBOARD_URL,
+    TRUSTED_PROXY_HOPS: '1',
+    DEVICE_CODES_PER_MINUTE: '5',
+    OAUTH_REQUESTS_PER_MINUTE: '20',
+  });
+  user = await service.login('member');
+});
+afterAll(async () => {
+  await Program.endAll();
+  await service.close();
+});
+
+/** What every answer of an OAuth endpoint has that is not a success. */
+function expectOAuthError(
+  { status, headers, body }: Answer,
+  expected: { status?: number; error: string; type: string; code: string },
+): void {
+  expect([status, body['error'], body['error_type'], body['error_code']]).toEqual([
+    expected.status ?? 400,
+    expected.error,
+    expected.type,
+    expected.code,
+  ]);
+  expect(body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+  expect(typeof body['error_message']).toBe('string');
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.has('etag')).toBe(false);
+  expect(headers.get('x-request-id')).toMatch(/^[\w-]+$/);
+}
+
+const PENDING = { error: 'authorization_pending', type: 'USER_ERROR', code: 'ONGOING_OPERATION' };
+const SLOW_DOWN = { error: 'slow_down', type: 'INVALID_REQUEST', code: 'RATE_LIMIT_EXCEEDED' };
+const DENIED = { error: 'access_denied', type: 'USER_ERROR', code: 'NO_ACCESS' };
+const EXPIRED = { error: 'expired_token', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
+const INVALID_GRANT = { error: 'invalid_grant', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
+const INVALID_REQUEST = { error: 'invalid_request', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
+const UNSUPPORTED = { error: 'unsupported_grant_type', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
+const INVALID_SCOPE = { error: 'invalid_scope', type: 'INVALID_REQUEST', code: 'INVALID_FIELD' };
+const INVALID_CLIENT = {
+  status: 401,
+  error: 'invalid_client',
+  type: 'INVALID_INPUT',
+  code: 'INVALID_API_KEYS',
+};
+const TOO_MANY = { status: 429, error: 'slow_down', type: 'RATE_LIMIT_ERROR', code: 'RATE_LIMIT_EXCEEDED' };
+
+describe('Requesting a device code', () => {
+  it('answers both codes, and keeps neither in clear', async () => {
+    const { status, headers, body } = await sendForm<StartedFlow>(service, '/oauth/device/code', {
+      client_id: service.development.clientId,
+    });
+    rememberSecret(body.device_code, body.user_code);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      device_code: expect.stringMatching(/^[\w-]{43}$/),
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+      verification_uri: `${DASHBOARD_URL}/device`,
+      expires_in: 600,
+      interval: 5,
+    });
+    const rows = await service.database.query<Record<string, unknown>>(
+      `SELECT *, device_code_hash::text || user_code_digest::text || user_code_sealed::text AS bytes
+         FROM device_authorization`,
+    );
+    expect(rows).toHaveLength(1);
+    const stored = JSON.stringify(rows);
+    for (const code of [body.device_code, body.user_code, body.user_code.replace('-', '')]) {
+      expect(stored).not.toContain(code);
+      expect(stored).not.toContain(Buffer.from(code).toString('hex'));
+    }
+    expect(rows[0]).toMatchObject({
+      status: 'pending',
+      environment: 'development',
+      scopes: ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'],
+    });
+  });
+
+  it.each([
+    ['webhook_endpoints:read', ['webhook_endpoints:read']],
+    ['webhook_endpoints:write  request_logs:read', ['request_logs:read', 'webhook_endpoints:write']],
+    ['request_logs:read request_logs:read', ['request_logs:read']],
+    ['', ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write']],
+  ])('is for the scopes that are asked for (%s)', async (scope, scopes) => {
+    const { device_code } = await startFlow(service, service.production, scope);
+    const rows = await service.database.query(
+      'SELECT scopes, environment FROM device_authorization WHERE device_code_hash = sha256($1)',
+      [Buffer.from(device_code)],
+    );
+    expect(rows).toEqual([{ scopes, environment: 'production' }]);
+  });
+
+  it.each([
+    'openid',
+    'request_logs:read admin',
+    'REQUEST_LOGS:READ',
+    'request_logs:read,webhook_endpoints:read',
+  ])('refuses scopes that there are not (%s)', async (scope) => {
+    const fields = { client_id: service.development.clientId, scope };
+    expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_SCOPE);
+  });
+
+  it('carries the code in an address only where that is wanted', async () => {
+    const configuration = service.app.get(OAuthConfiguration);
+    configuration.verificationUriComplete = true;
+    const flow = await startFlow(service);
+    configuration.verificationUriComplete = false;
+    expect(flow).toMatchObject({
+      verification_uri_complete: `${DASHBOARD_URL}/device?user_code=${flow.user_code}`,
+    });
+  });
+
+  it('refuses unknown clients and malformed requests', async () => {
+    const id = service.development.clientId;
+    const send = (fields: Fields, headers = {}) =>
+      sendForm(service, '/oauth/device/code', fields, { headers });
+    for (const client_id of [NOBODY, 'me', `${id} `, `{${id}}`]) {
+      const answer = await send({ client_id });
+      expectOAuthError(answer, INVALID_CLIENT);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="Dashboard API"/);
+    }
+    expectOAuthError(await send({}), INVALID_REQUEST);
+    expectOAuthError(await send({ client_id: '' }), INVALID_REQUEST);
+    expectOAuthError(await send([['client_id', id], ['client_id', id]]), INVALID_REQUEST); // prettier-ignore
+    expectOAuthError(await send({ client_id: id }, { authorization: 'Basic eDp5' }), INVALID_REQUEST);
+    expectOAuthError(await send({ client_id: id }, { 'content-type': 'application/json' }), INVALID_REQUEST);
+  });
+
+  it('is limited for each address', async () => {
+    const headers = { 'x-forwarded-for': freshAddress() };
+    const fields = { client_id: service.development.clientId };
+    const answers: Answer[] = [];
+    for (let call = 0; call < 6; call += 1) {
+      answers.push(await sendForm(service, '/oauth/device/code', fields, { headers }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    const last = answers.at(-1) as Answer;
+    expectOAuthError(last, TOO_MANY);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(last.body['retry_after']).toBe(Number(last.headers.get('retry-after')));
+    for (const { body } of answers) if (body['device_code']) rememberSecret(String(body['device_code']));
+  });
+});
+
+describe('Operation 2: exchange device code', () => {
+  const exchange = (fields: Fields, headers: Record<string, string> = {}) =>
+    sendForm(service, '/oauth/token', fields, { headers });
+
+  it('answers a token once the user has approved, and only once', async () => {
+    const flow = await startFlow(service, service.development, 'request_logs:read');
+    expectOAuthError(await poll(service, flow), PENDING);
+    expect((await decide(service, user, flow.user_code)).html).toContain('Device approved');
+
+    const { status, headers, body } = await poll(service, flow);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.has('etag')).toBe(false);
+    expect(body).toEqual({ token_type: 'Bearer', expires_in: 900, access_token: expect.any(String) });
+    const token = String(body['access_token']);
+    rememberSecret(token);
+    const claims = decodeJwt(token);
+    expect(claims).toEqual({
+      iss: DASHBOARD_URL,
+      aud: DASHBOARD_URL,
+      sub: user.userId,
+      client_id: service.development.clientId,
+      iat: expect.any(Number),
+      exp: Number(claims.iat) + 900,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      environment: 'development',
+      scope: 'request_logs:read',
+      roles: ['member'],
+      org: service.organizationId,
+    });
+    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), INVALID_GRANT);
+  });
+
+  it('answers each state of the code, again and again', async () => {
+    const pending = await startFlow(service);
+    expectOAuthError(await poll(service, pending), PENDING);
+    expectOAuthError(await poll(service, pending), SLOW_DOWN);
+
+    const denied = await startFlow(service);
+    await decide(service, user, denied.user_code, 'deny');
+    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, denied), DENIED);
+
+    const approved = await startFlow(service);
+    await decide(service, user, approved.user_code);
+    const restore = moveClock(service, 10 * MINUTE + SECOND);
+    try {
+      for (const flow of [pending, approved, pending, approved]) {
+        expectOAuthError(await poll(service, flow), EXPIRED);
+      }
+    } finally {
+      restore();
+    }
+  });
+
+  it('tells nothing of codes that are unknown or of another client', async () => {
+    const flow = await startFlow(service);
+    await decide(service, user, flow.user_code);
+    const stranger = await service.anotherOrganization();
+    const answers = [
+      await poll(service, flow, service.production),
+      await poll(service, flow, stranger.development),
+      await poll(service, { device_code: randomBytes(32).toString('base64url') }),
+      await poll(service, { device_code: flow.device_code.slice(1) }),
+      await poll(service, { device_code: flow.user_code }),
+      await poll(service, { device_code: 'x'.repeat(10_000) }),
+    ];
+    for (const answer of answers) expectOAuthError(answer, INVALID_GRANT);
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect((await poll(service, flow)).status).toBe(200);
+  });
+
+  it('refuses what is not formed as it should be, in this order', async () => {
+    const id = service.development.clientId;
+    const { device_code } = await startFlow(service);
+    const right = { grant_type: GRANT, client_id: id, device_code };
+    const { grant_type: _grant, ...withoutGrant } = right;
+    const { client_id: _client, ...withoutClient } = right;
+    const { device_code: _code, ...withoutCode } = right;
+    for (const fields of [
+      withoutGrant,
+      withoutClient,
+      withoutCode,
+      { ...right, grant_type: '' },
+      { ...right, client_id: '' },
+      { ...right, device_code: '' },
+      [...Object.entries(right), ['device_code', device_code]] as [string, string][],
+      [...Object.entries(right), ['client_id', id]] as [string, string][],
+      [...Object.entries(right), ['other', '1'], ['other', '2']] as [string, string][],
+    ] as Fields[]) {
+      expectOAuthError(await exchange(fields), INVALID_REQUEST);
+    }
+    for (const authorization of ['Basic eDp5', 'Bearer x', '', 'nonsense']) {
+      expectOAuthError(await exchange(right, { authorization }), INVALID_REQUEST);
+    }
+    for (const type of [
+      'application/json',
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded; charset=utf-16',
+    ]) {
+      expectOAuthError(await exchange(right, { 'content-type': type }), INVALID_REQUEST);
+    }
+    for (const grant_type of ['authorization_code', 'client_credentials', GRANT.toUpperCase(), `${GRANT} `]) {
+      expectOAuthError(await exchange({ ...right, grant_type, client_id: NOBODY }), UNSUPPORTED);
+    }
+    for (const client_id of [NOBODY, 'me', '%00']) {
+      const answer = await exchange({ ...right, client_id, device_code: '' });
+      expectOAuthError(answer, INVALID_CLIENT);
+      expect(answer.headers.get('www-authenticate')).toMatch(/error="invalid_client"$/);
+    }
+    expectOAuthError(await exchange({ ...right, device_code: 'a\0b' }), INVALID_REQUEST);
+    // None of that was a poll.
+    expectOAuthError(await exchange({ ...right, unknown_parameter: 'ignored' }), PENDING);
+  });
+
+  it('has one method', async () => {
+    for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
+      for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+        const answer = await service.call(path, { method });
+        expectOAuthError(answer, { ...INVALID_REQUEST, status: 405, code: 'METHOD_NOT_ALLOWED' });
+        expect(answer.headers.get('allow')).toBe('POST');
+      }
+    }
+    const nowhere = await service.call('/oauth/authorize');
+    expectOAuthError(nowhere, { ...INVALID_REQUEST, status: 404, code: 'NOT_FOUND' });
+  });
+
+  it('refuses bodies that are too large or packed in an unknown way', async () => {
+    const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
+    for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
+      const as = path === '/oauth/introspect' ? { as: service.development } : {};
+      const large = await sendForm(service, path, { ...fields, more: 'x'.repeat(17_000) }, as);
+      expectOAuthError(large, { ...INVALID_REQUEST, status: 413, code: 'PAYLOAD_TOO_LARGE' });
+      expect(large.body['error_message']).toBe('The request body must not be larger than 16384 bytes.');
+      const packed = await service.call(path, {
+        body: 'x',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-encoding': 'zstd',
+          'x-forwarded-for': freshAddress(),
+        },
+        ...as,
+      });
+      expectOAuthError(packed, { ...INVALID_REQUEST, status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+    }
+  });
+
+  it('is limited for each address', async () => {
+    const headers = { 'x-forwarded-for': freshAddress() };
+    const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
+    const statuses: number[] = [];
+    for (let call = 0; call < 20; call += 1) statuses.push((await exchange(fields, headers)).status);
+    expect(new Set(statuses)).toEqual(new Set([400]));
+    const answer = await exchange(fields, headers);
+    expectOAuthError(answer, TOO_MANY);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    for (const path of ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server']) {
+      expectOAuthError(await service.call(path, { headers }), TOO_MANY);
+    }
+    expectOAuthError(await sendForm(service, '/oauth/revoke', {}, { headers }), TOO_MANY);
+    expect((await exchange(fields)).status).toBe(400);
+  });
+
+  it('knows only clients of the environment that the deployment is pinned to', async () => {
+    const [development, production] = [
+      await startFlow(service),
+      await startFlow(service, service.production),
+    ];
+    const token = await accessToken(service, user);
+    const configuration = service.app.get(ServiceConfiguration);
+    configuration.pinnedEnvironment = 'production';
+    try {
+      expectOAuthError(await poll(service, development), INVALID_CLIENT);
+      expectOAuthError(await poll(service, production, service.production), PENDING);
+      const fields = { client_id: service.development.clientId };
+      expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_CLIENT);
+      expect((await service.call('/me', { token })).status).toBe(401);
+      const browser = new Browser(service.baseUrl, user, { 'x-forwarded-for': freshAddress() });
+      await browser.visit('/device');
+      expect((await browser.send('/device', { user_code: development.user_code })).status).toBe(404);
+      expect((await browser.send('/device', { user_code: production.user_code })).status).toBe(303);
+    } finally {
+      delete configuration.pinnedEnvironment;
+    }
+    expect((await service.call('/me', { token })).status).toBe(200);
+  });
+
+  it.each([
+    ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
+    ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
+  ])('gives nothing to a device whose approver was %s meanwhile', async (_what, statement) => {
+    const leaver = await service.login('admin');
+    const flow = await startFlow(service);
+    await decide(service, leaver, flow.user_code);
+    await service.database.query(statement, [leaver.userId]);
+    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), DENIED);
+    await service.database.query(`UPDATE dashboard_user SET disabled_at = NULL WHERE id = $1`, [
+      leaver.userId,
+    ]);
+    expectOAuthError(await poll(service, flow), DENIED);
+  });
+
+  it('gives nothing to a device whose approver went to another organization', async () => {
+    const mover = await service.login('admin');
+    const flow = await startFlow(service);
+    await decide(service, mover, flow.user_code);
+    const { id } = await service.anotherOrganization();
+    await service.database.query('UPDATE dashboard_user SET organization_id = $2 WHERE id = $1', [
+      mover.userId,
+      id,
+    ]);
+    expectOAuthError(await poll(service, flow), DENIED);
+  });
+});
+
+describe('Pacing', () => {
+  const statusOf = async (flow: StartedFlow): Promise<string> => {
+    const { body } = await poll(service, flow);
+    return String(body['error']);
+  };
+
+  it('never slows an honest device down: 200 polls at 0.85 of the interval with 50 ms of jitter', async () => {
+    let time = Date.now();
+    const refused: number[] = [];
+    let polls = 0;
+    for (let code = 0; code < 4; code += 1) {
+      let restore = stopClock(service, new Date(time));
+      const flow = await startFlow(service);
+      // The first poll comes at once.
+      for (let each = 0; each < 50; each += 1) {
+        const jitter = Math.round((Math.random() * 2 - 1) * 50);
+        restore();
+        restore = stopClock(service, new Date(time + jitter));
+        polls += 1;
+        if ((await statusOf(flow)) !== 'authorization_pending') refused.push(each);
+        time += 5 * SECOND * 0.85;
+      }
+      restore();
+    }
+    expect([polls, refused]).toEqual([200, []]);
+  });
+
+  it('raises the interval of an impatient device to 30 seconds, and counts from the last accepted poll', async () => {
+    const start = Date.now();
+    const flow = await startFlow(service);
+    const at = async (seconds: number): Promise<Record<string, unknown>> => {
+      const restore = stopClock(service, new Date(start + seconds * SECOND));
+      const { body } = await poll(service, flow);
+      restore();
+      return body;
+    };
+    expect((await at(1))['error']).toBe('authorization_pending');
+    const intervals: unknown[] = [];
+    for (let second = 2; second < 9; second += 1) {
+      const { error, interval } = await at(second);
+      expect(error).toBe('slow_down');
+      intervals.push(interval);
+    }
+    expect(intervals).toEqual([10, 15, 20, 25, 30, 30, 30]);
+    // 0.8 of 30 seconds since the one that was accepted, whatever came between.
+    expect((await at(24.9))['error']).toBe('slow_down');
+    expect((await at(25))['error']).toBe('authorization_pending');
+    expect((await at(48.9))['error']).toBe('slow_down');
+    expect((await at(49))['error']).toBe('authorization_pending');
+  });
+
+  it('looks at the state first', async () => {
+    const [approved, denied] = [await startFlow(service), await startFlow(service)];
+    for (const flow of [approved, denied]) expect(await statusOf(flow)).toBe('authorization_pending');
+    await decide(service, user, approved.user_code);
+    await decide(service, user, denied.user_code, 'deny');
+    expect((await poll(service, approved)).status).toBe(200);
+    expectOAuthError(await poll(service, denied), DENIED);
+  });
+
+  it('accepts one of 30 polls that come at once', async () => {
+    const flow = await startFlow(service);
+    const errors = await Promise.all(Array.from({ length: 30 }, () => statusOf(flow)));
+    expect(errors.filter((error) => error === 'authorization_pending')).toHaveLength(1);
+    expect(errors.filter((error) => error === 'slow_down')).toHaveLength(29);
+  });
+});
+
+describe('Rivals on two processes', () => {
+  let baseUrls: string[];
+
+  beforeAll(async () => {
+    const environment = {
+      ...KEYS,
+      DASHBOARD_URL,
+      DATABASE_URL: service.database.url,
+      DATA_DIR: service.dataDirectory,
+      PORT: '0',
+    };
+    const programs = [new Program('main.js', { environment }), new Program('main.js', { environment })];
+    baseUrls = await Promise.all(
+      programs.map(async (program) => (await program.says(/^Listening on (\S+)\. /m))[1] ?? ''),
+    );
+  }, PATIENCE);
+  afterAll(() => Program.endAll());
+
+  it(
+    'redeem a code once, however many come at once',
+    async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const flow = await startFlow(service);
+        await decide(service, user, flow.user_code);
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, async (_, index) => {
+            const response = await fetch(`${baseUrls[index % 2]}/oauth/token`, {
+              method: 'POST',
+              body: new URLSearchParams({
+                grant_type: GRANT,
+                client_id: service.development.clientId,
+                device_code: flow.device_code,
+              }),
+            });
+            return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+          }),
+        );
+        const won = answers.filter(({ status }) => status === 200);
+        expect(won).toHaveLength(1);
+        for (const { status, body } of answers) {
+          if (status !== 200) expect([status, body['error']]).toEqual([400, 'invalid_grant']);
+        }
+        const token = String(won[0]?.body['access_token']);
+        rememberSecret(token);
+        for (const baseUrl of [...baseUrls, service.baseUrl]) {
+          const headers = { authorization: `Bearer ${token}` };
+          expect((await fetch(`${baseUrl}/me`, { headers })).status).toBe(200);
+        }
+      }
+    },
+    PATIENCE,
+  );
+
+  it(
+    'decide about a device once, however many approve and decline at once',
+    async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const flow = await startFlow(service);
+        const finder = new Browser(service.baseUrl, user, { 'x-forwarded-for': freshAddress() });
+        await finder.visit('/device');
+        const { location } = await finder.send('/device', { user_code: flow.user_code });
+        const request = new URL(location ?? '', service.baseUrl).searchParams.get('request') ?? '';
+        const before = await decisions();
+        const browsers = await Promise.all(
+          Array.from({ length: 50 }, async (_, index) => {
+            const browser = new Browser(baseUrls[index % 2] ?? '', user);
+            await browser.visit(location ?? '');
+            return browser;
+          }),
+        );
+        const visits = await Promise.all(
+          browsers.map((browser, index) =>
+            browser.send('/device/confirm', { request, decision: index % 3 === 0 ? 'approve' : 'deny' }),
+          ),
+        );
+        expect(visits.map(({ status }) => status)).toEqual(Array(50).fill(303));
+        const added = (await decisions()).slice(before.length);
+        expect(added).toHaveLength(1);
+        const [row] = await service.database.query<{ status: string }>(
+          'SELECT status FROM device_authorization WHERE id = $1',
+          [request],
+        );
+        expect(added).toEqual([
+          {
+            action: row?.status === 'approved' ? 'auth.device_approve' : 'auth.device_deny',
+            outcome: 'success',
+            target_environment: 'development',
+          },
+        ]);
+        const results = await Promise.all(
+          browsers.map((browser) => browser.visit(visits[0]?.location ?? '')),
+        );
+        const title = row?.status === 'approved' ? 'Device approved' : 'Device declined';
+        for (const { html } of results) expect(html).toContain(`<h1>${title}</h1>`);
+      }
+    },
+    PATIENCE,
+  );
+
+  it(
+    'make one key when both need the first',
+    async () => {
+      await service.database.query('DELETE FROM token_signing_key');
+      const sets = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const response = await fetch(`${baseUrls[index % 2]}/.well-known/jwks.json`);
+          return (await response.json()) as { keys: unknown[] };
+        }),
+      );
+      expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
+      expect(sets[0]?.keys).toHaveLength(1);
+      expect(await service.database.query('SELECT count(*)::int FROM token_signing_key')).toEqual([
+        { count: 1 },
+      ]);
+    },
+    PATIENCE,
+  );
+
+  const decisions = () =>
+    service.database.query(
+      `SELECT action, outcome, target_environment FROM audit_log WHERE organization_id = $1
+          AND action LIKE 'auth.device_%' ORDER BY sequence`,
+      [service.organizationId],
+    );
+});
+
+describe('Cleaning', () => {
+  it('deletes requests a day after they expired', async () => {
+    await startFlow(service);
+    const cleaning = service.app.get(DeviceAuthorizationsCleaning, { strict: false });
+    const count = async (): Promise<number> => {
+      const rows = await service.database.query('SELECT 1 FROM device_authorization');
+      return rows.length;
+    };
+    const before = await count();
+    await cleaning.run();
+    let restore = moveClock(service, 23 * 60 * MINUTE);
+    await cleaning.run();
+    restore();
+    expect(await count()).toBe(before);
+    restore = moveClock(service, 24 * 60 * MINUTE + 11 * MINUTE);
+    await cleaning.run();
+    restore();
+    // Those of the pacing test are of a time that has not come yet.
+    expect(await count()).toBeLessThan(before);
+  });
+});

@@ -1,0 +1,338 @@
+import { moveClock, stopClock } from '../support/clock.js';
+import { Browser, decide, freshAddress, startFlow, type PageVisit } from '../support/device-flow.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+
+const MINUTE = 60_000;
+const NOWHERE = '00000000-0000-4000-8000-000000000000';
+
+let service: TestApp;
+let user: Login;
+
+beforeAll(async () => {
+  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1', DEVICE_CODES_PER_MINUTE: '100000' });
+  user = await service.login('member');
+});
+afterAll(() => service.close());
+
+const browse = (login?: Login, address = freshAddress()): Browser =>
+  new Browser(service.baseUrl, login, { 'x-forwarded-for': address });
+
+/** A browser on the form for the code. */
+async function atDevice(login = user, address = freshAddress()): Promise<Browser> {
+  const browser = browse(login, address);
+  expect((await browser.visit('/device')).status).toBe(200);
+  return browser;
+}
+
+const enter = (browser: Browser, user_code: string): Promise<PageVisit> =>
+  browser.send('/device', { user_code });
+
+async function requestOf(userCode: string): Promise<string> {
+  const { location } = await enter(await atDevice(), userCode);
+  return new URL(location ?? '', service.baseUrl).searchParams.get('request') ?? '';
+}
+
+const textOf = (html: string): string =>
+  html
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/\s+/g, ' ');
+const titleOf = (html: string): string | undefined => /<title>([^<]*)<\/title>/.exec(html)?.[1];
+
+describe('The pages of approval', () => {
+  it('are for who is logged in, and lead there', async () => {
+    const code = 'WDJB-MJHT';
+    for (const [path, next] of [
+      ['/device', '/device'],
+      [`/device?user_code=${code}`, `/device?user_code=${code}`],
+      [`/device/confirm?request=${NOWHERE}`, `/device/confirm?request=${NOWHERE}`],
+      [`/device/result?request=${NOWHERE}`, `/device/result?request=${NOWHERE}`],
+    ] as const) {
+      const { status, location } = await browse().visit(path);
+      expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(next)}`]);
+    }
+    expect((await browse().send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
+    expect((await browse().send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
+    // What the form said is lost on the way.
+    expect((await browse(user).visit('/device/confirm')).location).toBe('/device');
+  });
+
+  it('have titles, no script, and nobody’s frame', async () => {
+    const { user_code } = await startFlow(service);
+    const browser = await atDevice();
+    const { location } = await enter(browser, user_code);
+    const visits = [
+      await browser.visit('/device'),
+      await browser.visit(location ?? ''),
+      await enter(browser, 'BBBB-BBBB'),
+      await browser.visit(`/device/confirm?request=${NOWHERE}`),
+      await decide(service, user, user_code),
+    ];
+    for (const { headers, html } of visits) {
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(html).not.toMatch(/<script|javascript:|\son\w+=/i);
+      expect(html).toMatch(/<html lang="en">/);
+    }
+    expect(visits.map(({ html }) => titleOf(html))).toEqual([
+      'Connect a device · Merchant Connectivity',
+      'Let this device in? · Merchant Connectivity',
+      'Connect a device · Merchant Connectivity',
+      'Code not found · Merchant Connectivity',
+      'Device approved · Merchant Connectivity',
+    ]);
+  });
+
+  it('fill the code in where the address has it, and nothing else', async () => {
+    const { html } = await browse(user).visit('/device?user_code=WDJB-MJHT');
+    expect(html).toMatch(/<input id="user_code"[^>]* value="WDJB-MJHT"/);
+    const hostile = encodeURIComponent('"><script>alert(1)</script>');
+    expect((await browse(user).visit(`/device?user_code=${hostile}`)).html).not.toContain('<script');
+    expect((await browse(user).visit('/device?user_code=a&user_code=b')).status).toBe(200);
+  });
+
+  it.each([
+    (code: string) => code.toLowerCase(),
+    (code: string) => code.replace('-', ''),
+    (code: string) => ` ${code.replace('-', ' - ')} `,
+    (code: string) => [...code].join('.'),
+  ])('take the code in any case and punctuation (%#)', async (spell) => {
+    const { user_code } = await startFlow(service);
+    const { status, location } = await enter(await atDevice(), spell(user_code));
+    expect([status, location]).toEqual([
+      303,
+      expect.stringMatching(/^\/device\/confirm\?request=[0-9a-f-]{36}$/),
+    ]);
+  });
+
+  it('show what asks for access, with both choices alike', async () => {
+    const response = await fetch(`${service.baseUrl}/oauth/device/code`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.7', 'user-agent': '<b>Agent</b> 1.0' },
+      body: new URLSearchParams({
+        client_id: service.production.clientId,
+        scope: 'request_logs:read webhook_endpoints:write',
+      }),
+    });
+    const { user_code } = (await response.json()) as { user_code: string };
+    const browser = await atDevice();
+    const { location } = await enter(browser, user_code);
+    const { status, html } = await browser.visit(location ?? '');
+    expect(status).toBe(200);
+    const text = textOf(html);
+    for (const part of [
+      user_code,
+      service.production.clientId,
+      'Production: real users and real data',
+      'Read request logs',
+      'Create, change and delete webhook endpoints',
+      '203.0.113.7',
+      '&lt;b>Agent&lt;/b> 1.0',
+      ' UTC',
+    ]) {
+      expect(part.startsWith('&lt;') ? html : text).toContain(part);
+    }
+    expect(text).not.toContain('See the webhook endpoints');
+    expect(html).toContain('class="environment production"');
+    const choice = /<div class="choice">(.*?)<\/div>/s.exec(html)?.[1] ?? '';
+    expect(
+      [...choice.matchAll(/<button([^>]*)>([^<]*)<\/button>/g)].map(([, attributes, label]) => [
+        label,
+        attributes,
+      ]),
+    ).toEqual([
+      ['Approve', ' name="decision" value="approve"'],
+      ['Decline', ' name="decision" value="deny"'],
+    ]);
+  });
+
+  it.each([
+    ['approve', 'Device approved', 'auth.device_approve', 'approved'],
+    ['deny', 'Device declined', 'auth.device_deny', 'denied'],
+  ] as const)('keep the decision and who made it: %s', async (decision, title, action, status) => {
+    const { user_code } = await startFlow(service, service.production);
+    const id = await requestOf(user_code);
+    const { html } = await decide(service, user, user_code, decision);
+    expect(html).toContain(`<h1>${title}</h1>`);
+    const rows = await service.database.query(
+      'SELECT status, user_id, decided_at IS NOT NULL AS decided FROM device_authorization WHERE id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ status, user_id: user.userId, decided: true }]);
+    const [entry] = await service.database.query(
+      `SELECT * FROM audit_log WHERE organization_id = $1 ORDER BY sequence DESC LIMIT 1`,
+      [service.organizationId],
+    );
+    expect(entry).toMatchObject({
+      action,
+      outcome: 'success',
+      actor_email: user.email,
+      target_type: 'device',
+      target_name: service.production.clientId,
+      target_environment: 'production',
+    });
+  });
+
+  it('keep no decision whose audit entry cannot be kept', async () => {
+    const { user_code } = await startFlow(service);
+    const id = await requestOf(user_code);
+    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
+    const { status, html } = await decide(service, user, user_code).finally(() =>
+      service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log'),
+    );
+    // It ends where the device still waits.
+    expect(status).toBe(404);
+    expect(html).toContain('Code not found');
+    expect(
+      await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [id]),
+    ).toEqual([{ status: 'pending' }]);
+  });
+
+  it('say what has become of a request that was decided already, or has expired', async () => {
+    const colleague = await service.login('owner');
+    const { user_code } = await startFlow(service);
+    const id = await requestOf(user_code);
+    await decide(service, colleague, user_code, 'deny');
+    const browser = await atDevice();
+    expect((await browser.visit(`/device/confirm?request=${id}`)).location).toBe(
+      `/device/result?request=${id}`,
+    );
+    expect((await browser.send('/device/confirm', { request: id, decision: 'approve' })).location).toBe(
+      `/device/result?request=${id}`,
+    );
+    const { html } = await browser.visit(`/device/result?request=${id}`);
+    expect(html).toContain('<h1>Device declined</h1>');
+    expect(html).toContain('Somebody else of your organization had decided already');
+    expect((await enter(browser, user_code)).status).toBe(404);
+
+    const late = await startFlow(service);
+    const lateId = await requestOf(late.user_code);
+    const waiting = await browser.visit(`/device/result?request=${lateId}`);
+    expect(waiting.location).toBe(`/device/confirm?request=${lateId}`);
+    const restore = moveClock(service, 10 * MINUTE + 1);
+    try {
+      expect((await browser.visit(`/device/confirm?request=${lateId}`)).status).toBe(303);
+      await browser.send('/device/confirm', { request: lateId, decision: 'approve' });
+      expect((await browser.visit(`/device/result?request=${lateId}`)).html).toContain(
+        '<h1>Code expired</h1>',
+      );
+      expect((await enter(browser, late.user_code)).status).toBe(404);
+    } finally {
+      restore();
+    }
+  });
+
+  it('know nothing of requests to another organization', async () => {
+    const { id: organizationId } = await service.anotherOrganization();
+    const stranger = await service.login('owner', organizationId);
+    const { user_code } = await startFlow(service);
+    const id = await requestOf(user_code);
+    const browser = await atDevice(stranger);
+    const [theirs, nonsense] = [await enter(browser, user_code), await enter(browser, 'BBBB-BBBB')];
+    expect([theirs.status, nonsense.status]).toEqual([404, 404]);
+    expect(textOf(theirs.html).replace(user_code, '')).toBe(textOf(nonsense.html).replace('BBBB-BBBB', ''));
+    for (const request of [id, NOWHERE, 'nonsense', "' OR 1=1", '']) {
+      for (const visit of [
+        await browser.visit(`/device/confirm?request=${encodeURIComponent(request)}`),
+        await browser.visit(`/device/result?request=${encodeURIComponent(request)}`),
+        await browser.send('/device/confirm', { request, decision: 'approve' }),
+      ]) {
+        expect([visit.status, titleOf(visit.html)]).toEqual([404, 'Code not found · Merchant Connectivity']);
+      }
+    }
+    expect(
+      await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [id]),
+    ).toEqual([{ status: 'pending' }]);
+  });
+
+  it('refuse forms that are not theirs', async () => {
+    const { user_code } = await startFlow(service);
+    const request = await requestOf(user_code);
+    const another = await atDevice(await service.login());
+    for (const form_token of ['', 'nonsense', 'A'.repeat(43)]) {
+      const browser = await atDevice();
+      for (const [path, fields] of [
+        ['/device', { user_code }],
+        ['/device/confirm', { request, decision: 'approve' }],
+      ] as const) {
+        const { status, html } = await browser.send(path, { ...fields, form_token });
+        expect([status, titleOf(html)]).toEqual([403, 'That did not work · Merchant Connectivity']);
+      }
+    }
+    // The token of another browser, and one whose cookie is gone.
+    const token = /name="form_token" value="([^"]+)"/.exec((await another.visit('/device')).html)?.[1] ?? '';
+    const mine = await atDevice();
+    const confirm = { request, decision: 'approve' };
+    expect((await mine.send('/device/confirm', { ...confirm, form_token: token })).status).toBe(403);
+    mine.forgetBrowserCookie();
+    expect((await mine.send('/device/confirm', confirm)).status).toBe(403);
+    // A page of another site.
+    for (const [name, value] of [
+      ['sec-fetch-site', 'cross-site'],
+      ['origin', 'https://evil.example'],
+    ] as const) {
+      const forged = new Browser(service.baseUrl, user, { [name]: value, 'x-forwarded-for': freshAddress() });
+      await forged.visit('/device');
+      expect((await forged.send('/device/confirm', confirm)).status).toBe(403);
+    }
+    // A decision that is none.
+    const undecided = await (await atDevice()).send('/device/confirm', { request, decision: 'maybe' });
+    expect(undecided.status).toBe(400);
+    expect(
+      await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [request]),
+    ).toEqual([{ status: 'pending' }]);
+  });
+});
+
+describe('Wrong codes', () => {
+  it('are limited to 5 of a user in 15 minutes, and right ones do not count or help', async () => {
+    const guesser = await service.login('member');
+    const right = async (): Promise<string> => (await startFlow(service)).user_code;
+    const browser = await atDevice(guesser);
+    const statuses: number[] = [];
+    for (const code of ['BBBB-BBBB', 'CCCC-CCCC', 'nonsense'])
+      statuses.push((await enter(browser, code)).status);
+    for (let each = 0; each < 8; each += 1) statuses.push((await enter(browser, await right())).status);
+    for (const code of ['DDDD-DDDD', '']) statuses.push((await enter(browser, code)).status);
+    expect(statuses).toEqual([404, 404, 404, ...Array<number>(8).fill(303), 404, 404]);
+
+    const { status, headers, html } = await enter(browser, await right());
+    expect(status).toBe(429);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
+    expect(html).toContain('Too many codes that do not exist. Try again in 15 minutes.');
+    // From elsewhere too, and at once.
+    const elsewhere = await atDevice(guesser);
+    expect((await enter(elsewhere, await right())).status).toBe(429);
+    expect((await enter(await atDevice(), await right())).status).toBe(303);
+  });
+
+  it('are limited to 20 of an address in an hour, whoever guesses, also all at once', async () => {
+    const address = '198.51.100.7';
+    const guessers = await Promise.all(
+      Array.from({ length: 6 }, async () => atDevice(await service.login('member'), address)),
+    );
+    const visits = await Promise.all(
+      guessers.flatMap((browser) => Array.from({ length: 4 }, () => enter(browser, 'BBBB-BBBB'))),
+    );
+    const statuses = visits.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array<number>(20).fill(404), ...Array<number>(4).fill(429)]);
+    const last = await enter(await atDevice(user, address), (await startFlow(service)).user_code);
+    expect(last.status).toBe(429);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(3_000);
+  });
+});
+
+it('user codes can be used again once they are decided', async () => {
+  const restore = stopClock(service, new Date());
+  const { user_code } = await startFlow(service);
+  await decide(service, user, user_code);
+  await service.database.query(
+    `INSERT INTO device_authorization
+     SELECT gen_random_uuid(), client_id, organization_id, environment, sha256('x'), user_code_digest,
+            user_code_sealed, scopes, 'pending', 5, NULL, requested_at, expires_at, ip, user_agent
+       FROM device_authorization ORDER BY decided_at DESC NULLS LAST LIMIT 1`,
+  );
+  expect((await enter(await atDevice(), user_code)).status).toBe(303);
+  restore();
+});

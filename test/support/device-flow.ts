@@ -1,0 +1,149 @@
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { rememberSecret } from './run-directory.js';
+import type { Answer, CallOptions, Login, TestApp } from './test-app.js';
+
+export const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** What a device is given to begin with. */
+export interface StartedFlow {
+  readonly device_code: string;
+  readonly user_code: string;
+  readonly verification_uri: string;
+  readonly expires_in: number;
+  readonly interval: number;
+}
+
+export type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+let addresses = 0;
+
+/** An address of its own for every call, so that no limit per address is in the way; needs a trusted proxy. */
+export function freshAddress(): string {
+  addresses += 1;
+  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
+}
+
+/** Sends a form to an endpoint of OAuth. */
+export async function sendForm<Body = Record<string, unknown>>(
+  service: TestApp,
+  path: string,
+  fields: Fields,
+  { headers, ...options }: CallOptions = {},
+): Promise<Answer<Body>> {
+  const entries = Array.isArray(fields) ? fields : Object.entries(fields);
+  const body = new URLSearchParams(entries as [string, string][]).toString();
+  const address = { 'x-forwarded-for': freshAddress() };
+  return service.call<Body>(path, { body, headers: { ...FORM, ...address, ...headers }, ...options });
+}
+
+/** A device asks to be let in. */
+export async function startFlow(
+  service: TestApp,
+  client: Pick<IssuedCredentials, 'clientId'> = service.development,
+  scope?: string,
+): Promise<StartedFlow> {
+  const fields = { client_id: client.clientId, ...(scope === undefined ? {} : { scope }) };
+  const { status, body } = await sendForm<StartedFlow>(service, '/oauth/device/code', fields);
+  if (status !== 200) throw new Error(`No device code: ${JSON.stringify(body)}`);
+  rememberSecret(body.device_code, body.user_code, body.user_code.replace('-', ''));
+  return body;
+}
+
+/** One poll of a device. */
+export function poll(
+  service: TestApp,
+  { device_code }: Pick<StartedFlow, 'device_code'>,
+  { clientId }: Pick<IssuedCredentials, 'clientId'> = service.development,
+): Promise<Answer> {
+  return sendForm(service, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code });
+}
+
+/** A page as a browser gets it. */
+export interface PageVisit {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+  readonly location: string | null;
+}
+
+/** A browser of one user: keeps cookies and sends the forms of the page that it is on. */
+export class Browser {
+  private readonly cookies = new Map<string, string>();
+  private formToken = '';
+
+  constructor(
+    private readonly baseUrl: string,
+    login?: Login,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    if (login) this.keep(login.cookie);
+  }
+
+  visit(path: string): Promise<PageVisit> {
+    return this.fetch(path, {});
+  }
+
+  /** Sends a form; with the token of the last page unless another is given. */
+  send(path: string, fields: Readonly<Record<string, string>>): Promise<PageVisit> {
+    const body = new URLSearchParams({ form_token: this.formToken, ...fields });
+    return this.fetch(path, { method: 'POST', body });
+  }
+
+  /** Forgets the cookie by which the browser itself is known. */
+  forgetBrowserCookie(): void {
+    this.cookies.delete('browser');
+  }
+
+  private async fetch(path: string, init: RequestInit): Promise<PageVisit> {
+    const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
+    const response = await fetch(new URL(path, this.baseUrl), {
+      redirect: 'manual',
+      headers: { ...this.headers, ...(cookie === '' ? {} : { cookie }) },
+      ...init,
+    });
+    for (const each of response.headers.getSetCookie()) this.keep(each.split(';')[0] ?? '');
+    const html = await response.text();
+    this.formToken = /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? this.formToken;
+    const { status, headers } = response;
+    return { status, headers, html, location: headers.get('location') };
+  }
+
+  private keep(pair: string): void {
+    const [name = '', value = ''] = pair.split(/=(.*)/s);
+    this.cookies.set(name, value);
+  }
+}
+
+/** A person enters the code and decides. */
+export async function decide(
+  service: TestApp,
+  login: Login,
+  userCode: string,
+  decision: 'approve' | 'deny' = 'approve',
+): Promise<PageVisit> {
+  const browser = new Browser(service.baseUrl, login, { 'x-forwarded-for': freshAddress() });
+  await browser.visit('/device');
+  const { location } = await browser.send('/device', { user_code: userCode });
+  if (!location) throw new Error(`The code ${userCode} was not found`);
+  await browser.visit(location);
+  const request = new URL(location, service.baseUrl).searchParams.get('request') ?? '';
+  const { location: result } = await browser.send('/device/confirm', { request, decision });
+  return browser.visit(result ?? '/device/result');
+}
+
+/** The whole flow to an access token. */
+export async function accessToken(
+  service: TestApp,
+  login: Login,
+  client: Pick<IssuedCredentials, 'clientId'> = service.development,
+  scope?: string,
+): Promise<string> {
+  const flow = await startFlow(service, client, scope);
+  await decide(service, login, flow.user_code);
+  const { status, body } = await poll(service, flow, client);
+  if (status !== 200) throw new Error(`No access token: ${JSON.stringify(body)}`);
+  const token = String(body['access_token']);
+  rememberSecret(token);
+  return token;
+}
