@@ -44,12 +44,6 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
   });
 }
 
-const jestTimeout = (milliseconds: number): void => {
-  (import.meta as unknown as { jest: { setTimeout(milliseconds: number): void } }).jest.setTimeout(
-    milliseconds,
-  );
-};
-
 export interface WindowOptions {
   readonly scheme?: 'light' | 'dark';
   readonly javaScript?: boolean;
