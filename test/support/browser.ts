@@ -95,8 +95,10 @@ export class Windows {
       }
     });
     page.on('response', (response) => {
-      for (const [, value] of (response.headers()['set-cookie'] ?? '').matchAll(/session=([\w-]+)/g))
-        rememberSecret(value ?? '');
+      const remember = (cookie: string | null): void =>
+        rememberSecret(...[...(cookie ?? '').matchAll(/session=([\w-]+)/g)].map(([, token]) => token ?? ''));
+      // The window may be gone before it has said.
+      response.headerValue('set-cookie').then(remember, () => undefined);
     });
     return page;
   }
