@@ -12,6 +12,7 @@ import {
   someAddress,
   type TestUser,
 } from '../support/dashboard-users.js';
+import { logLines } from '../support/log-lines.js';
 import { mailsTo, mailTo, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -369,5 +370,7 @@ describe('A mail that cannot be sent', () => {
     rememberSecret(user.email);
     // Closing waits for what is under way.
     await broken.close();
+    const complaints = logLines().filter(({ level, context }) => level === 'error' && context === 'Mail');
+    expect(complaints).toMatchObject([{ message: 'A mail could not be sent (ESOCKET)' }]);
   });
 });

@@ -44,12 +44,6 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
   });
 }
 
-const jestTimeout = (milliseconds: number): void => {
-  (import.meta as unknown as { jest: { setTimeout(milliseconds: number): void } }).jest.setTimeout(
-    milliseconds,
-  );
-};
-
 export interface WindowOptions {
   readonly scheme?: 'light' | 'dark';
   readonly javaScript?: boolean;
@@ -101,8 +95,10 @@ export class Windows {
       }
     });
     page.on('response', (response) => {
-      for (const [, value] of (response.headers()['set-cookie'] ?? '').matchAll(/session=([\w-]+)/g))
-        rememberSecret(value ?? '');
+      const remember = (cookie: string | null): void =>
+        rememberSecret(...[...(cookie ?? '').matchAll(/session=([\w-]+)/g)].map(([, token]) => token ?? ''));
+      // The window may be gone before it has said.
+      response.headerValue('set-cookie').then(remember, () => undefined);
     });
     return page;
   }

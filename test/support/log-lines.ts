@@ -6,10 +6,14 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 /** The lines that the service, which runs in this process, wrote about a request. */
 export function logLinesOf(requestId: string | null): LogLine[] {
+  return logLines().filter((line) => line['request_id'] === requestId);
+}
+
+/** All lines that it wrote so far. */
+export function logLines(): LogLine[] {
   const file = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.log`);
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as LogLine)
-    .filter((line) => line['request_id'] === requestId);
+    .map((line) => JSON.parse(line) as LogLine);
 }
