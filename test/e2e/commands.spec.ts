@@ -100,6 +100,7 @@ describe("The operators' commands", () => {
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
         organization: ['create'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
+        'token-key': ['list', 'rotate'],
         user: ['add'],
         detection: ['import'],
         application: ['list', 'export'],
@@ -603,4 +604,26 @@ describe("The operators' commands", () => {
   it('left nothing beside a given database', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
+
+  it(
+    'token-key',
+    async () => {
+      expect(await answer('token-key list')).toEqual([]);
+      const first = { kid: expect.stringMatching(/^[0-9a-f-]{36}$/), algorithm: 'ES256' };
+      expect(await answer('token-key rotate')).toMatchObject({ ...first, state: 'signing' });
+      const { kid, signs_from } = await answer<{ kid: string; signs_from: string }>('token-key rotate');
+      await expectRefusal(
+        'token-key rotate',
+        `A new key is published already and signs from ${signs_from} on.`,
+      );
+      const keys = await answer<object[]>('token-key list');
+      expect(keys).toEqual([
+        expect.objectContaining({ kid, algorithm: 'ES256', state: 'next', signs_from }),
+        expect.objectContaining({ ...first, state: 'signing' }),
+      ]);
+      const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
+      expect(Object.keys(keys[0] ?? {})).toEqual(members);
+    },
+    PATIENCE,
+  );
 });
