@@ -23,7 +23,7 @@ export interface DashboardPrincipal {
 }
 
 /** A login in a browser. */
-export interface SessionCredential {
+interface SessionCredential {
   readonly kind: 'session';
   readonly sessionId: string;
   /** When the user last proved who they are. */
@@ -31,7 +31,7 @@ export interface SessionCredential {
 }
 
 /** An access token of the device authorization flow. */
-export interface TokenCredential {
+interface TokenCredential {
   readonly kind: 'token';
   readonly tokenId: string;
   readonly clientId: string;

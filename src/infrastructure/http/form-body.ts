@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
@@ -39,9 +38,3 @@ export async function readForm(request: Request, response: Response): Promise<Fo
   }
   return new FormFields(fields);
 }
-
-/** The handler's parameter that holds the fields of the form; read after the guards, as every body. */
-export const FormBody = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-  const http = context.switchToHttp();
-  return readForm(http.getRequest<Request>(), http.getResponse<Response>());
-});

@@ -10,7 +10,7 @@ export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isForgedByAnotherSite } from './cross-site.js';
 export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { ErrorDialects, type ErrorDialect } from './error-dialects.js';
-export { FormBody, readForm, type FormFields } from './form-body.js';
+export { readForm, type FormFields } from './form-body.js';
 export { HttpServicesModule } from './http-services.module.js';
 export { PublicAddress } from './public-address.js';
 export { subscriberOf } from './subscriber.js';

@@ -34,7 +34,7 @@ export interface OperationDocument {
   readonly errorBody?: ErrorBodyDocument;
 }
 
-export interface PathParameter {
+interface PathParameter {
   readonly description: string;
   readonly example: string;
 }

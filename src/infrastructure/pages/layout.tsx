@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 
 /** What every page knows of the browser that it is for. */
-export interface PageContext {
+interface PageContext {
   /** Proves that a form came from a page of ours. */
   readonly formToken: string;
   /** Who is logged in. */

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 /** Another page to go to; sent as 303, so that a reload does not send the form again (RFC 9110, section 15.4.4). */
-export interface PageRedirect {
+interface PageRedirect {
   /** A path of ours. */
   readonly redirectTo: string;
 }

@@ -1,5 +1,5 @@
 export { DashboardPagesModule } from './dashboard-pages.module.js';
 export { DashboardUsersModule } from './dashboard-users.module.js';
 export { PasswordLinks } from './passwords/password-links.service.js';
-export { DashboardSessions, type OpenedSession } from './sessions/dashboard-sessions.service.js';
+export { DashboardSessions } from './sessions/dashboard-sessions.service.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
