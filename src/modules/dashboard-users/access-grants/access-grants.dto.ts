@@ -10,7 +10,7 @@ import {
   minimum,
 } from '../../../infrastructure/validation/index.js';
 
-export const GRANTED_ROLES = ['owner', 'admin'] as const;
+const GRANTED_ROLES = ['owner', 'admin'] as const;
 export type GrantedRole = (typeof GRANTED_ROLES)[number];
 
 const SHORTEST = 300;
