@@ -203,7 +203,7 @@ describe("The operators' commands", () => {
         expectRefusal(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
         expectRefusal(
           create('Short', 'short@example.com') + ' --password-stdin',
-          'The password must have at least 12 characters.',
+          'The password must have 12 to 256 characters.',
           'short',
         ),
         expectRefusal(
