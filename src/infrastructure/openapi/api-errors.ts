@@ -20,10 +20,7 @@ const EXAMPLE_RETRY_AFTER = 12;
 
 /** Documents the errors of an operation: one response for each status, one example for each message. */
 export function ApiErrors(...errors: readonly (ErrorKind | DocumentedError)[]): MethodDecorator {
-  const documented = errors.map((error) =>
-    'kind' in error ? error : { kind: error, messages: [error.message] },
-  );
-  const statuses = groupByStatus(documented);
+  const statuses = groupByStatus(mergeKinds(errors));
   return applyDecorators(
     ApiExtraModels(ErrorResponse),
     ...[...statuses].map(([status, ofStatus]) =>
@@ -40,6 +37,16 @@ export function ApiErrors(...errors: readonly (ErrorKind | DocumentedError)[]): 
       }),
     ),
   );
+}
+
+/** A surface and its operation may name the same kind, each with messages of its own. */
+function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): DocumentedError[] {
+  const messages = new Map<ErrorKind, Set<string>>();
+  for (const error of errors) {
+    const { kind, messages: own } = 'kind' in error ? error : { kind: error, messages: [error.message] };
+    messages.set(kind, new Set([...(messages.get(kind) ?? []), ...own]));
+  }
+  return [...messages].map(([kind, all]) => ({ kind, messages: [...all] }));
 }
 
 function examplesOf({ kind, messages }: DocumentedError): [string, object][] {

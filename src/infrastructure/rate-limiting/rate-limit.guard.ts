@@ -1,7 +1,8 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes, type RateLimiterMemory } from 'rate-limiter-flexible';
 import type { ErrorKind } from '../errors/index.js';
+import { RateLimits } from './rate-limits.js';
 
 export interface RateLimit {
   /** Names the limit; two limits never share their counts. */
@@ -20,12 +21,12 @@ export interface RateLimit {
 export abstract class RateLimitGuard implements CanActivate {
   private readonly limiter: RateLimiterMemory;
 
-  constructor(private readonly limit: RateLimit) {
-    this.limiter = new RateLimiterMemory({
-      keyPrefix: limit.name,
-      points: limit.requests,
-      duration: limit.seconds,
-    });
+  /** @param limits shared by the guards of several modules; a guard of one module alone needs none */
+  constructor(
+    private readonly limit: RateLimit,
+    limits: RateLimits = new RateLimits(),
+  ) {
+    this.limiter = limits.limiter(limit.name, limit.requests, limit.seconds);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

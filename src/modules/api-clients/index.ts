@@ -1,2 +1,2 @@
 export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
-export { ApiClientsModule } from './api-clients.module.js';
+export { ApiClientOperationsModule, ApiClientsModule } from './api-clients.module.js';

@@ -20,6 +20,12 @@ import { DashboardUsersService } from './users/dashboard-users.service.js';
     DashboardSessionsRepository,
     { provide: DashboardSessionVerifier, useExisting: DashboardSessions },
   ],
-  exports: [DashboardUsersService, DashboardSessions, DashboardSessionVerifier],
+  exports: [
+    DashboardUsersService,
+    DashboardUsersRepository,
+    DashboardSessions,
+    DashboardSessionsRepository,
+    DashboardSessionVerifier,
+  ],
 })
 export class DashboardUsersModule {}

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
@@ -19,6 +20,48 @@ export class DashboardUsersRepository {
       if (isTaken) return false;
       throw error;
     }
+  }
+
+  /** In the order in which they were added. */
+  async ofOrganization(organizationId: string, most: number): Promise<DashboardUser[]> {
+    return this.transaction.manager.find(DashboardUser, {
+      where: { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+      take: most,
+    });
+  }
+
+  async count(organizationId: string): Promise<number> {
+    return this.transaction.manager.countBy(DashboardUser, { organizationId });
+  }
+
+  /** Lets nobody else manage users of the organization until the transaction ends. */
+  async lockUsersOf(organizationId: string): Promise<void> {
+    await this.transaction.lock(`dashboard-users:${organizationId}`);
+  }
+
+  async one(organizationId: string, id: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
+  }
+
+  /** Whether somebody else can log in as an owner, by a role of their own. */
+  async hasActiveOwnerBesides(organizationId: string, id: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(DashboardUser, {
+      organizationId,
+      id: Not(id),
+      role: 'owner',
+      disabledAt: IsNull(),
+      passwordHash: Not(IsNull()),
+    });
+  }
+
+  async change(id: string, changes: Partial<DashboardUser>): Promise<void> {
+    await this.transaction.manager.update(DashboardUser, { id }, changes);
+  }
+
+  /** With all that hangs on them. */
+  async remove(id: string): Promise<void> {
+    await this.transaction.manager.delete(DashboardUser, { id });
   }
 
   /**
