@@ -14,17 +14,23 @@ import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
-import { ApiClientsModule } from './modules/api-clients/index.js';
+import { AllowlistedDomainOperationsModule } from './modules/allowlisted-domains/index.js';
+import { ApiClientOperationsModule, ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
 import { CareersModule } from './modules/careers/index.js';
-import { DashboardPagesModule, DashboardUsersModule } from './modules/dashboard-users/index.js';
+import {
+  DashboardPagesModule,
+  DashboardUserOperationsModule,
+  DashboardUsersModule,
+} from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
-import { MerchantsModule } from './modules/merchants/index.js';
+import { MerchantOperationsModule, MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
-import { OrganizationsModule } from './modules/organizations/index.js';
+import { AccountOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
+import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 
 const INFRASTRUCTURE = [
   TimeModule,
@@ -50,7 +56,17 @@ const FOUNDATION = [
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
   platform: [McpTokenOperationsModule, DetectedAccountsModule, AuditLogOperationsModule],
-  dashboard: [PagesModule, DashboardPagesModule, OAuthModule],
+  dashboard: [
+    PagesModule,
+    DashboardPagesModule,
+    OAuthModule,
+    DashboardUserOperationsModule,
+    AllowlistedDomainOperationsModule,
+    SamlConfigurationsModule,
+    MerchantOperationsModule,
+    AccountOperationsModule,
+    ApiClientOperationsModule,
+  ],
   careers: [CareersModule],
 };
 

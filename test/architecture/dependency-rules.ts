@@ -16,17 +16,19 @@ import {
  * use all. A new arrow is a decision: think first whether the thing belongs into `infrastructure`.
  */
 export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
-  'api-clients': [],
+  'allowlisted-domains': ['audit-logs'],
+  'api-clients': ['audit-logs'],
   'audit-logs': [],
   careers: [],
-  'dashboard-users': ['audit-logs'],
+  'dashboard-users': ['allowlisted-domains', 'audit-logs'],
   'detected-accounts': ['merchants', 'api-clients'],
   health: [],
   'mcp-tokens': [],
-  merchants: [],
+  merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
-  organizations: ['api-clients', 'dashboard-users'],
+  organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
+  'saml-configurations': ['audit-logs'],
 };
 
 /** From the outside in: each may import those behind it. */

@@ -111,7 +111,7 @@ describe('Basic credentials', () => {
     expect(await statusWith(id(), secret())).toBe(200);
   });
 
-  it.each(BODY_OPERATIONS.filter(({ needsCredentials }) => needsCredentials))(
+  it.each(BODY_OPERATIONS.filter(({ credentials }) => credentials === 'basic'))(
     'are asked for by $id before it looks at the body',
     async ({ path }) => {
       for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {

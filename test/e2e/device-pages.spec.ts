@@ -78,8 +78,8 @@ describe('The pages of approval', () => {
     expect(visits.map(({ html }) => titleOf(html))).toEqual([
       'Connect a device · Merchant Connectivity',
       'Let this device in? · Merchant Connectivity',
-      'Connect a device · Merchant Connectivity',
-      'Code not found · Merchant Connectivity',
+      'Error: Connect a device · Merchant Connectivity',
+      'Error: Code not found · Merchant Connectivity',
       'Device approved · Merchant Connectivity',
     ]);
   });

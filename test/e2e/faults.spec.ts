@@ -4,6 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { logLinesOf } from '../support/log-lines.js';
 import {
   CREATE_MCP_TOKEN,
+  DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
   LIST_AUDIT_LOGS,
   OPERATIONS,
@@ -12,7 +13,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -30,11 +31,13 @@ let service: TestApp;
 let known: IssuedCredentials;
 /** Of another organization, which has not called yet. */
 let unknown: IssuedCredentials;
+let owner: Login;
 
 beforeAll(async () => {
   service = await startTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
+  owner = await service.login('owner');
   await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION);
   // What a failing statement carried must not end in the log.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
@@ -44,8 +47,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const call = (operation: TestedOperation, as = credentialsFor(operation)): Promise<Answer> => {
-  const { path, method = 'POST', body, needsCredentials } = operation;
-  return service.call(path, { method, body, ...(needsCredentials ? { as } : {}) });
+  const { path, method = 'POST', body, credentials } = operation;
+  return service.call(path, {
+    method,
+    body,
+    ...(credentials === 'basic' ? { as } : {}),
+    ...(credentials === 'login' ? { login: owner } : {}),
+  });
 };
 
 const credentialsFor = ({ environment }: TestedOperation): IssuedCredentials =>
@@ -70,7 +78,7 @@ describe('Without its database', () => {
   });
   afterAll(() => service.database.reconnect());
 
-  it.each(OPERATIONS)('answers 503 to $id', async (operation) => {
+  it.each([...OPERATIONS, ...DASHBOARD_OPERATIONS])('answers 503 to $id', async (operation) => {
     unavailable(await call(operation));
   });
 
@@ -159,6 +167,10 @@ describe('With a fault of its own', () => {
     expect((await call(operation)).status).toBe(200);
     await without([table], async () => internalError(await call(operation)));
     expect((await call(operation)).status).toBe(200);
+  });
+
+  it.each(DASHBOARD_OPERATIONS)('answers 500 to $id when it cannot look at the login', async (operation) => {
+    await without(['dashboard_session'], async () => internalError(await call(operation)));
   });
 
   it('keeps the row that PostgreSQL quotes out of the log', async () => {

@@ -4,13 +4,19 @@ import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
+  DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
   SEARCH_DETECTED_ACCOUNTS,
+  NOBODY,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
-import { startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { samlMetadata } from '../support/saml.js';
+import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
 
+/** Of each of many operations. */
+const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 
 /** Names that mean something to the language or to a library, and must mean nothing to the service. */
@@ -35,6 +41,7 @@ beforeAll(async () => {
   service = await startTestApp({
     MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
     APPLICATIONS_PER_HOUR: '1000000',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
   });
   await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
 });
@@ -68,6 +75,19 @@ const anyJson = fc.oneof(
   { weight: 1, arbitrary: fc.array(loadedObject(fc.jsonValue()), { maxLength: 3 }) },
 );
 
+/** Metadata with something cut out or put in anywhere. */
+const anyXml = fc
+  .tuple(
+    fc.nat(),
+    fc.nat({ max: 40 }),
+    fc.oneof(anyText, fc.constantFrom('<a>', '</a>', '<', '>', '&#0;', '&a;', '"')),
+  )
+  .map(([at, length, inserted]) => {
+    const xml = samlMetadata();
+    const start = at % xml.length;
+    return xml.slice(0, start) + inserted + xml.slice(start + length);
+  });
+
 const CONTENT_TYPES = [
   'application/json',
   'application/json; charset=utf-8',
@@ -90,7 +110,7 @@ const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compres
 
 /** `call` holds each answer against the document; besides, nothing may be a fault of the service. */
 async function send(
-  { path, needsCredentials }: TestedOperation,
+  { path, credentials }: TestedOperation,
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
@@ -98,7 +118,7 @@ async function send(
     method: 'POST',
     body,
     headers,
-    ...(needsCredentials ? { as: service.development } : {}),
+    ...(credentials === 'basic' ? { as: service.development } : {}),
   });
   expect([200, 400, 413, 415]).toContain(answer.status);
   if (answer.status !== 200) {
@@ -205,6 +225,65 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
         },
       ),
       { ...RUNS, numRuns: 50 },
+    );
+  });
+});
+
+describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$id', (operation) => {
+  const body = operation.body as Readonly<Record<string, unknown>>;
+  const fields = Object.keys(body);
+  let login: Login;
+  let path: string;
+
+  /** About something that there is, so that what is behind the fields' rules meets the values too. */
+  async function realPath(): Promise<string> {
+    const merchants = await service.database.query<{ id: number }>('SELECT id FROM merchant LIMIT 1');
+    const { body: configuration } = await service.call('/saml-configurations/create', {
+      body: { name: 'Fuzz', metadata_xml: samlMetadata() },
+      login,
+    });
+    const ids: Readonly<Record<string, string>> = {
+      updateUser: (await service.login('member')).userId,
+      updateSamlConfiguration: String(configuration['id']),
+      rotateApiSecret: service.production.clientId,
+    };
+    return operation.path
+      .replace(NOBODY, ids[operation.id] ?? '')
+      .replace('999999', String(merchants[0]?.id));
+  }
+
+  async function send(value: unknown): Promise<void> {
+    const { status, body: answer } = await service.call(path, {
+      method: operation.method,
+      body: value,
+      login,
+    });
+    // An access grant is for a user, who may well not be there.
+    expect([200, 400, ...(operation.id === 'createAccessGrant' ? [404] : [])]).toContain(status);
+    if (status !== 200) expect(answer['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+    if (answer['secret']) rememberSecret(String(answer['secret']));
+  }
+
+  beforeAll(async () => {
+    login = await service.login('owner');
+    path = await realPath();
+  });
+
+  it('stands any JSON value', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyJson, (value) => send(JSON.stringify(value))),
+      FEWER_RUNS,
+    );
+  });
+
+  it('stands anything in one field of a valid body', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...fields),
+        fc.oneof(anyJson, fc.array(anyJson, { maxLength: 3 }), anyXml),
+        (field, value) => send({ ...body, [field]: value }),
+      ),
+      FEWER_RUNS,
     );
   });
 });

@@ -7,6 +7,8 @@ import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
+  DASHBOARD_OPERATIONS,
+  NOBODY,
   OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
@@ -113,13 +115,13 @@ async function expectAlive(): Promise<void> {
 }
 
 const callOperation = (
-  { path, body, needsCredentials }: TestedOperation,
+  { path, body, credentials }: TestedOperation,
   change: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answer> =>
   service.call(path, {
     method: 'POST',
     body: change.body ?? body,
-    ...(needsCredentials ? { as: service.development } : {}),
+    ...(credentials === 'basic' ? { as: service.development } : {}),
     headers: change.headers ?? {},
   });
 
@@ -147,8 +149,16 @@ describe('Paths and methods', () => {
   });
 
   const READ = 'GET, HEAD';
+  /** `/users/create` has its own methods, and those of `/users/{id}`. */
+  const allowedOf = (path: string): string => {
+    const methods = DASHBOARD_OPERATIONS.filter(({ path: template }) =>
+      new RegExp(`^${template.replace(/\?.*/, '').replace(NOBODY, '[^/]+')}$`).test(path.replace(/\?.*/, '')),
+    ).map(({ method }) => (method === 'GET' ? READ : method));
+    return [...new Set(methods.flatMap((method) => method.split(', ')))].toSorted().join(', ');
+  };
   const PATHS: readonly (readonly [path: string, allow: string])[] = [
     ...OPERATIONS.map(({ path, method }) => [path, method === 'GET' ? READ : 'POST'] as const),
+    ...DASHBOARD_OPERATIONS.map(({ path }) => [path, allowedOf(path)] as const),
     ['/healthz', READ],
     ['/readyz', READ],
     ['/docs', READ],

@@ -1,4 +1,4 @@
-import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
+import { CREATE_MCP_TOKEN, DASHBOARD_OPERATIONS, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
 import { error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
@@ -77,5 +77,36 @@ describe('Limit of operation 1', () => {
     }
     const { path, body } = SEARCH_DETECTED_ACCOUNTS;
     expect((await service.call(path, { body, as: service.development })).status).toBe(200);
+  });
+});
+
+// Last: in one process only the application that was started last reaches its database in every way.
+describe('Limit of the dashboard API', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '3' });
+  });
+  afterAll(() => service.close());
+
+  it.each(DASHBOARD_OPERATIONS)('holds for all operations together, and refuses $id', async (operation) => {
+    const login = await service.login('owner');
+    for (const path of ['/account', '/users', '/nowhere', '/merchants'])
+      expect((await service.call(path, { login })).status).not.toBe(429);
+    const { path, method, body } = operation;
+    for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
+      const { status, headers, body: answer } = await service.call(path, { method, body: sent, login });
+      expect([status, answer['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+      expect(headers.get('retry-after')).toBe(String(answer['retry_after']));
+    }
+  });
+
+  it('lets 3 of 20 rivals through, and counts for each user alone', async () => {
+    for (const login of [await service.login('owner'), await service.login('member')]) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => service.call('/account', { login })),
+      );
+      expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([3, 17]);
+    }
   });
 });

@@ -3,9 +3,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { leaveForReporter } from './run-directory.js';
 
+interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
 interface Operation {
   readonly operationId: string;
-  readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>> }>>;
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
 const DOCUMENT = 'document';
@@ -39,7 +44,10 @@ export function expectDocumented(
     if (!headers.has(header))
       throw new Error(`${operation.operationId} answered ${status} without ${header}`);
   }
-  const validate = validatorOf(method, template, status);
+  const mediaType = headers.get('content-type')?.split(';')[0] ?? '';
+  if (!response.content?.[mediaType])
+    throw new Error(`${operation.operationId} answered ${status} as ${mediaType}, which is not documented`);
+  const validate = validatorOf(method, template, status, mediaType);
   if (!validate(body)) {
     throw new Error(
       `${operation.operationId} answered ${status} with a body that the document does not allow: ` +
@@ -57,8 +65,8 @@ function templateOf(path: string): string | undefined {
   );
 }
 
-function validatorOf(method: string, path: string, status: number): ValidateFunction {
-  const key = `${method} ${path} ${status}`;
+function validatorOf(method: string, path: string, status: number, mediaType: string): ValidateFunction {
+  const key = `${method} ${path} ${status} ${mediaType}`;
   let validate = validators.get(key);
   if (!validate) {
     const pointer = [
@@ -68,7 +76,7 @@ function validatorOf(method: string, path: string, status: number): ValidateFunc
       'responses',
       String(status),
       'content',
-      'application/json',
+      mediaType,
       'schema',
     ]
       .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))

@@ -1,8 +1,13 @@
+import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
+import type { AuditAction } from '../../src/modules/audit-logs/index.js';
+import { samlMetadata } from './saml.js';
+
 /** An operation of the API. */
 export interface TestedOperation {
   readonly id: string;
   readonly path: string;
-  readonly needsCredentials: boolean;
+  /** `basic`: of an API client. `login`: of a dashboard user in a browser. */
+  readonly credentials: 'basic' | 'login' | 'none';
   /** POST when it is left out. */
   readonly method?: string;
   /** Whose credentials it takes, where not those of either. */
@@ -18,14 +23,14 @@ export interface BodyOperation extends TestedOperation {
 export const CREATE_MCP_TOKEN: BodyOperation = {
   id: 'createMcpToken',
   path: '/mcp/tokens/create',
-  needsCredentials: true,
+  credentials: 'basic',
   body: { external_user_id: 'user-1', expires_in: 3600, phone_number: '+12125550123' },
 };
 
 export const SEARCH_DETECTED_ACCOUNTS: BodyOperation = {
   id: 'searchDetectedAccounts',
   path: '/detected-accounts/search',
-  needsCredentials: true,
+  credentials: 'basic',
   body: { external_user_id: 'user-1', names: ['Netflix', 'door dash'] },
 };
 
@@ -33,14 +38,14 @@ export const SEARCH_DETECTED_ACCOUNTS: BodyOperation = {
 export const IDENTIFY_DETECTED_ACCOUNTS: BodyOperation = {
   id: 'identifyDetectedAccounts',
   path: '/detected_accounts/identify',
-  needsCredentials: true,
+  credentials: 'basic',
   body: { external_user_id: 'user-1', name: ['Netflix', 'door dash'] },
 };
 
 export const SUBMIT_JOB_APPLICATION: BodyOperation = {
   id: 'submitJobApplication',
   path: '/apply',
-  needsCredentials: false,
+  credentials: 'none',
   body: {
     role: 'product_engineer',
     full_name: 'Ada Lovelace',
@@ -61,7 +66,7 @@ export const SUBMIT_JOB_APPLICATION: BodyOperation = {
 export const LIST_AUDIT_LOGS: TestedOperation = {
   id: 'listAuditLogs',
   path: '/audit_logs',
-  needsCredentials: true,
+  credentials: 'basic',
   method: 'GET',
   environment: 'production',
 };
@@ -74,3 +79,141 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
 ];
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
+
+/** An operation of the dashboard API for a person who is logged in, about something that nobody has. */
+export interface TestedDashboardOperation extends TestedOperation {
+  readonly credentials: 'login';
+  readonly method: string;
+  /** The least role that may. */
+  readonly role: DashboardRole;
+  readonly action?: AuditAction;
+  /** Whether the login must not be older than 5 minutes. */
+  readonly isFresh?: true;
+  /** Whether the path or the body names something that nobody has, so that the answer is 404. */
+  readonly isAboutNobody?: true;
+}
+
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
+export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+type Details = Pick<TestedDashboardOperation, 'role' | 'action' | 'isFresh' | 'isAboutNobody' | 'body'>;
+const operation = (id: string, route: string, details: Details): TestedDashboardOperation => {
+  const [method = '', path = ''] = route.split(' ');
+  return { id, method, path, credentials: 'login', ...details };
+};
+
+const PRODUCTION = { environment: 'production' };
+
+export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
+  operation('listUsers', 'GET /users', { role: 'admin' }),
+  operation('createUser', 'POST /users/create', {
+    role: 'admin',
+    action: 'user.add',
+    body: { email: 'new@example.com', name: 'New', role: 'member' },
+  }),
+  operation('updateUser', `PATCH /users/${NOBODY}`, {
+    role: 'admin',
+    action: 'user.update',
+    isAboutNobody: true,
+    body: { name: 'Renamed', role: 'admin', disabled: true },
+  }),
+  operation('deleteUser', `DELETE /users/${NOBODY}`, {
+    role: 'admin',
+    action: 'user.remove',
+    isAboutNobody: true,
+  }),
+  operation('listAccessGrants', 'GET /access-grants', { role: 'admin' }),
+  operation('createAccessGrant', 'POST /access-grants/create', {
+    role: 'admin',
+    action: 'access_grant.create',
+    isAboutNobody: true,
+    body: { user_id: NOBODY, role: 'admin', reason: 'A test', expires_in: 3600 },
+  }),
+  operation('revokeAccessGrant', `POST /access-grants/${NOBODY}/revoke`, {
+    role: 'admin',
+    action: 'access_grant.revoke',
+    isAboutNobody: true,
+  }),
+  operation('listAllowlistedDomains', 'GET /allowlisted-domains', { role: 'admin' }),
+  operation('createAllowlistedDomain', 'POST /allowlisted-domains/create', {
+    role: 'admin',
+    action: 'domain.add',
+    body: { domain: 'example.org' },
+  }),
+  operation('deleteAllowlistedDomain', `DELETE /allowlisted-domains/${NOBODY}`, {
+    role: 'admin',
+    action: 'domain.remove',
+    isAboutNobody: true,
+  }),
+  operation('listSamlConfigurations', 'GET /saml-configurations', { role: 'admin' }),
+  operation('getSamlConfiguration', `GET /saml-configurations/${NOBODY}`, {
+    role: 'admin',
+    isAboutNobody: true,
+  }),
+  operation('createSamlConfiguration', 'POST /saml-configurations/create', {
+    role: 'admin',
+    action: 'sso.add',
+    body: { name: 'Okta', metadata_xml: samlMetadata() },
+  }),
+  operation('updateSamlConfiguration', `PATCH /saml-configurations/${NOBODY}`, {
+    role: 'admin',
+    action: 'sso.update',
+    isAboutNobody: true,
+    body: { name: 'Okta', metadata_xml: samlMetadata() },
+  }),
+  operation('enableSamlConfiguration', `POST /saml-configurations/${NOBODY}/enable`, {
+    role: 'admin',
+    action: 'sso.enable',
+    isAboutNobody: true,
+  }),
+  operation('disableSamlConfiguration', `POST /saml-configurations/${NOBODY}/disable`, {
+    role: 'admin',
+    action: 'sso.disable',
+    isAboutNobody: true,
+  }),
+  operation('listMerchants', 'GET /merchants?environment=production', { role: 'member' }),
+  operation('exportMerchants', 'GET /merchants/export?environment=production', {
+    role: 'admin',
+    action: 'merchant.export',
+  }),
+  operation('hideMerchant', 'POST /merchants/999999/hide', {
+    role: 'admin',
+    action: 'merchant.hide',
+    isAboutNobody: true,
+    body: PRODUCTION,
+  }),
+  operation('activateMerchant', 'POST /merchants/999999/activate', {
+    role: 'admin',
+    action: 'merchant.activate',
+    isAboutNobody: true,
+    body: PRODUCTION,
+  }),
+  operation('getAccount', 'GET /account', { role: 'member' }),
+  operation('activateAccount', 'POST /account/activate', { role: 'owner', action: 'account.activate' }),
+  operation('updateAccountLogo', 'POST /account/logo', {
+    role: 'admin',
+    action: 'account.logo_update',
+    body: { image: PNG.toString('base64') },
+  }),
+  operation('getAccountLogo', 'GET /account/logo', { role: 'member', isAboutNobody: true }),
+  operation('listApiClients', 'GET /api-clients', { role: 'member' }),
+  operation('viewApiSecret', `POST /api-clients/${NOBODY}/secret/view`, {
+    role: 'admin',
+    action: 'secret.view',
+    isFresh: true,
+    isAboutNobody: true,
+  }),
+  operation('rotateApiSecret', `POST /api-clients/${NOBODY}/secret/rotate`, {
+    role: 'admin',
+    action: 'secret.rotate',
+    isFresh: true,
+    isAboutNobody: true,
+    body: { overlap_hours: 24 },
+  }),
+  operation('activateApiSecret', `POST /api-clients/${NOBODY}/secret/activate`, {
+    role: 'admin',
+    action: 'secret.rotate',
+    isFresh: true,
+    isAboutNobody: true,
+  }),
+];

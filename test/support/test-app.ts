@@ -125,9 +125,9 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
         ...(options.body === undefined ? {} : { body: encode(options.body) }),
       });
       const text = await response.text();
-      const body = (text === '' ? undefined : JSON.parse(text)) as Body;
-      const [documented = ''] = path.split('?');
-      expectDocumented(method, documented, response.status, response.headers, body);
+      const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '');
+      const body = (text === '' ? undefined : isJson ? JSON.parse(text) : text) as Body;
+      expectDocumented(method, path, response.status, response.headers, body);
       return { status: response.status, headers: response.headers, body };
     },
     async close() {

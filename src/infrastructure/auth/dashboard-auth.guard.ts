@@ -7,6 +7,9 @@ import { BEARER_CHALLENGE } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 import { sessionTokenOf } from './session-cookie.js';
 
+/** Said of a request that a page of somebody else's made the browser send. */
+export const FORGED = 'The request comes from a page of another site.';
+
 /**
  * Lets in who presents an access token, or is logged in in this browser; everyone else gets one and the
  * same 401. A token that is presented counts alone, whatever the browser says beside it.
@@ -23,8 +26,7 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     const token = sessionTokenOf(request);
     const identity = token === undefined ? undefined : await this.sessions.verify(token);
     if (!identity) throw unauthorized(BEARER_CHALLENGE);
-    if (isForgedByAnotherSite(request))
-      throw NO_ACCESS.error('The request comes from a page of another site.');
+    if (isForgedByAnotherSite(request)) throw NO_ACCESS.error(FORGED);
     request.user = identity;
     return true;
   }

@@ -33,6 +33,11 @@ export interface DashboardPermission {
   readonly action?: AuditedAction;
 }
 
+/** Said to whoever presents an access token where a person has to be logged in. */
+export const NO_TOKEN = 'No access token is good for this operation: log in to the dashboard.';
+/** Said where a fresh login is asked for. */
+export const STALE_LOGIN = 'Log in again: this needs a login that is not older than 5 minutes.';
+
 /** How old a login may be where a fresh one is asked for. */
 const FRESH_FOR = 5 * MINUTE;
 
@@ -74,7 +79,7 @@ export class DashboardPermissionGuard implements CanActivate {
       this.clock.milliseconds() - credential.authenticatedAt.getTime() <= FRESH_FOR;
     if (isFresh) return undefined;
     const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${FRESH_FOR / SECOND}`;
-    return INVALID_ACCESS_TOKEN.error('Log in again: this needs a login that is not older than 5 minutes.', {
+    return INVALID_ACCESS_TOKEN.error(STALE_LOGIN, {
       headers: { 'WWW-Authenticate': challenge },
     });
   }
@@ -83,7 +88,7 @@ export class DashboardPermissionGuard implements CanActivate {
 function lackOfScope({ credential }: DashboardCaller, { token }: DashboardPermission): ApiError | undefined {
   if (credential.kind === 'session' || token === 'any') return undefined;
   if (token === 'none') {
-    return INSUFFICIENT_SCOPE.error('No access token is good for this operation: log in to the dashboard.');
+    return INSUFFICIENT_SCOPE.error(NO_TOKEN);
   }
   if (credential.scopes.has(token)) return undefined;
   return INSUFFICIENT_SCOPE.error(`The access token lacks the scope ${token}.`, {

@@ -5,7 +5,7 @@ export { BEARER_CHALLENGE, BearerStrategy } from './bearer.strategy.js';
 export { ClientAuthGuard } from './client-auth.guard.js';
 export { Caller, callerOf } from './caller.js';
 export { CredentialVerifier, type ApiCaller, type CredentialCheck } from './credential-verifier.js';
-export { DashboardAuthGuard } from './dashboard-auth.guard.js';
+export { DashboardAuthGuard, FORGED } from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
   dashboardCallerOf,
@@ -20,7 +20,9 @@ export {
 } from './dashboard-caller.js';
 export {
   DashboardPermissionGuard,
+  NO_TOKEN,
   RequirePermission,
+  STALE_LOGIN,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';
 export { DashboardSessionVerifier } from './dashboard-session-verifier.js';

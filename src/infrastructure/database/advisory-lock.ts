@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 
 /** A lock's 64-bit key from its name, so that no two uses share a number by accident. */
-function advisoryLockKey(name: string): string {
+export function advisoryLockKey(name: string): string {
   return createHash('sha256').update(`merchant-connectivity:${name}`).digest().readBigInt64BE().toString();
 }
 

@@ -2,6 +2,7 @@ import { Propagation, Transactional as InTransaction, TransactionHost } from '@n
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { advisoryLockKey } from './advisory-lock.js';
 import { isTransient } from './sql-state.js';
 
 const ATTEMPTS = 3;
@@ -13,6 +14,15 @@ export class Transaction {
 
   get manager(): EntityManager {
     return this.host.tx;
+  }
+
+  /**
+   * Waits for the lock of this name and holds it until the transaction ends: for rules about several rows,
+   * some of which may not be there yet, such as a limit.
+   */
+  async lock(name: string): Promise<void> {
+    if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} needs a transaction to hold it`);
+    await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
   }
 }
 

@@ -33,10 +33,7 @@ export function ApiErrors(
   errors: readonly (ErrorKind | DocumentedError)[],
   errorBody: ErrorBodyDocument = ERROR_BODY,
 ): MethodDecorator {
-  const documented = errors.map((error) =>
-    'kind' in error ? error : { kind: error, messages: [error.message] },
-  );
-  const statuses = groupByStatus(documented);
+  const statuses = groupByStatus(mergeKinds(errors));
   return applyDecorators(
     ApiExtraModels(errorBody.model),
     ...[...statuses].map(([status, ofStatus]) =>
@@ -53,6 +50,16 @@ export function ApiErrors(
       }),
     ),
   );
+}
+
+/** A surface and its operation may name the same kind, each with messages of its own. */
+function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): DocumentedError[] {
+  const messages = new Map<ErrorKind, Set<string>>();
+  for (const error of errors) {
+    const { kind, messages: own } = 'kind' in error ? error : { kind: error, messages: [error.message] };
+    messages.set(kind, new Set([...(messages.get(kind) ?? []), ...own]));
+  }
+  return [...messages].map(([kind, all]) => ({ kind, messages: [...all] }));
 }
 
 function examplesOf({ kind, messages }: DocumentedError, { bodyOf }: ErrorBodyDocument): [string, object][] {

@@ -23,12 +23,12 @@ export interface OperationDocument {
   readonly body?: Type;
   /** What the placeholders of the path stand for. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  /** The class of the answer, in brackets where the answer is an array. */
+  /** The class of the answer, in brackets where the answer is an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
-  /** Where the answer is no JSON: its media type. */
-  readonly responseType?: string;
+  /** Where the answer is no JSON: its media type, or those that it may have. */
+  readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
-  readonly responseExample: unknown;
+  readonly responseExample?: unknown;
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   /** Where errors are told in another way than elsewhere. */
   readonly errorBody?: ErrorBodyDocument;
@@ -44,9 +44,9 @@ export const SURFACE_EXTENSION = 'x-surface';
 
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
-  const isList = Array.isArray(operation.response);
-  const model = (isList ? operation.response[0] : operation.response) as Type;
-  const reference = { $ref: getSchemaPath(model) };
+  const [model, schema] = schemaOf(operation.response);
+  const { responseType = 'application/json', responseExample: example } = operation;
+  const mediaTypes = typeof responseType === 'string' ? [responseType] : responseType;
   return applyDecorators(
     ApiOperation({
       operationId: operation.operationId,
@@ -58,18 +58,24 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
       ApiParam({ name, ...parameter }),
     ),
     ApiExtension(SURFACE_EXTENSION, surface),
-    ApiExtraModels(model),
+    ...(model ? [ApiExtraModels(model)] : []),
     ApiResponse({
       status: 200,
       description: operation.responseDescription,
       headers: REQUEST_ID_HEADER,
-      content: {
-        [operation.responseType ?? 'application/json']: {
-          schema: isList ? { type: 'array', items: reference } : reference,
-          example: operation.responseExample,
-        },
-      },
+      content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema, example }])),
     }),
     ApiErrors(operation.errors, operation.errorBody),
   );
+}
+
+type Schema = { $ref: string } | { type: 'array'; items: Schema } | { type: 'string'; format?: 'binary' };
+
+/** The class that has to be among the document's models, where there is one, and the schema of the answer. */
+function schemaOf(response: Type | readonly [Type]): [Type | undefined, Schema] {
+  if (response === String) return [undefined, { type: 'string' }];
+  if (response === (Buffer as unknown)) return [undefined, { type: 'string', format: 'binary' }];
+  const model = (Array.isArray(response) ? response[0] : response) as Type;
+  const reference = { $ref: getSchemaPath(model) };
+  return [model, Array.isArray(response) ? { type: 'array', items: reference } : reference];
 }

@@ -3,7 +3,10 @@ import { ApiSecurity } from '@nestjs/swagger';
 import {
   DashboardAuthGuard,
   DashboardPermissionGuard,
+  FORGED,
+  NO_TOKEN,
   RequirePermission,
+  STALE_LOGIN,
   type DashboardPermission,
 } from '../auth/index.js';
 import {
@@ -13,7 +16,7 @@ import {
   NO_ACCESS,
   RATE_LIMIT_EXCEEDED,
 } from '../errors/index.js';
-import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
+import { DocumentedOperation, withMessages, type OperationDocument } from '../openapi/index.js';
 import { DashboardRateLimitGuard } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
@@ -39,15 +42,24 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
+        ...(permission.freshLogin ? [withMessages(INVALID_ACCESS_TOKEN, STALE_LOGIN)] : []),
         RATE_LIMIT_EXCEEDED,
-        ...(permission.token === 'any' ? [] : [INSUFFICIENT_SCOPE]),
+        ...FORBIDDEN_TOKENS[
+          permission.token === 'any' || permission.token === 'none' ? permission.token : 'scope'
+        ],
         ...(permission.role === undefined || permission.role === 'member' ? [] : [INSUFFICIENT_ROLE]),
-        ...(permission.token === 'none' ? [NO_ACCESS] : []),
         ...commonErrors(options),
       ],
     }),
   );
 }
+
+/** What a token, or a login in its place, may be refused for. */
+const FORBIDDEN_TOKENS = {
+  any: [],
+  scope: [INSUFFICIENT_SCOPE],
+  none: [withMessages(INSUFFICIENT_SCOPE, NO_TOKEN), withMessages(NO_ACCESS, FORGED)],
+};
 
 const GUARDS: readonly Type<CanActivate>[] = [
   DashboardAuthGuard,

@@ -1,12 +1,15 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BasicStrategy, CredentialVerifier } from '../../infrastructure/auth/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
+import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiSecret } from './api-secret.entity.js';
+import { ApiSecretsService } from './api-secrets.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
@@ -17,6 +20,14 @@ import { ApiSecret } from './api-secret.entity.js';
     { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
     BasicStrategy,
   ],
-  exports: [ApiClientsService, ApiClientDirectory],
+  exports: [ApiClientsService, ApiClientDirectory, ApiClientsRepository],
 })
 export class ApiClientsModule {}
+
+/** What people do with the clients of their organization, apart: only where the dashboard API is served. */
+@Module({
+  imports: [ApiClientsModule, AuditLogsModule],
+  controllers: [ApiClientsController],
+  providers: [ApiSecretsService],
+})
+export class ApiClientOperationsModule {}

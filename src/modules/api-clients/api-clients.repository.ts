@@ -44,6 +44,10 @@ export class ApiClientsRepository {
     return this.transaction.manager.findOneBy(ApiClient, { id });
   }
 
+  async clientOf(organizationId: string, clientId: string): Promise<ApiClient | null> {
+    return this.transaction.manager.findOneBy(ApiClient, { organizationId, id: clientId });
+  }
+
   async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
     const [row] = await this.transaction.manager.query<ClientCredentials[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,

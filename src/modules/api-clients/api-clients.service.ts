@@ -17,13 +17,32 @@ export interface IssuedCredentials {
   readonly secret: string;
 }
 
+/** Where a client stands between two secrets. */
+export interface SecretRotation {
+  readonly newestVersion: number;
+  /** The version that webhooks are signed with. */
+  readonly signingVersion: number;
+  /** Until when the previous secret is accepted too; null when it is not. */
+  readonly overlapEndsAt: Date | null;
+}
+
+/** The previous secret is still accepted, and there are never more than two. */
+export class RotationUnderWay extends OperatorError {
+  static readonly sentence =
+    'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
+
+  constructor() {
+    super(RotationUnderWay.sentence);
+  }
+}
+
 const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
   production: 'mcs_live_',
 };
 
-const DEFAULT_OVERLAP_HOURS = 24;
-const LONGEST_OVERLAP_HOURS = 7 * 24;
+export const DEFAULT_OVERLAP_HOURS = 24;
+export const LONGEST_OVERLAP_HOURS = 7 * 24;
 
 /** API clients and their secrets. */
 @Injectable()
@@ -58,7 +77,8 @@ export class ApiClientsService {
    * signature and receivers need time to learn the new key.
    *
    * @param overlapHours 0 (after a leak) to 168
-   * @throws OperatorError when the client is unknown or in the middle of another rotation
+   * @throws RotationUnderWay
+   * @throws OperatorError when the client is unknown
    */
   @Transactional()
   async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
@@ -72,9 +92,7 @@ export class ApiClientsService {
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
       // After a leak nobody can wait for the end of an overlap.
       if (overlapHours > 0) {
-        throw new OperatorError(
-          'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
-        );
+        throw new RotationUnderWay();
       }
       await this.repository.changeSecret(previous.id, { acceptedUntil: now });
     }
@@ -87,15 +105,36 @@ export class ApiClientsService {
   /**
    * Signs webhooks with the newest secret from now on.
    *
+   * @returns whether another signed until now
    * @throws OperatorError when the client is unknown
    */
   @Transactional()
-  async activateSecret(clientId: string): Promise<void> {
+  async activateSecret(clientId: string): Promise<boolean> {
     await this.locked(clientId);
     const now = this.clock.now();
     const [current] = await this.repository.secretsOf(clientId);
-    if (current && current.signsFrom > now)
-      await this.repository.changeSecret(current.id, { signsFrom: now });
+    if (!current || current.signsFrom <= now) return false;
+    await this.repository.changeSecret(current.id, { signsFrom: now });
+    return true;
+  }
+
+  /** The newest secret of a client, in clear. */
+  async revealSecret(client: ApiClient): Promise<string> {
+    const [newest] = await this.repository.secretsOf(client.id);
+    if (!newest) throw new Error(`The client ${client.id} has no secret`);
+    return this.sealer.open(newest.sealed, ownerOf(newest, client));
+  }
+
+  /** Where the client stands between two secrets. */
+  async rotationOf(clientId: string): Promise<SecretRotation> {
+    const now = this.clock.now();
+    const secrets = await this.repository.secretsOf(clientId);
+    const previous = secrets[1]?.acceptedUntil;
+    return {
+      newestVersion: secrets[0]?.version ?? 0,
+      signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
+      overlapEndsAt: previous && previous > now ? previous : null,
+    };
   }
 
   /**
@@ -122,8 +161,7 @@ export class ApiClientsService {
       clientId: client.id,
       version,
       digest: this.digest.of(secret),
-      // All that the seal is bound to: a value copied to another row does not open there.
-      sealed: this.sealer.seal(secret, ['api_secret', client.id, client.environment, id, String(version)]),
+      sealed: this.sealer.seal(secret, ownerOf({ id, version }, client)),
       createdAt: this.clock.now(),
       signsFrom,
       acceptedUntil: null,
@@ -131,6 +169,11 @@ export class ApiClientsService {
     await this.repository.addSecret(row);
     return secret;
   }
+}
+
+/** All that the seal is bound to: a value copied to another row does not open there. */
+function ownerOf({ id, version }: Pick<ApiSecret, 'id' | 'version'>, client: ApiClient): string[] {
+  return ['api_secret', client.id, client.environment, id, String(version)];
 }
 
 function unknownClient(clientId: string): OperatorError {

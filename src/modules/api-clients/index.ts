@@ -1,3 +1,3 @@
 export { ApiClientDirectory, type KnownClient } from './api-client-directory.js';
 export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
-export { ApiClientsModule } from './api-clients.module.js';
+export { ApiClientOperationsModule, ApiClientsModule } from './api-clients.module.js';

@@ -56,7 +56,9 @@ const PASSWORDS = [
   ],
   exports: [
     DashboardUsersService,
+    DashboardUsersRepository,
     DashboardSessions,
+    DashboardSessionsRepository,
     DashboardSessionVerifier,
     LoginService,
     SecondFactorLogin,

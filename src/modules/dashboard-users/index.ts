@@ -1,3 +1,4 @@
+export { DashboardUserOperationsModule } from './dashboard-user-operations.module.js';
 export { DashboardPagesModule } from './dashboard-pages.module.js';
 export { DashboardUsersModule } from './dashboard-users.module.js';
 export { PasswordLinks } from './passwords/password-links.service.js';

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { LogoMediaType } from './logo.js';
 
 /** A customer of the platform. */
 @Entity({ name: 'organization' })
@@ -11,4 +12,14 @@ export class Organization {
 
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
+
+  @Column({ name: 'activated_at', type: 'timestamptz', precision: 3, nullable: true })
+  activatedAt!: Date | null;
+
+  /** Of the organization's app. Up to 256 KiB, so read only where it is wanted. */
+  @Column({ type: 'bytea', nullable: true, select: false })
+  logo!: Buffer | null;
+
+  @Column({ name: 'logo_media_type', type: 'text', nullable: true })
+  logoMediaType!: LogoMediaType | null;
 }

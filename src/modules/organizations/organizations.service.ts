@@ -39,7 +39,14 @@ export class OrganizationsService {
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
     requireName('an organization', organization.name);
     const id = randomUUID();
-    await this.repository.add({ id, name: organization.name, createdAt: this.clock.now() });
+    await this.repository.add({
+      id,
+      name: organization.name,
+      createdAt: this.clock.now(),
+      activatedAt: null,
+      logo: null,
+      logoMediaType: null,
+    });
     const development = await this.apiClients.create(id, 'development');
     const production = await this.apiClients.create(id, 'production');
     const owner = await this.dashboardUsers.add({

@@ -10,6 +10,10 @@ import { CreateRequestLogs1790000000009 } from './1790000000009-create-request-l
 import { CreateAuditLogs1790000000010 } from './1790000000010-create-audit-logs.js';
 import { CreateDashboardLogins1790000000011 } from './1790000000011-create-dashboard-logins.js';
 import { CreateDeviceAuthorizations1790000000012 } from './1790000000012-create-device-authorizations.js';
+import { CreateAllowlistedDomains1790000000014 } from './1790000000014-create-allowlisted-domains.js';
+import { CreateSamlConfigurations1790000000015 } from './1790000000015-create-saml-configurations.js';
+import { CreateMerchantVisibility1790000000016 } from './1790000000016-create-merchant-visibility.js';
+import { AddAccountToOrganizations1790000000017 } from './1790000000017-add-account-to-organizations.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
 export const MIGRATIONS = [
@@ -25,4 +29,8 @@ export const MIGRATIONS = [
   CreateAuditLogs1790000000010,
   CreateDashboardLogins1790000000011,
   CreateDeviceAuthorizations1790000000012,
+  CreateAllowlistedDomains1790000000014,
+  CreateSamlConfigurations1790000000015,
+  CreateMerchantVisibility1790000000016,
+  AddAccountToOrganizations1790000000017,
 ];

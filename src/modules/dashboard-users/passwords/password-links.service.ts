@@ -48,12 +48,14 @@ export class PasswordLinks {
 
   /**
    * Mails a link by which an invited user sets their first password, which makes the account theirs; 7 days.
-   * Call it when the user is committed: the mail is on its way when this resolves, and a mail is not
-   * rolled back.
+   * Call it when the user is committed: a mail is not rolled back. Nobody waits for it, and the user is there
+   * whether it goes out or not.
    */
-  async invite({ id, organizationId, email }: InvitedUser): Promise<void> {
-    const link = await this.createLink(id, INVITATION_LASTS);
-    this.mails.sendInvitation(email, await this.users.organizationName(organizationId), link);
+  invite({ id, organizationId, email }: InvitedUser): void {
+    this.mails.inBackground(async () => {
+      const link = await this.createLink(id, INVITATION_LASTS);
+      this.mails.sendInvitation(email, await this.users.organizationName(organizationId), link);
+    });
   }
 
   /**

@@ -47,6 +47,48 @@ export class DashboardUsersRepository {
     return row?.name ?? '';
   }
 
+  /** In the order in which they were added. */
+  async ofOrganization(organizationId: string, most: number): Promise<DashboardUser[]> {
+    return this.transaction.manager.find(DashboardUser, {
+      where: { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+      take: most,
+    });
+  }
+
+  async count(organizationId: string): Promise<number> {
+    return this.transaction.manager.countBy(DashboardUser, { organizationId });
+  }
+
+  /** Lets nobody else manage users of the organization until the transaction ends. */
+  async lockUsersOf(organizationId: string): Promise<void> {
+    await this.transaction.lock(`dashboard-users:${organizationId}`);
+  }
+
+  async one(organizationId: string, id: string): Promise<DashboardUser | null> {
+    return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
+  }
+
+  /** Whether somebody else can log in as an owner, by a role of their own. */
+  async hasActiveOwnerBesides(organizationId: string, id: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(DashboardUser, {
+      organizationId,
+      id: Not(id),
+      role: 'owner',
+      disabledAt: IsNull(),
+      passwordHash: Not(IsNull()),
+    });
+  }
+
+  async change(id: string, changes: Partial<DashboardUser>): Promise<void> {
+    await this.transaction.manager.update(DashboardUser, { id }, changes);
+  }
+
+  /** With all that hangs on them. */
+  async remove(id: string): Promise<void> {
+    await this.transaction.manager.delete(DashboardUser, { id });
+  }
+
   /**
    * The user as of now, with the role of a privileged access grant where one is in force.
    *

@@ -1,0 +1,13 @@
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+
+export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind({
+  status: 404,
+  type: 'INVALID_REQUEST',
+  code: 'NOT_FOUND',
+  when: 'The allowlist of the organization has no domain with this id.',
+  message: 'There is no allowlisted domain with this id.',
+});
+
+export const DOMAIN_TAKEN = 'The domain has already been added.';
+export const MOST_DOMAINS = 100;
+export const TOO_MANY_DOMAINS = `The allowlist has ${MOST_DOMAINS} domains already, which is all that it may have.`;

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { AllowlistedDomain } from './allowlisted-domain.entity.js';
+
+@Injectable()
+export class AllowlistedDomainsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** In the order of the alphabet. */
+  async ofOrganization(organizationId: string): Promise<AllowlistedDomain[]> {
+    return this.transaction.manager.find(AllowlistedDomain, {
+      where: { organizationId },
+      order: { domain: 'ASC' },
+    });
+  }
+
+  /** Lets nobody else add to the list until the transaction ends, and tells how long it is. */
+  async lockAndCount(organizationId: string): Promise<number> {
+    await this.transaction.lock(`allowlisted-domains:${organizationId}`);
+    return this.transaction.manager.countBy(AllowlistedDomain, { organizationId });
+  }
+
+  /** @returns whether it was added; the list has no domain twice */
+  async add(domain: AllowlistedDomain): Promise<boolean> {
+    try {
+      await this.transaction.manager.insert(AllowlistedDomain, domain);
+      return true;
+    } catch (error) {
+      if (violatesUnique(error, 'allowlisted_domain_organization_domain_key')) return false;
+      throw error;
+    }
+  }
+
+  /** @returns what was removed; of rivals one gets it */
+  async remove(organizationId: string, id: string): Promise<AllowlistedDomain | undefined> {
+    const [[removed]] = await this.transaction.manager.query<[AllowlistedDomain[], number]>(
+      `DELETE FROM allowlisted_domain WHERE organization_id = $1 AND id = $2
+       RETURNING id, organization_id AS "organizationId", domain, created_at AS "createdAt"`,
+      [organizationId, id],
+    );
+    return removed;
+  }
+}

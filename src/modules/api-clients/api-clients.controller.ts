@@ -1,0 +1,116 @@
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { JsonBody, NoStore } from '../../infrastructure/http/index.js';
+import { withMessages } from '../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
+import { auditedAs } from '../audit-logs/index.js';
+import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
+import {
+  ApiClientResponse,
+  ApiSecretResponse,
+  EXAMPLE_CLIENT,
+  EXAMPLE_SECRET,
+  RotateSecretRequest,
+} from './api-clients.dto.js';
+import { LONGEST_OVERLAP_HOURS, RotationUnderWay } from './api-clients.service.js';
+import { ApiSecretsService } from './api-secrets.service.js';
+
+const ID = { client_id: { description: 'The client’s `client_id`.', example: EXAMPLE_CLIENT.client_id } };
+const FRESH = 'For admins and owners whose login is not older than 5 minutes.';
+
+@Controller()
+export class ApiClientsController {
+  constructor(private readonly secrets: ApiSecretsService) {}
+
+  @Get('api-clients')
+  @DashboardOperation({
+    operationId: 'listApiClients',
+    summary: 'List API clients',
+    description:
+      'The API clients of your organization, one for each environment, and where each stands between two secrets; ' +
+      'never the secrets. For every user.',
+    permission: { token: 'none' },
+    response: [ApiClientResponse],
+    responseDescription: 'All clients of the organization.',
+    responseExample: [EXAMPLE_CLIENT],
+    errors: [],
+  })
+  list(@DashboardUserCaller() caller: DashboardCaller): Promise<ApiClientResponse[]> {
+    return this.secrets.list(caller);
+  }
+
+  @Post('api-clients/:client_id/secret/view')
+  @NoStore()
+  @DashboardOperation({
+    operationId: 'viewApiSecret',
+    summary: 'View an API secret',
+    description: `Shows the newest secret of a client. ${FRESH} Audited as \`secret.view\`.`,
+    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.view') },
+    pathParameters: ID,
+    response: ApiSecretResponse,
+    responseDescription: 'The secret.',
+    responseExample: EXAMPLE_SECRET,
+    errors: [API_CLIENT_NOT_FOUND],
+  })
+  view(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Param('client_id') clientId: string,
+  ): Promise<ApiSecretResponse> {
+    return this.secrets.view(caller, clientId);
+  }
+
+  @Post('api-clients/:client_id/secret/rotate')
+  @NoStore()
+  @DashboardOperation({
+    operationId: 'rotateApiSecret',
+    summary: 'Rotate an API secret',
+    description:
+      'Issues a new secret. The old one is accepted beside it until the overlap ends, and webhooks are signed with ' +
+      'the old one until then, or until you activate the new one. One rotation at a time; an overlap of 0 hours ' +
+      `ends another at once. ${FRESH} Audited as \`secret.rotate\`.`,
+    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
+    pathParameters: ID,
+    body: RotateSecretRequest,
+    response: ApiSecretResponse,
+    responseDescription: 'The new secret.',
+    responseExample: EXAMPLE_SECRET,
+    errors: [
+      withMessages(
+        INVALID_FIELD,
+        'The overlap hours field must be an integer.',
+        `The overlap hours field must not be greater than ${LONGEST_OVERLAP_HOURS}.`,
+        RotationUnderWay.sentence,
+      ),
+      API_CLIENT_NOT_FOUND,
+    ],
+  })
+  rotate(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Param('client_id') clientId: string,
+    @JsonBody() request: RotateSecretRequest,
+  ): Promise<ApiSecretResponse> {
+    return this.secrets.rotate(caller, clientId, request.overlap_hours);
+  }
+
+  @Post('api-clients/:client_id/secret/activate')
+  @DashboardOperation({
+    operationId: 'activateApiSecret',
+    summary: 'Sign webhooks with the newest secret',
+    description:
+      'From now on webhooks are signed with the newest secret; the old one is accepted until the overlap ends all ' +
+      `the same. Doing it again changes nothing. ${FRESH} Audited as \`secret.rotate\`, once.`,
+    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
+    pathParameters: ID,
+    response: ApiClientResponse,
+    responseDescription: 'The client, which signs with its newest secret.',
+    responseExample: { ...EXAMPLE_CLIENT, signing_secret_version: 2 },
+    errors: [API_CLIENT_NOT_FOUND],
+  })
+  activate(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Param('client_id') clientId: string,
+  ): Promise<ApiClientResponse> {
+    return this.secrets.activate(caller, clientId);
+  }
+}

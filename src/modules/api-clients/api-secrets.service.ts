@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
+import type { ApiClient } from './api-client.entity.js';
+import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
+import { ApiClientsRepository } from './api-clients.repository.js';
+import { ApiClientsService, RotationUnderWay } from './api-clients.service.js';
+
+/** What the people of an organization do with its API clients and their secrets. */
+@Injectable()
+export class ApiSecretsService {
+  constructor(
+    private readonly clients: ApiClientsService,
+    private readonly repository: ApiClientsRepository,
+    private readonly auditLog: AuditLog,
+  ) {}
+
+  async list({ organizationId }: DashboardCaller): Promise<ApiClientResponse[]> {
+    const clients = await this.clients.list(organizationId);
+    return Promise.all(clients.map((client) => this.inWordsOfTheApi(client)));
+  }
+
+  /** Nobody sees the secret without an entry of it. */
+  @Transactional()
+  async view(caller: DashboardCaller, clientId: string): Promise<ApiSecretResponse> {
+    const client = await this.own(caller, clientId);
+    const secret = await this.clients.revealSecret(client);
+    await this.record('secret.view', caller, client);
+    return { client_id: client.id, environment: client.environment, secret };
+  }
+
+  @Transactional()
+  async rotate(caller: DashboardCaller, clientId: string, overlapHours: number): Promise<ApiSecretResponse> {
+    const client = await this.own(caller, clientId);
+    const { secret } = await this.clients.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
+      throw error instanceof RotationUnderWay ? INVALID_FIELD.error(error.message) : error;
+    });
+    await this.record('secret.rotate', caller, client);
+    return { client_id: client.id, environment: client.environment, secret };
+  }
+
+  /** Again, it changes nothing. */
+  @Transactional()
+  async activate(caller: DashboardCaller, clientId: string): Promise<ApiClientResponse> {
+    const client = await this.own(caller, clientId);
+    if (await this.clients.activateSecret(client.id)) await this.record('secret.rotate', caller, client);
+    return this.inWordsOfTheApi(client);
+  }
+
+  private async own({ organizationId }: DashboardCaller, clientId: string): Promise<ApiClient> {
+    const client = isUUID(clientId) ? await this.repository.clientOf(organizationId, clientId) : null;
+    if (!client) throw API_CLIENT_NOT_FOUND.error();
+    return client;
+  }
+
+  private async record(action: AuditAction, by: DashboardCaller, client: ApiClient): Promise<void> {
+    const target = { name: client.id, environment: client.environment };
+    await this.auditLog.record({ action, by, target });
+  }
+
+  private async inWordsOfTheApi(client: ApiClient): Promise<ApiClientResponse> {
+    const rotation = await this.clients.rotationOf(client.id);
+    return {
+      client_id: client.id,
+      environment: client.environment,
+      enabled_operations: client.enabledOperations,
+      created_at: client.createdAt,
+      newest_secret_version: rotation.newestVersion,
+      signing_secret_version: rotation.signingVersion,
+      overlap_ends_at: rotation.overlapEndsAt,
+    };
+  }
+}

@@ -1,0 +1,92 @@
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { JsonBody } from '../../../infrastructure/http/index.js';
+import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { auditedAs } from '../../audit-logs/index.js';
+import { USER_NOT_FOUND } from '../users/dashboard-user-errors.js';
+import {
+  ACCESS_GRANT_NOT_FOUND,
+  MOST_GRANTS,
+  NOT_TO_YOURSELF,
+  OWNER_GRANTS_BY_OWNERS,
+  ROLE_IS_ENOUGH,
+} from './access-grant-errors.js';
+import { AccessGrantResponse, CreateAccessGrantRequest, EXAMPLE_GRANT } from './access-grants.dto.js';
+import { AccessGrants } from './access-grants.service.js';
+
+@Controller()
+export class AccessGrantsController {
+  constructor(private readonly grants: AccessGrants) {}
+
+  @Get('access-grants')
+  @DashboardOperation({
+    operationId: 'listAccessGrants',
+    summary: 'List access grants',
+    description:
+      `Who has, or had, more rights than their own role gives: those in force first, then the newest, ` +
+      `${MOST_GRANTS} at most. For admins and owners.`,
+    permission: { token: 'none', role: 'admin' },
+    response: [AccessGrantResponse],
+    responseDescription: 'The grants.',
+    responseExample: [EXAMPLE_GRANT],
+    errors: [],
+  })
+  list(@DashboardUserCaller() caller: DashboardCaller): Promise<AccessGrantResponse[]> {
+    return this.grants.list(caller);
+  }
+
+  @Post('access-grants/create')
+  @DashboardOperation({
+    operationId: 'createAccessGrant',
+    summary: 'Grant privileged access',
+    description:
+      'Gives a user the rights of a higher role until the time is over or the grant is revoked. Nobody grants ' +
+      'access to themselves. For admins and owners; only an owner grants `owner`. Audited as ' +
+      '`access_grant.create`.',
+    permission: { token: 'none', role: 'admin', action: auditedAs('access_grant.create') },
+    body: CreateAccessGrantRequest,
+    response: AccessGrantResponse,
+    responseDescription: 'The grant is in force.',
+    responseExample: EXAMPLE_GRANT,
+    errors: [
+      withMessages(
+        INVALID_FIELD,
+        'The user id field must be a UUID.',
+        'The expires in field must be at least 300.',
+        NOT_TO_YOURSELF,
+        ROLE_IS_ENOUGH,
+      ),
+      withMessages(INSUFFICIENT_ROLE, OWNER_GRANTS_BY_OWNERS),
+      USER_NOT_FOUND,
+    ],
+  })
+  create(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @JsonBody() request: CreateAccessGrantRequest,
+  ): Promise<AccessGrantResponse> {
+    return this.grants.create(caller, request);
+  }
+
+  @Post('access-grants/:id/revoke')
+  @DashboardOperation({
+    operationId: 'revokeAccessGrant',
+    summary: 'Revoke an access grant',
+    description:
+      'Ends a grant at once. Revoking a grant that is over already answers the same and changes nothing. For ' +
+      'admins and owners; only an owner revokes `owner`. Audited as `access_grant.revoke`.',
+    permission: { token: 'none', role: 'admin', action: auditedAs('access_grant.revoke') },
+    pathParameters: { id: { description: 'The grant’s `id`.', example: EXAMPLE_GRANT.id } },
+    response: AccessGrantResponse,
+    responseDescription: 'The grant, which is over.',
+    responseExample: { ...EXAMPLE_GRANT, revoked_at: '2026-01-31T09:00:00.000Z', active: false },
+    errors: [withMessages(INSUFFICIENT_ROLE, OWNER_GRANTS_BY_OWNERS), ACCESS_GRANT_NOT_FOUND],
+  })
+  revoke(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Param('id') id: string,
+  ): Promise<AccessGrantResponse> {
+    return this.grants.revoke(caller, id);
+  }
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { AccessGrant } from './access-grant.entity.js';
+
+/** A grant with the e-mail address of the user who has it. */
+export interface GrantOfUser extends AccessGrant {
+  readonly email: string;
+}
+
+const GRANT = `access_grant.id, user_id AS "userId", dashboard_user.email, access_grant.role, reason,
+  access_grant.created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt",
+  revoked_at AS "revokedAt"`;
+
+@Injectable()
+export class AccessGrantsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(grant: AccessGrant): Promise<void> {
+    await this.transaction.manager.insert(AccessGrant, grant);
+  }
+
+  /** Those in force first, then the newest. */
+  async ofOrganization(organizationId: string, now: Date, most: number): Promise<GrantOfUser[]> {
+    return this.transaction.manager.query<GrantOfUser[]>(
+      `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
+        WHERE organization_id = $1
+        ORDER BY (revoked_at IS NULL AND expires_at > $2) DESC, access_grant.created_at DESC, access_grant.id
+        LIMIT $3`,
+      [organizationId, now, most],
+    );
+  }
+
+  async one(organizationId: string, id: string): Promise<GrantOfUser | undefined> {
+    const [grant] = await this.transaction.manager.query<GrantOfUser[]>(
+      `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
+        WHERE organization_id = $1 AND access_grant.id = $2`,
+      [organizationId, id],
+    );
+    return grant;
+  }
+
+  /** @returns whether it was in force until now; of rivals one revokes */
+  async revoke(id: string, now: Date): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE access_grant SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2`,
+      [id, now],
+    );
+    return count > 0;
+  }
+}

@@ -1,0 +1,135 @@
+import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { JsonBody } from '../../../infrastructure/http/index.js';
+import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { auditedAs } from '../../audit-logs/index.js';
+import {
+  DOMAIN_NOT_ALLOWED,
+  EMAIL_TAKEN,
+  LAST_OWNER,
+  MOST_USERS,
+  NOT_YOURSELF_DISABLED,
+  NOT_YOURSELF_REMOVED,
+  NOT_YOUR_OWN_ROLE,
+  OWNERS_ONLY,
+  TOO_MANY_USERS,
+  USER_NOT_FOUND,
+} from './dashboard-user-errors.js';
+import { UserAdministration } from './user-administration.service.js';
+import { CreateUserRequest, EXAMPLE_USER, UpdateUserRequest, UserResponse } from './users.dto.js';
+
+const ID = { id: { description: 'The user’s `id`.', example: EXAMPLE_USER.id } };
+
+@Controller()
+export class UsersController {
+  constructor(private readonly users: UserAdministration) {}
+
+  @Get('users')
+  @DashboardOperation({
+    operationId: 'listUsers',
+    summary: 'List users',
+    description:
+      'The people who use the dashboard of your organization, also those who were invited and those who are ' +
+      `disabled, in the order in which they were added. An organization has at most ${MOST_USERS}. For admins and ` +
+      'owners.',
+    permission: { token: 'none', role: 'admin' },
+    response: [UserResponse],
+    responseDescription: 'All users of the organization.',
+    responseExample: [EXAMPLE_USER],
+    errors: [],
+  })
+  list(@DashboardUserCaller() caller: DashboardCaller): Promise<UserResponse[]> {
+    return this.users.list(caller);
+  }
+
+  @Post('users/create')
+  @DashboardOperation({
+    operationId: 'createUser',
+    summary: 'Invite a user',
+    description:
+      'Adds a person to your organization and sends them an invitation by mail; they can log in when they have set ' +
+      'a password. Where the organization has allowlisted domains, the e-mail address must belong to one of them. ' +
+      'For admins and owners; only an owner invites owners. Audited as `user.add`.',
+    permission: { token: 'none', role: 'admin', action: auditedAs('user.add') },
+    body: CreateUserRequest,
+    response: UserResponse,
+    responseDescription: 'The user was added and is invited.',
+    responseExample: EXAMPLE_USER,
+    errors: [
+      withMessages(
+        INVALID_FIELD,
+        'The email field must be a valid email address.',
+        'The selected role is invalid.',
+        DOMAIN_NOT_ALLOWED,
+        EMAIL_TAKEN,
+        TOO_MANY_USERS,
+      ),
+      withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+    ],
+  })
+  create(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @JsonBody() request: CreateUserRequest,
+  ): Promise<UserResponse> {
+    return this.users.invite(caller, request);
+  }
+
+  @Patch('users/:id')
+  @DashboardOperation({
+    operationId: 'updateUser',
+    summary: 'Change a user',
+    description:
+      'Changes the name or role of a user, or shuts the user out (`disabled`), which ends their logins at once. ' +
+      'Fields that are absent stay as they are. Nobody changes their own role or disables themselves, and one ' +
+      'active owner always remains. For admins and owners; only an owner changes owners or makes them. Audited as ' +
+      '`user.update` when something changed.',
+    permission: { token: 'none', role: 'admin', action: auditedAs('user.update') },
+    pathParameters: ID,
+    body: UpdateUserRequest,
+    response: UserResponse,
+    responseDescription: 'The user as they are now.',
+    responseExample: EXAMPLE_USER,
+    errors: [
+      withMessages(
+        INVALID_FIELD,
+        'The disabled field must be true or false.',
+        NOT_YOUR_OWN_ROLE,
+        NOT_YOURSELF_DISABLED,
+        LAST_OWNER,
+      ),
+      withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+      USER_NOT_FOUND,
+    ],
+  })
+  update(
+    @DashboardUserCaller() caller: DashboardCaller,
+    @Param('id') id: string,
+    @JsonBody() request: UpdateUserRequest,
+  ): Promise<UserResponse> {
+    return this.users.update(caller, id, request);
+  }
+
+  @Delete('users/:id')
+  @DashboardOperation({
+    operationId: 'deleteUser',
+    summary: 'Remove a user',
+    description:
+      'Removes a user for good, with their logins and access grants, at once. Nobody removes themselves, and one ' +
+      'active owner always remains. For admins and owners; only an owner removes owners. Audited as `user.remove`.',
+    permission: { token: 'none', role: 'admin', action: auditedAs('user.remove') },
+    pathParameters: ID,
+    response: UserResponse,
+    responseDescription: 'The user as they were.',
+    responseExample: EXAMPLE_USER,
+    errors: [
+      withMessages(INVALID_FIELD, NOT_YOURSELF_REMOVED, LAST_OWNER),
+      withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+      USER_NOT_FOUND,
+    ],
+  })
+  remove(@DashboardUserCaller() caller: DashboardCaller, @Param('id') id: string): Promise<UserResponse> {
+    return this.users.remove(caller, id);
+  }
+}

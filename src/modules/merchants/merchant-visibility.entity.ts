@@ -1,0 +1,30 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Merchant } from './merchant.entity.js';
+
+/** A merchant that an organization hides. What is not in here is to be seen. */
+@Entity({ name: 'merchant_visibility' })
+@Check('merchant_visibility_environment_check', `environment IN ('development', 'production')`)
+export class MerchantVisibility {
+  @ForeignKey('organization', { name: 'merchant_visibility_organization_fkey' })
+  @PrimaryColumn({
+    name: 'organization_id',
+    type: 'uuid',
+    primaryKeyConstraintName: 'merchant_visibility_pkey',
+  })
+  organizationId!: string;
+
+  @PrimaryColumn({ type: 'varchar', length: 11, primaryKeyConstraintName: 'merchant_visibility_pkey' })
+  environment!: PlatformEnvironment;
+
+  @ForeignKey(() => Merchant, { name: 'merchant_visibility_merchant_fkey' })
+  @PrimaryColumn({
+    name: 'merchant_id',
+    type: 'integer',
+    primaryKeyConstraintName: 'merchant_visibility_pkey',
+  })
+  merchantId!: number;
+
+  @Column({ name: 'hidden_at', type: 'timestamptz', precision: 3 })
+  hiddenAt!: Date;
+}

@@ -1,0 +1,88 @@
+import { Injectable, StreamableFile } from '@nestjs/common';
+import { stringify } from 'csv-stringify/sync';
+import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { AuditLog } from '../audit-logs/index.js';
+import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
+import type { Merchant } from './merchant.entity.js';
+import { MerchantVisibilityRepository, type Viewer } from './merchant-visibility.repository.js';
+import type { MerchantResponse } from './merchants.dto.js';
+
+/** The most merchants that a list shows; the catalogue has a few hundred. */
+export const MOST_MERCHANTS = 10_000;
+/** What the column holds, without a sign or leading zeros. */
+const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+
+/** Which merchants an organization shows and which it hides. */
+@Injectable()
+export class MerchantVisibilityService {
+  constructor(
+    private readonly repository: MerchantVisibilityRepository,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(
+    { organizationId }: DashboardCaller,
+    environment: PlatformEnvironment,
+  ): Promise<MerchantResponse[]> {
+    return this.repository.merchants({ organizationId, environment }, MOST_MERCHANTS);
+  }
+
+  /** Again, it changes nothing. */
+  @Transactional()
+  async hide(
+    caller: DashboardCaller,
+    id: string,
+    environment: PlatformEnvironment,
+  ): Promise<MerchantResponse> {
+    const merchant = await this.merchant(id);
+    const target = { name: merchant.name, environment };
+    if (await this.repository.hide(viewer(caller, environment), merchant.id, this.clock.now()))
+      await this.auditLog.record({ action: 'merchant.hide', by: caller, target });
+    return { ...merchant, hidden: true };
+  }
+
+  /** Again, it changes nothing. */
+  @Transactional()
+  async activate(
+    caller: DashboardCaller,
+    id: string,
+    environment: PlatformEnvironment,
+  ): Promise<MerchantResponse> {
+    const merchant = await this.merchant(id);
+    const target = { name: merchant.name, environment };
+    if (await this.repository.activate(viewer(caller, environment), merchant.id))
+      await this.auditLog.record({ action: 'merchant.activate', by: caller, target });
+    return { ...merchant, hidden: false };
+  }
+
+  @Transactional()
+  async export(caller: DashboardCaller, environment: PlatformEnvironment): Promise<StreamableFile> {
+    const merchants = await this.list(caller, environment);
+    const table = stringify(merchants, {
+      header: true,
+      columns: ['id', 'name', 'hidden'],
+      // A spreadsheet must not run what somebody typed.
+      escape_formulas: true,
+      cast: { boolean: String },
+    });
+    await this.auditLog.record({ action: 'merchant.export', by: caller, target: { environment } });
+    return new StreamableFile(Buffer.from(table), {
+      type: 'text/csv; charset=utf-8',
+      disposition: `attachment; filename="merchants-${environment}.csv"`,
+    });
+  }
+
+  private async merchant(id: string): Promise<Merchant> {
+    const merchant = MERCHANT_ID.test(id) ? await this.repository.merchant(Number(id)) : null;
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
+  }
+}
+
+function viewer({ organizationId }: DashboardCaller, environment: PlatformEnvironment): Viewer {
+  return { organizationId, environment };
+}

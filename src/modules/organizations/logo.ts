@@ -1,0 +1,27 @@
+/** What browsers show without running anything; SVG may hold scripts. */
+export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
+export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
+
+/** Bytes. */
+export const LARGEST_LOGO = 262_144;
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
+
+/** The bytes behind strict base64: padding included, nothing else in it. */
+export function decodeBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** What an image is by its first bytes, whatever its sender calls it. */
+export function mediaTypeOf(image: Buffer): LogoMediaType | undefined {
+  if (startsWith(image, PNG)) return 'image/png';
+  if (startsWith(image, JPEG)) return 'image/jpeg';
+  const isWebP = image.toString('latin1', 0, 4) === 'RIFF' && image.toString('latin1', 8, 12) === 'WEBP';
+  return isWebP ? 'image/webp' : undefined;
+}
+
+function startsWith(bytes: Buffer, beginning: Buffer): boolean {
+  return bytes.subarray(0, beginning.length).equals(beginning);
+}

@@ -1,0 +1,1 @@
+export { SamlConfigurationsModule } from './saml-configurations.module.js';

@@ -1,0 +1,15 @@
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+
+export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind({
+  status: 404,
+  type: 'INVALID_REQUEST',
+  code: 'NOT_FOUND',
+  when: 'The organization has no single sign-on configuration with this id.',
+  message: 'There is no single sign-on configuration with this id.',
+});
+
+export const ANOTHER_IS_ENABLED = 'Another single sign-on configuration is enabled: disable it first.';
+export const ALL_EXPIRED =
+  'Every signing certificate of the configuration has expired: send new metadata first.';
+export const MOST_CONFIGURATIONS = 20;
+export const TOO_MANY_CONFIGURATIONS = `The organization has ${MOST_CONFIGURATIONS} single sign-on configurations already: change one of them.`;

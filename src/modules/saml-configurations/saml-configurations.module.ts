@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditLogsModule } from '../audit-logs/index.js';
+import { SamlConfiguration } from './saml-configuration.entity.js';
+import { SamlConfigurationsController } from './saml-configurations.controller.js';
+import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
+import { SamlConfigurations } from './saml-configurations.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([SamlConfiguration]), AuditLogsModule],
+  controllers: [SamlConfigurationsController],
+  providers: [SamlConfigurations, SamlConfigurationsRepository],
+})
+export class SamlConfigurationsModule {}

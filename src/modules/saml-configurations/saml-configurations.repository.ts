@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { SamlConfiguration } from './saml-configuration.entity.js';
+
+@Injectable()
+export class SamlConfigurationsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** In the order in which they were added. */
+  async ofOrganization(organizationId: string): Promise<SamlConfiguration[]> {
+    return this.transaction.manager.find(SamlConfiguration, {
+      where: { organizationId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+  }
+
+  /** Lets nobody else add one until the transaction ends, and tells how many there are. */
+  async lockAndCount(organizationId: string): Promise<number> {
+    await this.transaction.lock(`saml-configurations:${organizationId}`);
+    return this.transaction.manager.countBy(SamlConfiguration, { organizationId });
+  }
+
+  async add(configuration: SamlConfiguration): Promise<void> {
+    await this.transaction.manager.insert(SamlConfiguration, configuration);
+  }
+
+  async one(organizationId: string, id: string): Promise<SamlConfiguration | null> {
+    return this.transaction.manager.findOneBy(SamlConfiguration, { organizationId, id });
+  }
+
+  /** Rivals who change it go one after the other. */
+  async locked(organizationId: string, id: string): Promise<SamlConfiguration | null> {
+    return this.transaction.manager.findOne(SamlConfiguration, {
+      where: { organizationId, id },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  /** @returns whether it was changed; an organization has one enabled configuration */
+  async change(id: string, changes: Partial<SamlConfiguration>): Promise<boolean> {
+    try {
+      await this.transaction.manager.update(SamlConfiguration, { id }, changes);
+      return true;
+    } catch (error) {
+      if (violatesUnique(error, 'saml_configuration_enabled_key')) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import type { SamlConfiguration } from './saml-configuration.entity.js';
+import {
+  ALL_EXPIRED,
+  ANOTHER_IS_ENABLED,
+  MOST_CONFIGURATIONS,
+  SAML_CONFIGURATION_NOT_FOUND,
+  TOO_MANY_CONFIGURATIONS,
+} from './saml-configuration-errors.js';
+import type {
+  CreateSamlConfigurationRequest,
+  SamlConfigurationResponse,
+  UpdateSamlConfigurationRequest,
+} from './saml-configurations.dto.js';
+import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
+import { MetadataProblem, problemOf, readSamlMetadata, type SamlMetadata } from './saml-metadata.js';
+import { readCertificate } from './signing-certificate.js';
+
+/** What organizations tell of their identity providers. Login by them is not offered yet. */
+@Injectable()
+export class SamlConfigurations {
+  constructor(
+    private readonly repository: SamlConfigurationsRepository,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async list({ organizationId }: DashboardCaller): Promise<SamlConfigurationResponse[]> {
+    return (await this.repository.ofOrganization(organizationId)).map(inWordsOfTheApi);
+  }
+
+  async get({ organizationId }: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
+    return inWordsOfTheApi(existing(isUUID(id) ? await this.repository.one(organizationId, id) : null));
+  }
+
+  @Transactional()
+  async create(
+    caller: DashboardCaller,
+    request: CreateSamlConfigurationRequest,
+  ): Promise<SamlConfigurationResponse> {
+    const configuration: SamlConfiguration = {
+      id: randomUUID(),
+      organizationId: caller.organizationId,
+      name: request.name,
+      ...this.read(request.metadata_xml),
+      createdAt: this.clock.now(),
+      enabledAt: null,
+    };
+    if ((await this.repository.lockAndCount(caller.organizationId)) >= MOST_CONFIGURATIONS)
+      throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
+    await this.repository.add(configuration);
+    return this.recorded('sso.add', caller, configuration);
+  }
+
+  @Transactional()
+  async update(
+    caller: DashboardCaller,
+    id: string,
+    { name, metadata_xml }: UpdateSamlConfigurationRequest,
+  ): Promise<SamlConfigurationResponse> {
+    const configuration = await this.locked(caller, id);
+    const changes = {
+      ...(name === undefined || name === configuration.name ? {} : { name }),
+      ...(metadata_xml === undefined || metadata_xml === configuration.metadataXml
+        ? {}
+        : this.read(metadata_xml)),
+    };
+    if (Object.keys(changes).length === 0) return inWordsOfTheApi(configuration);
+    await this.repository.change(configuration.id, changes);
+    return this.recorded('sso.update', caller, { ...configuration, ...changes });
+  }
+
+  /** Again, it changes nothing. */
+  @Transactional()
+  async enable(caller: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
+    const configuration = await this.locked(caller, id);
+    if (configuration.enabledAt) return inWordsOfTheApi(configuration);
+    const enabledAt = this.clock.now();
+    const isUsable = configuration.certificates.some(
+      (encoded) => problemOf(readCertificate(encoded), enabledAt) === undefined,
+    );
+    if (!isUsable) throw INVALID_FIELD.error(ALL_EXPIRED);
+    if (!(await this.repository.change(configuration.id, { enabledAt })))
+      throw INVALID_FIELD.error(ANOTHER_IS_ENABLED);
+    return this.recorded('sso.enable', caller, { ...configuration, enabledAt });
+  }
+
+  /** Again, it changes nothing. */
+  @Transactional()
+  async disable(caller: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
+    const configuration = await this.locked(caller, id);
+    if (!configuration.enabledAt) return inWordsOfTheApi(configuration);
+    await this.repository.change(configuration.id, { enabledAt: null });
+    return this.recorded('sso.disable', caller, { ...configuration, enabledAt: null });
+  }
+
+  private async locked({ organizationId }: DashboardCaller, id: string): Promise<SamlConfiguration> {
+    return existing(isUUID(id) ? await this.repository.locked(organizationId, id) : null);
+  }
+
+  private read(metadataXml: string): Omit<SamlMetadata, 'certificates'> & {
+    metadataXml: string;
+    certificates: string[];
+  } {
+    try {
+      const metadata = readSamlMetadata(metadataXml, this.clock.now());
+      return { ...metadata, certificates: [...metadata.certificates], metadataXml };
+    } catch (error) {
+      throw error instanceof MetadataProblem ? INVALID_FIELD.error(error.message) : error;
+    }
+  }
+
+  private async recorded(
+    action: AuditAction,
+    by: DashboardCaller,
+    configuration: SamlConfiguration,
+  ): Promise<SamlConfigurationResponse> {
+    await this.auditLog.record({ action, by, target: { name: configuration.name } });
+    return inWordsOfTheApi(configuration);
+  }
+}
+
+function existing(configuration: SamlConfiguration | null): SamlConfiguration {
+  if (!configuration) throw SAML_CONFIGURATION_NOT_FOUND.error();
+  return configuration;
+}
+
+function inWordsOfTheApi(configuration: SamlConfiguration): SamlConfigurationResponse {
+  return {
+    id: configuration.id,
+    name: configuration.name,
+    entity_id: configuration.entityId,
+    sso_url: configuration.ssoUrl,
+    certificates: configuration.certificates.flatMap((encoded) => {
+      const certificate = readCertificate(encoded);
+      if (!certificate) return [];
+      const { subject, fingerprint, validFrom, validTo } = certificate;
+      return [{ subject, sha256_fingerprint: fingerprint, valid_from: validFrom, valid_to: validTo }];
+    }),
+    enabled: configuration.enabledAt !== null,
+    created_at: configuration.createdAt,
+  };
+}

@@ -1,0 +1,485 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { acceptAccessTokens } from '../support/access-tokens.js';
+import { auditEntries } from '../support/audited.js';
+import { DASHBOARD_OPERATIONS, NOBODY, PNG, type TestedDashboardOperation } from '../support/operations.js';
+import { samlMetadata } from '../support/saml.js';
+import {
+  error,
+  startTestApp,
+  type Answer,
+  type CallOptions,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+
+const INSUFFICIENT_ROLE = error(
+  'INVALID_REQUEST',
+  'INSUFFICIENT_ROLE',
+  'Your role does not allow this. Ask an owner or an admin of your organization.',
+);
+const INSUFFICIENT_SCOPE = error(
+  'INVALID_REQUEST',
+  'INSUFFICIENT_SCOPE',
+  'No access token is good for this operation: log in to the dashboard.',
+);
+const INVALID_ACCESS_TOKEN = error(
+  'INVALID_INPUT',
+  'INVALID_ACCESS_TOKEN',
+  'The access token is missing or not valid.',
+);
+const USER_AGENT = 'Tests of the dashboard';
+
+let service: TestApp;
+let owner: Login;
+let admin: Login;
+let member: Login;
+/** The owner of another organization. */
+let stranger: Login;
+let tokenOf: (login: Login) => Promise<string>;
+
+beforeAll(async () => {
+  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+  owner = await service.login('owner');
+  admin = await service.login('admin');
+  member = await service.login('member');
+  const { id } = await service.anotherOrganization();
+  stranger = await service.login('owner', id);
+  tokenOf = acceptAccessTokens(service);
+});
+afterAll(() => service.close());
+
+const call = (
+  { path, method, body }: { path: string; method: string; body?: unknown },
+  options: CallOptions,
+): Promise<Answer> =>
+  service.call(path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    ...options,
+    headers: { 'user-agent': USER_AGENT, ...options.headers },
+  });
+
+/** A fingerprint of everything that operations can change, table by table. */
+async function everything(): Promise<Record<string, unknown>> {
+  const tables = [
+    'organization',
+    'dashboard_user',
+    'dashboard_session',
+    'access_grant',
+    'allowlisted_domain',
+    'saml_configuration',
+    'merchant_visibility',
+    'api_client',
+    'api_secret',
+    'audit_log',
+  ];
+  const state: Record<string, unknown> = { mails: mails() };
+  for (const table of tables) {
+    const [row] = await service.database.query<{ hash: string }>(
+      `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM ${table} t`,
+    );
+    state[table] = row?.hash;
+  }
+  return state;
+}
+
+function mails(): number {
+  const directory = join(service.dataDirectory, 'mail');
+  return existsSync(directory) ? readdirSync(directory).length : 0;
+}
+
+const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
+
+/** The entry of somebody who tried and was refused before anything was looked at. */
+const denied = ({ action }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
+  event: { action, outcome: { status: 'denied' } },
+  actor: { name, email },
+  target: { name: null, environment: 'production' },
+  context: { ip: '127.0.0.1', user_agent: USER_AGENT },
+});
+
+it('docs/dashboard-api.md says who may do what', () => {
+  const page = readFileSync(new URL('../../docs/dashboard-api.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(cells.map(([, route, , role, fresh, action]) => [route, role, fresh, action])).toEqual(
+    DASHBOARD_OPERATIONS.map(({ method, path, role, isFresh, action }) => [
+      `\`${method} ${path
+        .replace(/\?.*/, '')
+        .replace(/(?<=api-clients\/)[^/]+/, '{client_id}')
+        .replace(NOBODY, '{id}')
+        .replace('999999', '{id}')}\``,
+      role,
+      isFresh ? 'yes' : '',
+      action ? `\`${action}\`` : '',
+    ]),
+  );
+});
+
+describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
+  const { role, action, body, method } = operation;
+
+  it('is for people who are logged in, whatever the body', async () => {
+    const bodies = body === undefined ? [undefined] : [body, 'not json', { large: 'x'.repeat(600_000) }];
+    for (const sent of bodies) {
+      for (const cookie of ['', 'session=made-up', `session=${NOBODY}; a=b`]) {
+        const answer = await call(
+          { ...operation, ...(sent === undefined ? {} : { body: sent }) },
+          { headers: { cookie } },
+        );
+        expect([answer.status, answer.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
+      }
+    }
+  });
+
+  it('takes no access token, neither a made-up one nor one of an owner', async () => {
+    const madeUp = await call(operation, { token: 'made-up', login: owner });
+    expect([madeUp.status, madeUp.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+    const before = await everything();
+    const answer = await call(operation, { token: await tokenOf(owner) });
+    expect([answer.status, answer.body]).toEqual([403, INSUFFICIENT_SCOPE]);
+    if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
+    const { audit_log: _, ...after } = await everything();
+    expect(before).toMatchObject(after);
+  });
+
+  it.each(['admin', 'member'] as const)('looks at the role (%s)', async (name) => {
+    const login = { admin, member }[name];
+    const mayNot = (role === 'owner' && name === 'admin') || (role !== 'member' && name === 'member');
+    if (!mayNot) {
+      if (method !== 'GET' && !operation.isAboutNobody) return;
+      expect([200, 404]).toContain((await call(operation, { login })).status);
+      return;
+    }
+    const answer = await call(operation, { login });
+    expect([answer.status, answer.body]).toEqual([403, INSUFFICIENT_ROLE]);
+    if (action) expect(await newestEntry()).toMatchObject(denied(operation, login, `The ${name}`) as object);
+  });
+
+  it('is not done because a page of another site says so', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    if (method === 'GET') return;
+    const answer = await call(operation, { login: owner, headers });
+    expect([answer.status, answer.body['error_code']]).toEqual([403, 'NO_ACCESS']);
+  });
+
+  if (operation.isAboutNobody) {
+    it('answers 404 to what nobody has, and to what is no id', async () => {
+      const before = await everything();
+      const ids = [
+        NOBODY,
+        NOBODY.toUpperCase(),
+        'a',
+        '0',
+        '-1',
+        '1e3',
+        '99999999999999999999',
+        'null',
+        '%00',
+        "'",
+        '%F0%9F%9B%92',
+      ];
+      for (const id of ids) {
+        const path = operation.path.replace(NOBODY, id).replace('999999', id);
+        const answer = await call({ ...operation, path }, { login: stranger });
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(answer.body['error_code']).toMatch(/^(?:USER_)?NOT_FOUND$/);
+      }
+      expect(await everything()).toEqual(before);
+    });
+  }
+
+  if (body !== undefined) {
+    it('takes JSON that is not too large', async () => {
+      const large = await call({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
+      expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      const typed = await call(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
+      expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    });
+  }
+});
+
+/** One action: how to come to the point where it can be done, and what the log will say. */
+interface Action {
+  readonly operationId: string;
+  readonly prepare: () => Promise<{
+    readonly path?: string;
+    readonly body?: Readonly<Record<string, unknown>>;
+    readonly target: { readonly name: string | null; readonly environment?: 'development' };
+  }>;
+  /** Whether the path or body names what belongs to the organization, so that a stranger finds nothing. */
+  readonly isOwned?: boolean;
+  /** Doing it again changes nothing and records nothing. */
+  readonly isIdempotent?: boolean;
+}
+
+let number = 0;
+const unique = (): string => `n${(number += 1)}`;
+
+async function created(path: string, body: Record<string, unknown>): Promise<string> {
+  const { status, body: answer } = await service.call(path, { body, login: owner });
+  expect(status).toBe(200);
+  return String(answer['id']);
+}
+
+const newUser = () => service.login('member');
+const newDomain = async (): Promise<[id: string, domain: string]> => {
+  const domain = `${unique()}.example`;
+  return [await created('/allowlisted-domains/create', { domain }), domain];
+};
+const newConfiguration = async (): Promise<[id: string, name: string]> => {
+  const name = `Okta ${unique()}`;
+  return [await created('/saml-configurations/create', { name, metadata_xml: samlMetadata() }), name];
+};
+const newGrant = async (): Promise<[id: string, email: string]> => {
+  const { userId, email } = await newUser();
+  const body = { user_id: userId, role: 'admin', reason: 'A test', expires_in: 3600 };
+  return [await created('/access-grants/create', body), email];
+};
+const merchant = async (): Promise<{ id: number; name: string }> => {
+  const [row] = await service.database.query<{ id: number; name: string }>(
+    `SELECT id, name FROM merchant WHERE id NOT IN (SELECT merchant_id FROM merchant_visibility) LIMIT 1`,
+  );
+  return row as { id: number; name: string };
+};
+const disableAll = () => service.database.query('UPDATE saml_configuration SET enabled_at = NULL');
+const clientId = () => service.development.clientId;
+const ofClient = (action: string) => ({
+  path: `/api-clients/${clientId()}/secret/${action}`,
+  target: { name: clientId(), environment: 'development' as const },
+});
+
+const ACTIONS: readonly Action[] = [
+  {
+    operationId: 'createUser',
+    prepare: async () => {
+      await service.database.query('DELETE FROM allowlisted_domain');
+      const email = `${unique()}@example.com`;
+      return { body: { email, name: 'New', role: 'member' }, target: { name: email } };
+    },
+  },
+  {
+    operationId: 'updateUser',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const { userId, email } = await newUser();
+      return { path: `/users/${userId}`, target: { name: email } };
+    },
+  },
+  {
+    operationId: 'deleteUser',
+    isOwned: true,
+    prepare: async () => {
+      const { userId, email } = await newUser();
+      return { path: `/users/${userId}`, target: { name: email } };
+    },
+  },
+  {
+    operationId: 'createAccessGrant',
+    isOwned: true,
+    prepare: async () => {
+      const { userId, email } = await newUser();
+      const body = { user_id: userId, role: 'owner', reason: 'A test', expires_in: 3600 };
+      return { body, target: { name: email } };
+    },
+  },
+  {
+    operationId: 'revokeAccessGrant',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const [id, email] = await newGrant();
+      return { path: `/access-grants/${id}/revoke`, target: { name: email } };
+    },
+  },
+  {
+    operationId: 'createAllowlistedDomain',
+    prepare: async () => {
+      const domain = `${unique()}.example`;
+      return { body: { domain }, target: { name: domain } };
+    },
+  },
+  {
+    operationId: 'deleteAllowlistedDomain',
+    isOwned: true,
+    prepare: async () => {
+      const [id, domain] = await newDomain();
+      return { path: `/allowlisted-domains/${id}`, target: { name: domain } };
+    },
+  },
+  {
+    operationId: 'createSamlConfiguration',
+    prepare: async () => ({ target: { name: 'Okta' } }),
+  },
+  {
+    operationId: 'updateSamlConfiguration',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const [id] = await newConfiguration();
+      return { path: `/saml-configurations/${id}`, body: { name: 'Renamed' }, target: { name: 'Renamed' } };
+    },
+  },
+  {
+    operationId: 'enableSamlConfiguration',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      await disableAll();
+      const [id, name] = await newConfiguration();
+      return { path: `/saml-configurations/${id}/enable`, target: { name } };
+    },
+  },
+  {
+    operationId: 'disableSamlConfiguration',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      await disableAll();
+      const [id, name] = await newConfiguration();
+      await service.call(`/saml-configurations/${id}/enable`, { method: 'POST', login: owner });
+      return { path: `/saml-configurations/${id}/disable`, target: { name } };
+    },
+  },
+  {
+    operationId: 'hideMerchant',
+    isIdempotent: true,
+    prepare: async () => {
+      const { id, name } = await merchant();
+      const body = { environment: 'development' };
+      return { path: `/merchants/${id}/hide`, body, target: { name, environment: 'development' } };
+    },
+  },
+  {
+    operationId: 'activateMerchant',
+    isIdempotent: true,
+    prepare: async () => {
+      const { id, name } = await merchant();
+      const body = { environment: 'production' };
+      await service.call(`/merchants/${id}/hide`, { body, login: owner });
+      return { path: `/merchants/${id}/activate`, body, target: { name } };
+    },
+  },
+  {
+    operationId: 'exportMerchants',
+    prepare: async () => ({
+      path: '/merchants/export?environment=development',
+      target: { name: null, environment: 'development' },
+    }),
+  },
+  {
+    operationId: 'activateAccount',
+    isIdempotent: true,
+    prepare: async () => {
+      await service.database.query('UPDATE organization SET activated_at = NULL');
+      return { target: { name: 'Test organization' } };
+    },
+  },
+  {
+    operationId: 'updateAccountLogo',
+    prepare: async () => {
+      await service.database.query('UPDATE organization SET logo = NULL, logo_media_type = NULL');
+      return { body: { image: PNG.toString('base64') }, target: { name: 'Test organization' } };
+    },
+  },
+  { operationId: 'viewApiSecret', isOwned: true, prepare: async () => ofClient('view') },
+  {
+    operationId: 'rotateApiSecret',
+    isOwned: true,
+    prepare: async () => ({ ...ofClient('rotate'), body: { overlap_hours: 0 } }),
+  },
+  {
+    operationId: 'activateApiSecret',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      await service.call(ofClient('rotate').path, { body: { overlap_hours: 0 }, login: owner });
+      await service.call(ofClient('rotate').path, { body: { overlap_hours: 1 }, login: owner });
+      return ofClient('activate');
+    },
+  },
+];
+
+describe('What is done', () => {
+  it('is tried out below for every audited operation', () => {
+    const audited = DASHBOARD_OPERATIONS.filter(({ action }) => action).map(({ id }) => id);
+    expect(ACTIONS.map(({ operationId }) => operationId).toSorted()).toEqual(audited.toSorted());
+  });
+
+  describe.each(ACTIONS)('by $operationId', ({ operationId, prepare, isOwned, isIdempotent }) => {
+    const operation = DASHBOARD_OPERATIONS.find(({ id }) => id === operationId) as TestedDashboardOperation;
+
+    async function whileNothingCanBeRecorded(work: () => Promise<void>): Promise<void> {
+      await service.database.query(
+        `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+         CREATE TRIGGER fail BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION fail();`,
+      );
+      try {
+        await work();
+      } finally {
+        await service.database.query('DROP TRIGGER fail ON audit_log; DROP FUNCTION fail();');
+      }
+    }
+
+    it('is done and recorded, or not done at all', async () => {
+      const { target, ...request } = await prepare();
+      const before = await everything();
+      await whileNothingCanBeRecorded(async () => {
+        const answer = await call({ ...operation, ...request }, { login: owner });
+        expect([answer.status, answer.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
+      });
+      expect(await everything()).toEqual(before);
+
+      const { status } = await call({ ...operation, ...request }, { login: owner });
+      expect(status).toBe(200);
+      expect(await newestEntry()).toMatchObject({
+        event: { action: operation.action, outcome: { status: 'success' } },
+        actor: { name: 'The owner', email: owner.email },
+        target: { environment: 'production', ...target },
+        context: { ip: '127.0.0.1', user_agent: USER_AGENT },
+      });
+      if (!isIdempotent) return;
+      const done = await everything();
+      expect((await call({ ...operation, ...request }, { login: owner })).status).toBe(200);
+      expect(await everything()).toEqual(done);
+    });
+
+    if (isOwned) {
+      it('is not done by another organization, which finds nothing', async () => {
+        const { target: _, ...request } = await prepare();
+        const before = await everything();
+        const answer = await call({ ...operation, ...request }, { login: stranger });
+        expect(answer.status).toBe(404);
+        expect(await everything()).toEqual(before);
+      });
+    }
+  });
+
+  it('cannot even be refused when the refusal cannot be recorded', async () => {
+    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
+    const answer = await service.call('/users/create', { body: {}, login: member });
+    await service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
+    expect(answer.status).toBe(500);
+  });
+});
+
+it('another organization sees none of this one’s things in its lists', async () => {
+  await newDomain();
+  await newConfiguration();
+  await newGrant();
+  for (const path of ['/allowlisted-domains', '/saml-configurations', '/access-grants'])
+    expect([path, (await service.call(path, { login: stranger })).body]).toEqual([path, []]);
+  const users = await service.call<{ email: string }[]>('/users', { login: stranger });
+  expect(users.body).toHaveLength(2);
+  expect(users.body.map(({ email }) => email)).not.toContain(owner.email);
+  const clients = await service.call<{ client_id: string }[]>('/api-clients', { login: stranger });
+  expect(clients.body.map(({ client_id }) => client_id)).not.toContain(clientId());
+  const account = await service.call('/account', { login: stranger });
+  expect(account.body['organization_id']).toBe(stranger.organizationId);
+  const [id] = await newConfiguration();
+  expect((await service.call(`/saml-configurations/${id}`, { login: stranger })).status).toBe(404);
+  expect((await service.call(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
+});

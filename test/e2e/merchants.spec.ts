@@ -1,0 +1,156 @@
+import { auditedBy } from '../support/audited.js';
+import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
+
+const SEARCH = '/detected-accounts/search';
+
+interface Merchant {
+  readonly id: number;
+  readonly name: string;
+  readonly hidden: boolean;
+}
+
+let service: TestApp;
+let owner: Login;
+let netflix: Merchant;
+
+beforeAll(async () => {
+  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
+  owner = await service.login('owner');
+  netflix = (await list()).find(({ name }) => name === 'Netflix') as Merchant;
+});
+afterAll(() => service.close());
+
+const list = async (environment = 'production', login = owner): Promise<Merchant[]> =>
+  (await service.call<Merchant[]>(`/merchants?environment=${environment}`, { login })).body;
+const hiddenOf = async (environment = 'production', login = owner): Promise<string[]> =>
+  (await list(environment, login)).filter(({ hidden }) => hidden).map(({ name }) => name);
+const turn = (
+  way: 'hide' | 'activate',
+  id: unknown = netflix.id,
+  body: unknown = { environment: 'production' },
+  login = owner,
+) => service.call(`/merchants/${String(id)}/${way}`, { body, login });
+const exported = async (environment = 'production'): Promise<{ headers: Headers; text: string }> => {
+  const { status, headers, body } = await service.call<string>(
+    `/merchants/export?environment=${environment}`,
+    { login: owner },
+  );
+  expect(status).toBe(200);
+  return { headers, text: body };
+};
+
+describe('Merchants', () => {
+  it('are listed in the order of their names, all to be seen at first', async () => {
+    const merchants = await list();
+    expect(merchants.length).toBeGreaterThan(100);
+    expect(netflix).toEqual({ id: expect.any(Number) as number, name: 'Netflix', hidden: false });
+    const names = merchants.map(({ name }) => name.toLowerCase());
+    expect(names.indexOf('adobe')).toBeLessThan(names.indexOf('netflix'));
+    expect(await hiddenOf()).toEqual([]);
+  });
+
+  it('are hidden in one environment of one organization, and shown again', async () => {
+    const { id } = await service.anotherOrganization();
+    const stranger = await service.login('owner', id);
+    expect((await turn('hide')).body).toEqual({ ...netflix, hidden: true });
+    expect(await hiddenOf()).toEqual(['Netflix']);
+    expect(await hiddenOf('development')).toEqual([]);
+    expect(await hiddenOf('production', stranger)).toEqual([]);
+    expect((await turn('activate', netflix.id, undefined, stranger)).status).toBe(200);
+    expect(await hiddenOf()).toEqual(['Netflix']);
+    expect((await turn('activate')).body).toEqual(netflix);
+    expect(await hiddenOf()).toEqual([]);
+  });
+
+  it('are hidden and shown once by 20 rivals', async () => {
+    const entries = await auditedBy(service, async () => {
+      for (const way of ['hide', 'activate'] as const) {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => turn(way)));
+        for (const { status, body } of answers)
+          expect([status, body]).toEqual([200, { ...netflix, hidden: way === 'hide' }]);
+      }
+    });
+    expect(entries).toEqual(['merchant.hide success Netflix', 'merchant.activate success Netflix']);
+  });
+
+  it('that are hidden are found by searches for detected accounts all the same', async () => {
+    const body = { external_user_id: 'user-1', names: ['Netflix'] };
+    const before = await service.call(SEARCH, { body, as: service.production });
+    await turn('hide');
+    expect((await service.call(SEARCH, { body, as: service.production })).body).toEqual(before.body);
+    await turn('activate');
+  });
+
+  it('that there are not are hidden by nobody', async () => {
+    const { status, body } = await turn('hide', 123_456_789);
+    expect([status, body]).toEqual([
+      404,
+      error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.'),
+    ]);
+  });
+
+  it.each<[string, string, unknown]>([
+    ['The environment field is required.', '', {}],
+    ['The environment field is required.', '?environment=', { environment: null }],
+    ['The selected environment is invalid.', '?environment=Production', { environment: 'test' }],
+    ['The selected environment is invalid.', '?environment=production%20', { environment: ['production'] }],
+  ])('are asked for with an environment: %s', async (message, query, body) => {
+    for (const path of ['/merchants', '/merchants/export']) {
+      const answer = await service.call(`${path}${query}`, { login: owner });
+      expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
+    }
+    for (const way of ['hide', 'activate'] as const)
+      expect((await turn(way, netflix.id, body)).body).toEqual(invalidField(message));
+  });
+
+  it('take no other parameters', async () => {
+    const { status, body } = await service.call('/merchants?environment=production&hidden=true', {
+      login: owner,
+    });
+    expect([status, body]).toEqual([400, invalidField('The query parameter hidden is not known.')]);
+  });
+});
+
+describe('The export', () => {
+  it('is the list as CSV', async () => {
+    await turn('hide');
+    const { headers, text } = await exported();
+    await turn('activate');
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-production.csv"');
+    const lines = text.trimEnd().split('\n');
+    expect(lines[0]).toBe('id,name,hidden');
+    expect(lines).toHaveLength((await list()).length + 1);
+    expect(lines).toContain(`${netflix.id},Netflix,true`);
+    expect((await exported('development')).text).toContain(`${netflix.id},Netflix,false\n`);
+  });
+
+  it('runs nothing in a spreadsheet, and quotes what has to be', async () => {
+    const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a,b', 'a"b', 'a\nb'];
+    await service.database.query(
+      'INSERT INTO merchant (id, name) SELECT 20000 + n, name FROM unnest($1::text[]) WITH ORDINALITY t (name, n)',
+      [names],
+    );
+    const { text } = await exported();
+    await service.database.query('DELETE FROM merchant WHERE id > 20000');
+    for (const line of [
+      "20001,'=1+1,false",
+      "20002,'+1,false",
+      "20003,'-1,false",
+      "20004,'@SUM(A1),false",
+      "20005,'\t=1,false",
+      '20006,"a,b",false',
+      '20007,"a""b",false',
+      '20008,"a\nb",false',
+    ])
+      expect(text).toContain(`${line}\n`);
+  });
+
+  it('is recorded every time', async () => {
+    const entries = await auditedBy(service, async () => {
+      await exported();
+      await exported();
+    });
+    expect(entries).toEqual(['merchant.export success null', 'merchant.export success null']);
+  });
+});

@@ -1,0 +1,112 @@
+import { auditedBy } from '../support/audited.js';
+import { PNG } from '../support/operations.js';
+import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
+
+const LARGEST = 262_144;
+const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex');
+const WEBP = Buffer.from('524946461a00000057454250565038', 'hex');
+
+let service: TestApp;
+let owner: Login;
+let admin: Login;
+let member: Login;
+
+beforeAll(async () => {
+  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
+  owner = await service.login('owner');
+  admin = await service.login('admin');
+  member = await service.login('member');
+});
+afterAll(() => service.close());
+
+const account = async (login = owner) => (await service.call('/account', { login })).body;
+const activate = (login = owner) => service.call('/account/activate', { method: 'POST', login });
+const keepLogo = (image: unknown, login = owner) => service.call('/account/logo', { body: { image }, login });
+const withLength = (beginning: Buffer, length: number): string =>
+  Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]).toString('base64');
+
+describe('The account', () => {
+  it('is shown to every user', async () => {
+    for (const login of [owner, admin, member])
+      expect(await account(login)).toEqual({
+        organization_id: service.organizationId,
+        name: 'Test organization',
+        activated_at: null,
+        has_logo: false,
+        logo_media_type: null,
+      });
+  });
+
+  it('is activated by an owner, once, also by 20 rivals', async () => {
+    expect((await activate(admin)).status).toBe(403);
+    const entries = await auditedBy(service, async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => activate()));
+      for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
+      expect(answers[0]?.body['activated_at']).toMatch(/^\d{4}-.*Z$/);
+      expect(await account()).toEqual(answers[0]?.body);
+      expect((await activate()).body).toEqual(answers[0]?.body);
+    });
+    expect(entries).toEqual(['account.activate success Test organization']);
+  });
+});
+
+describe('The logo', () => {
+  it('is not there at first', async () => {
+    const { status, body } = await service.call('/account/logo', { login: member });
+    expect([status, body]).toEqual([404, error('INVALID_REQUEST', 'NOT_FOUND', 'The account has no logo.')]);
+  });
+
+  it.each([
+    ['image/png', PNG],
+    ['image/jpeg', JPEG],
+    ['image/webp', WEBP],
+  ])('may be %s, and comes back byte by byte', async (mediaType, image) => {
+    const { status, body } = await keepLogo(image.toString('base64'), admin);
+    expect([status, body]).toEqual([200, await account()]);
+    expect(body).toMatchObject({ has_logo: true, logo_media_type: mediaType });
+    expect((await service.call('/account/logo', { login: member })).status).toBe(200);
+    const response = await fetch(`${service.baseUrl}/account/logo`, { headers: { cookie: member.cookie } });
+    expect(response.headers.get('content-type')).toBe(mediaType);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(image);
+  });
+
+  it('has 256 KiB at most', async () => {
+    expect((await keepLogo(withLength(PNG, LARGEST))).status).toBe(200);
+    const { status, body } = await keepLogo(withLength(PNG, LARGEST + 1));
+    expect([status, body]).toEqual([
+      400,
+      invalidField('The image field must not be greater than 262144 bytes.'),
+    ]);
+  });
+
+  it.each<[string, unknown]>([
+    ['The image field is required.', ''],
+    ['The image field must be a string.', { data: 'iVBORw0KGgo=' }],
+    ['The image field must be base64.', 'data:image/png;base64,iVBORw0KGgo='],
+    ['The image field must be base64.', 'iVBORw0KGgo'],
+    ['The image field must be base64.', 'iVBORw0KGgp='],
+    ['The image field must be base64.', ' iVBORw0KGgo='],
+    [
+      'The image field must be a PNG, JPEG or WebP image.',
+      Buffer.from('<svg xmlns="…"/>').toString('base64'),
+    ],
+    ['The image field must be a PNG, JPEG or WebP image.', Buffer.from('GIF89a').toString('base64')],
+    ['The image field must be a PNG, JPEG or WebP image.', Buffer.from('RIFF....WAVE').toString('base64')],
+    ['The image field must be a PNG, JPEG or WebP image.', PNG.subarray(0, 7).toString('base64')],
+    ['The image field must be a PNG, JPEG or WebP image.', `PHN2Zz4${PNG.toString('base64').slice(7)}`],
+  ])('is refused: %s (%#)', async (message, image) => {
+    const before = await account();
+    const { status, body } = await keepLogo(image);
+    expect([status, body]).toEqual([400, invalidField(message)]);
+    expect(await account()).toEqual(before);
+  });
+
+  it('of one organization is nothing to another', async () => {
+    const { id } = await service.anotherOrganization();
+    const stranger = await service.login('owner', id);
+    await keepLogo(PNG.toString('base64'));
+    expect((await service.call('/account/logo', { login: stranger })).status).toBe(404);
+  });
+});

@@ -1,0 +1,370 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Mailer } from '../../src/infrastructure/mail/index.js';
+import { auditedBy } from '../support/audited.js';
+import { logLinesOf } from '../support/log-lines.js';
+import {
+  error,
+  invalidField,
+  startTestApp,
+  type Answer,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+
+const OWNERS_ONLY = error(
+  'INVALID_REQUEST',
+  'INSUFFICIENT_ROLE',
+  'Only an owner may add, change or remove an owner.',
+);
+const LAST_OWNER = invalidField(
+  'This is the last active owner of the organization: make another user an owner first.',
+);
+const NOBODY_IS_LEFT = 'SELECT count(*)::integer AS count FROM dashboard_user WHERE organization_id = $1';
+
+interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly disabled: boolean;
+  readonly invitation_pending: boolean;
+}
+
+let service: TestApp;
+let owner: Login;
+let admin: Login;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  });
+  owner = await service.login('owner');
+  admin = await service.login('admin');
+});
+afterAll(() => service.close());
+
+let number = 0;
+const freshEmail = (): string => `person-${(number += 1)}@example.com`;
+
+const invite = (body: unknown, login = owner) => service.call('/users/create', { body, login });
+const person = (more: object = {}) => ({ email: freshEmail(), name: 'Ada', role: 'member', ...more });
+const update = (id: string, body: unknown, login = owner) =>
+  service.call(`/users/${id}`, { method: 'PATCH', body, login });
+const remove = (id: string, login = owner) => service.call(`/users/${id}`, { method: 'DELETE', login });
+const list = async (login = owner): Promise<User[]> => (await service.call<User[]>('/users', { login })).body;
+const userOf = async ({ userId }: Pick<Login, 'userId'>, login = owner): Promise<User | undefined> =>
+  (await list(login)).find(({ id }) => id === userId);
+const statusOf = async (login: Login): Promise<number> => (await service.call('/account', { login })).status;
+const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
+  expect([status, body]).toEqual([expected, refusal]);
+
+/** An organization with so many active owners, all logged in, and nobody else. */
+async function ownersOf(count: number): Promise<Login[]> {
+  const { id } = await service.anotherOrganization();
+  await service.database.query('DELETE FROM dashboard_user WHERE organization_id = $1', [id]);
+  const owners: Login[] = [];
+  for (let index = 0; index < count; index += 1) owners.push(await service.login('owner', id));
+  return owners;
+}
+
+function newestMail(): string {
+  const directory = join(service.dataDirectory, 'mail');
+  const texts = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'));
+  return texts.find((text) => text.includes(`person-${number}@example.com`)) ?? '';
+}
+
+describe('Inviting a user', () => {
+  it('adds them, in lower case, and sends a mail', async () => {
+    const { email, ...rest } = person();
+    const { status, body } = await invite({ email: email.toUpperCase(), ...rest });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.any(String) as string,
+      email,
+      name: 'Ada',
+      role: 'member',
+      disabled: false,
+      invitation_pending: true,
+      two_factor_enabled: false,
+      created_at: expect.any(String) as string,
+    });
+    expect(await userOf({ userId: String(body['id']) })).toEqual(body);
+    expect(newestMail()).toContain(`To: ${email}`);
+  });
+
+  it.each<[string, object]>([
+    ['The email field is required.', { email: ' ' }],
+    ['The email field must be a string.', { email: 1 }],
+    ['The email field must be a valid email address.', { email: 'ada' }],
+    ['The email field must be a valid email address.', { email: 'a@b@example.com' }],
+    ['The email field must not be greater than 254 characters.', { email: `${'a'.repeat(250)}@example.com` }],
+    ['The name field is required.', { name: null }],
+    ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
+    ['The name field must not contain null characters or unpaired surrogates.', { name: 'a\0' }],
+    ['The role field is required.', { role: undefined }],
+    ['The selected role is invalid.', { role: 'Owner' }],
+    ['The selected role is invalid.', { role: ['admin'] }],
+  ])('says "%s"', async (message, change) => {
+    expectRefused(await invite(person(change)), invalidField(message));
+  });
+
+  it('is refused for an address that the organization has, in any case, also one of a disabled user', async () => {
+    const body = person();
+    const { body: added } = await invite(body);
+    const taken = invalidField('The email has already been taken.');
+    expectRefused(await invite(body), taken);
+    expectRefused(await invite({ ...body, email: body.email.toUpperCase() }), taken);
+    await update(String(added['id']), { disabled: true });
+    expectRefused(await invite(body), taken);
+  });
+
+  it('tells nothing of accounts in other organizations', async () => {
+    const [stranger] = await ownersOf(1);
+    const { status, body } = await invite({ email: stranger?.email, name: 'Ada', role: 'member' });
+    expect([status, body['invitation_pending']]).toEqual([200, true]);
+    const there = await userOf(stranger as Login, stranger);
+    expect(there).toMatchObject({ invitation_pending: false });
+  });
+
+  it('is done once for 20 rivals with one address', async () => {
+    const body = person();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200))
+      expectRefused(answer, invalidField('The email has already been taken.'));
+    expect((await list()).filter(({ email }) => email === body.email)).toHaveLength(1);
+  });
+
+  it('asks for an allowlisted domain where there are any', async () => {
+    const stranger = (await ownersOf(1))[0] as Login;
+    const { body: domain } = await service.call('/allowlisted-domains/create', {
+      body: { domain: 'Bücher.example' },
+      login: stranger,
+    });
+    const refusal = invalidField('The email field must belong to an allowlisted domain.');
+    for (const email of [
+      'a@example.com',
+      'a@mail.bücher.example',
+      'a@bücher.example.com',
+      'a@xbücher.example',
+    ])
+      expectRefused(await invite({ ...person(), email }, stranger), refusal);
+    for (const email of ['a@bücher.example', 'B@XN--BCHER-KVA.example'])
+      expect((await invite({ ...person(), email }, stranger)).status).toBe(200);
+    await service.call(`/allowlisted-domains/${String(domain['id'])}`, { method: 'DELETE', login: stranger });
+    expect((await invite(person(), stranger)).status).toBe(200);
+  });
+
+  it('goes on to 1,000 users, exactly, also for rivals', async () => {
+    const stranger = (await ownersOf(1))[0] as Login;
+    await service.database.query(
+      `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+       SELECT gen_random_uuid(), $1, 'filler-' || n || '@example.com', 'Filler', 'member', now()
+         FROM generate_series(1, 997) n`,
+      [stranger.organizationId],
+    );
+    const answers = await Promise.all(Array.from({ length: 5 }, () => invite(person(), stranger)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400]);
+    for (const answer of answers.filter(({ status }) => status === 400)) {
+      const message = 'The organization has 1000 users already, which is all that it may have.';
+      expectRefused(answer, invalidField(message));
+    }
+    expect(await list(stranger)).toHaveLength(1_000);
+  });
+
+  it('stands also when the mail cannot be sent, which the log tells without the address', async () => {
+    const mailer = service.app.get(Mailer);
+    Object.assign(mailer, { send: () => Promise.reject(Object.assign(new Error('no'), { code: 'EDNS' })) });
+    const body = person();
+    const { status, headers } = await invite(body);
+    Reflect.deleteProperty(mailer, 'send');
+    expect(status).toBe(200);
+    expect(JSON.stringify(logLinesOf(headers.get('x-request-id')))).not.toContain(body.email);
+  });
+});
+
+describe('Changing a user', () => {
+  it('changes what is given and leaves the rest', async () => {
+    const member = await service.login('member');
+    expect((await update(member.userId, { name: 'Grace' })).body).toMatchObject({
+      name: 'Grace',
+      role: 'member',
+    });
+    expect((await update(member.userId, { role: 'admin', name: null })).body).toMatchObject({
+      name: 'Grace',
+      role: 'admin',
+    });
+    expect(await userOf(member)).toMatchObject({ name: 'Grace', role: 'admin', disabled: false });
+    expect((await service.call('/users', { login: member })).status).toBe(200);
+  });
+
+  it('records nothing when nothing changes', async () => {
+    const { userId } = await service.login('member');
+    const entries = await auditedBy(service, async () => {
+      for (const body of [{}, { unknown: 1 }, { role: 'member' }, { disabled: false }])
+        expect((await update(userId, body)).status).toBe(200);
+    });
+    expect(entries).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['The name field must be a string.', { name: 1 }],
+    ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
+    ['The selected role is invalid.', { role: 'root' }],
+    ['The disabled field must be true or false.', { disabled: 'true' }],
+  ])('says "%s"', async (message, body) => {
+    const { userId } = await service.login('member');
+    expectRefused(await update(userId, body), invalidField(message));
+  });
+
+  it('shuts a disabled user out at once, with every login, and lets them in anew', async () => {
+    const member = await service.login('member');
+    expect(await statusOf(member)).toBe(200);
+    expect((await update(member.userId, { disabled: true })).body).toMatchObject({ disabled: true });
+    expect(await statusOf(member)).toBe(401);
+    expect((await update(member.userId, { disabled: false })).body).toMatchObject({ disabled: false });
+    // The login ended for good.
+    expect(await statusOf(member)).toBe(401);
+  });
+
+  it('is nothing that one does to one’s own role or access', async () => {
+    for (const login of [owner, admin]) {
+      const { role } = (await userOf(login)) as User;
+      expectRefused(
+        await update(login.userId, { role: 'member' }, login),
+        invalidField('You cannot change your own role.'),
+      );
+      expectRefused(
+        await update(login.userId, { disabled: true }, login),
+        invalidField('You cannot disable yourself.'),
+      );
+      expect((await update(login.userId, { name: 'Myself', role, disabled: false }, login)).status).toBe(200);
+    }
+  });
+});
+
+describe('Removing a user', () => {
+  it('ends their logins at once, and leaves nothing of them', async () => {
+    const member = await service.login('member');
+    const { status, body } = await remove(member.userId);
+    expect([status, body['email']]).toEqual([200, member.email]);
+    expect(await statusOf(member)).toBe(401);
+    expect(await userOf(member)).toBeUndefined();
+    expect((await remove(member.userId)).status).toBe(404);
+  });
+
+  it('is nothing that one does to oneself', async () => {
+    for (const login of [owner, admin])
+      expectRefused(await remove(login.userId, login), invalidField('You cannot remove yourself.'));
+  });
+
+  it('is done once for 20 rivals, and recorded once', async () => {
+    const member = await service.login('member');
+    const entries = await auditedBy(service, async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(member.userId)));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(404)]);
+    });
+    expect(entries).toEqual([`user.remove success ${member.email}`]);
+  });
+});
+
+describe('Admins and owners', () => {
+  it('an admin touches no owner and makes none, and the attempt is recorded', async () => {
+    const other = await service.login('owner');
+    const member = await service.login('member');
+    const body = person({ role: 'owner' });
+    const entries = await auditedBy(service, async () => {
+      expectRefused(await invite(body, admin), OWNERS_ONLY, 403);
+      expectRefused(await update(member.userId, { role: 'owner' }, admin), OWNERS_ONLY, 403);
+      expectRefused(await update(other.userId, { name: 'Renamed' }, admin), OWNERS_ONLY, 403);
+      expectRefused(await update(other.userId, { disabled: true }, admin), OWNERS_ONLY, 403);
+      expectRefused(await update(admin.userId, { role: 'owner' }, admin), OWNERS_ONLY, 403);
+      expectRefused(await remove(other.userId, admin), OWNERS_ONLY, 403);
+    });
+    expect(entries).toEqual([
+      `user.add denied ${body.email}`,
+      `user.update denied ${member.email}`,
+      `user.update denied ${other.email}`,
+      `user.update denied ${other.email}`,
+      `user.update denied ${admin.email}`,
+      `user.remove denied ${other.email}`,
+    ]);
+    expect(await userOf(other)).toMatchObject({ name: 'The owner', role: 'owner', disabled: false });
+    expect(await userOf(member)).toMatchObject({ role: 'member' });
+    expect((await list()).map(({ email }) => email)).not.toContain(body.email);
+  });
+
+  it('an admin manages admins and members', async () => {
+    const { status, body } = await invite(person({ role: 'admin' }), admin);
+    expect(status).toBe(200);
+    expect((await update(String(body['id']), { role: 'member' }, admin)).status).toBe(200);
+    expect((await remove(String(body['id']), admin)).status).toBe(200);
+  });
+
+  it('an owner manages owners', async () => {
+    const other = await service.login('owner');
+    expect((await update(other.userId, { disabled: true })).status).toBe(200);
+    expect((await update(other.userId, { disabled: false, role: 'admin' })).status).toBe(200);
+    expect((await update(other.userId, { role: 'owner' })).status).toBe(200);
+    expect((await remove(other.userId)).status).toBe(200);
+  });
+});
+
+describe('The last active owner', () => {
+  /** An organization with one owner, and an admin whom a grant makes an owner for a time. */
+  async function lastOwner(): Promise<[last: Login, deputy: Login]> {
+    const last = (await ownersOf(1))[0] as Login;
+    const deputy = await service.login('admin', last.organizationId);
+    const body = { user_id: deputy.userId, role: 'owner', reason: 'A test', expires_in: 3600 };
+    expect((await service.call('/access-grants/create', { body, login: last })).status).toBe(200);
+    return [last, deputy];
+  }
+
+  it('stays, whoever tries', async () => {
+    const [last, deputy] = await lastOwner();
+    // Neither an owner who has not answered nor one who is disabled can take the place.
+    await invite(person({ role: 'owner' }), last);
+    const disabled = await service.login('owner', last.organizationId);
+    await update(disabled.userId, { disabled: true }, last);
+    expectRefused(await update(last.userId, { role: 'admin' }, deputy), LAST_OWNER);
+    expectRefused(await update(last.userId, { disabled: true }, deputy), LAST_OWNER);
+    expectRefused(await remove(last.userId, deputy), LAST_OWNER);
+    expect((await update(last.userId, { name: 'Still here' }, deputy)).status).toBe(200);
+    await update(disabled.userId, { disabled: false }, last);
+    expect((await remove(last.userId, deputy)).status).toBe(200);
+  });
+
+  it.each<[string, (target: Login, by: Login) => Promise<Answer>]>([
+    ['demote', ({ userId }, by) => update(userId, { role: 'member' }, by)],
+    ['disable', ({ userId }, by) => update(userId, { disabled: true }, by)],
+    ['remove', ({ userId }, by) => remove(userId, by)],
+  ])('stays when 20 owners %s one another at once', async (_what, act) => {
+    const owners = await ownersOf(20);
+    const answers = await Promise.all(
+      owners.map((target, index) => act(target, owners[(index + 1) % owners.length] as Login)),
+    );
+    // Whoever was shut out before their own attempt was looked at gets 401, or 403 as a member.
+    for (const { status } of answers) expect([200, 400, 401, 403]).toContain(status);
+    const [row] = await service.database.query<{ count: number }>(
+      `${NOBODY_IS_LEFT} AND role = 'owner' AND disabled_at IS NULL`,
+      [owners[0]?.organizationId],
+    );
+    expect(row?.count).toBeGreaterThanOrEqual(1);
+    expect(answers.filter(({ status }) => status === 200).length).toBe(20 - (row?.count ?? 0));
+  });
+
+  it('stays when 20 rivals go for the last two', async () => {
+    const [last, deputy] = await lastOwner();
+    const other = await service.login('owner', last.organizationId);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        update((index % 2 === 0 ? last : other).userId, { disabled: true }, deputy),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(9);
+    const active = (await list(deputy)).filter(({ role, disabled }) => role === 'owner' && !disabled);
+    expect(active).toHaveLength(1);
+  });
+});
