@@ -28,7 +28,7 @@ import { HealthModule } from './modules/health/index.js';
 import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
 import { MerchantOperationsModule, MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
-import { AccountOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
+import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 
@@ -64,7 +64,7 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
     AllowlistedDomainOperationsModule,
     SamlConfigurationsModule,
     MerchantOperationsModule,
-    AccountOperationsModule,
+    OrganizationOperationsModule,
     ApiClientOperationsModule,
   ],
   careers: [CareersModule],

@@ -371,7 +371,7 @@ const ACTIONS: readonly Action[] = [
     }),
   },
   {
-    operationId: 'activateAccount',
+    operationId: 'activateOrganization',
     isIdempotent: true,
     prepare: async () => {
       await service.database.query('UPDATE organization SET activated_at = NULL');
@@ -379,7 +379,7 @@ const ACTIONS: readonly Action[] = [
     },
   },
   {
-    operationId: 'updateAccountLogo',
+    operationId: 'updateOrganizationLogo',
     prepare: async () => {
       await service.database.query('UPDATE organization SET logo = NULL, logo_media_type = NULL');
       return { body: { image: PNG.toString('base64') }, target: { name: 'Test organization' } };
@@ -477,8 +477,8 @@ it('another organization sees none of this one’s things in its lists', async (
   expect(users.body.map(({ email }) => email)).not.toContain(owner.email);
   const clients = await service.call<{ client_id: string }[]>('/api-clients', { login: stranger });
   expect(clients.body.map(({ client_id }) => client_id)).not.toContain(clientId());
-  const account = await service.call('/account', { login: stranger });
-  expect(account.body['organization_id']).toBe(stranger.organizationId);
+  const organization = await service.call('/organization', { login: stranger });
+  expect(organization.body['organization_id']).toBe(stranger.organizationId);
   const [id] = await newConfiguration();
   expect((await service.call(`/saml-configurations/${id}`, { login: stranger })).status).toBe(404);
   expect((await service.call(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);

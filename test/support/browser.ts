@@ -109,6 +109,19 @@ export class Windows {
   }
 }
 
+export const headingOf = (page: Page): Promise<string | null> => page.locator('h1').textContent();
+
+/** On the page of logins, by mouse. */
+export async function logIn(
+  page: Page,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  await page.goto('/login');
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
 /** What is wrong with the page as it stands, on a phone, at a desk and at the narrowest; leaves pictures. */
 export async function inspect(page: Page, name: string): Promise<string[]> {
   mkdirSync(PICTURES, { recursive: true });

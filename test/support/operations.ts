@@ -188,14 +188,17 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isAboutNobody: true,
     body: PRODUCTION,
   }),
-  operation('getAccount', 'GET /account', { role: 'member' }),
-  operation('activateAccount', 'POST /account/activate', { role: 'owner', action: 'account.activate' }),
-  operation('updateAccountLogo', 'POST /account/logo', {
+  operation('getOrganization', 'GET /organization', { role: 'member' }),
+  operation('activateOrganization', 'POST /organization/activate', {
+    role: 'owner',
+    action: 'account.activate',
+  }),
+  operation('updateOrganizationLogo', 'POST /organization/logo', {
     role: 'admin',
     action: 'account.logo_update',
     body: { image: PNG.toString('base64') },
   }),
-  operation('getAccountLogo', 'GET /account/logo', { role: 'member', isAboutNobody: true }),
+  operation('getOrganizationLogo', 'GET /organization/logo', { role: 'member', isAboutNobody: true }),
   operation('listApiClients', 'GET /api-clients', { role: 'member' }),
   operation('viewApiSecret', `POST /api-clients/${NOBODY}/secret/view`, {
     role: 'admin',

@@ -3,9 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
-import { AccountController } from './account.controller.js';
-import { AccountService } from './account.service.js';
-import { AccountsRepository } from './accounts.repository.js';
+import { OrganizationController } from './organization.controller.js';
+import { OrganizationAdministration } from './organization-administration.service.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -14,14 +13,14 @@ import { OrganizationsService } from './organizations.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Organization]), ApiClientsModule, DashboardUsersModule],
   providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
-  exports: [OrganizationsService, FirstOrganization],
+  exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })
 export class OrganizationsModule {}
 
-/** What an organization does about its account, apart: only where the dashboard API is served. */
+/** What people do about their organization, apart: only where the dashboard API is served. */
 @Module({
-  imports: [AuditLogsModule],
-  controllers: [AccountController],
-  providers: [AccountService, AccountsRepository],
+  imports: [OrganizationsModule, AuditLogsModule],
+  controllers: [OrganizationController],
+  providers: [OrganizationAdministration],
 })
-export class AccountOperationsModule {}
+export class OrganizationOperationsModule {}

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
+import type { LogoMediaType } from './logo.js';
 import { Organization } from './organization.entity.js';
+
+export interface Logo {
+  readonly image: Buffer;
+  readonly mediaType: LogoMediaType;
+}
 
 @Injectable()
 export class OrganizationsRepository {
@@ -19,5 +26,33 @@ export class OrganizationsRepository {
 
   async exists(id: string): Promise<boolean> {
     return this.transaction.manager.existsBy(Organization, { id });
+  }
+
+  /** Without the logo itself. */
+  async one(organizationId: string): Promise<Organization> {
+    return this.transaction.manager.findOneByOrFail(Organization, { id: organizationId });
+  }
+
+  /** @returns whether it was not active until now; of rivals one activates */
+  async activate(organizationId: string, now: Date): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
+      Organization,
+      { id: organizationId, activatedAt: IsNull() },
+      { activatedAt: now },
+    );
+    return affected === 1;
+  }
+
+  async keepLogo(organizationId: string, { image, mediaType }: Logo): Promise<void> {
+    const changes = { logo: image, logoMediaType: mediaType };
+    await this.transaction.manager.update(Organization, { id: organizationId }, changes);
+  }
+
+  async logo(organizationId: string): Promise<Logo | undefined> {
+    const row = await this.transaction.manager.findOne(Organization, {
+      select: { id: true, logo: true, logoMediaType: true },
+      where: { id: organizationId },
+    });
+    return row?.logo && row.logoMediaType ? { image: row.logo, mediaType: row.logoMediaType } : undefined;
   }
 }

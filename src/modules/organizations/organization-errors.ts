@@ -4,6 +4,6 @@ export const LOGO_NOT_FOUND = new ErrorKind({
   status: 404,
   type: 'INVALID_REQUEST',
   code: 'NOT_FOUND',
-  when: 'The account has no logo.',
-  message: 'The account has no logo.',
+  when: 'The organization has no logo.',
+  message: 'The organization has no logo.',
 });

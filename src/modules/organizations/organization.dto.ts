@@ -27,7 +27,7 @@ export class UpdateLogoRequest {
   image!: string;
 }
 
-export class AccountResponse {
+export class OrganizationResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
@@ -43,12 +43,12 @@ export class AccountResponse {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the account was activated; null when it was not.',
+    description: 'When the organization was activated; null when it was not.',
     example: '2026-01-31T08:15:30.123Z',
   })
   activated_at!: Date | null;
 
-  @ApiProperty({ type: Boolean, description: 'Whether the account has a logo.', example: true })
+  @ApiProperty({ type: Boolean, description: 'Whether the organization has a logo.', example: true })
   has_logo!: boolean;
 
   @ApiProperty({
@@ -61,7 +61,7 @@ export class AccountResponse {
   logo_media_type!: LogoMediaType | null;
 }
 
-export const EXAMPLE_ACCOUNT = {
+export const EXAMPLE_ORGANIZATION = {
   organization_id: '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c',
   name: 'Example organization',
   activated_at: '2026-01-31T08:15:30.123Z',

@@ -19,16 +19,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const account = async (login = owner) => (await service.call('/account', { login })).body;
-const activate = (login = owner) => service.call('/account/activate', { method: 'POST', login });
-const keepLogo = (image: unknown, login = owner) => service.call('/account/logo', { body: { image }, login });
+const organization = async (login = owner) => (await service.call('/organization', { login })).body;
+const activate = (login = owner) => service.call('/organization/activate', { method: 'POST', login });
+const keepLogo = (image: unknown, login = owner) =>
+  service.call('/organization/logo', { body: { image }, login });
 const withLength = (beginning: Buffer, length: number): string =>
   Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]).toString('base64');
 
-describe('The account', () => {
+describe('The organization', () => {
   it('is shown to every user', async () => {
     for (const login of [owner, admin, member])
-      expect(await account(login)).toEqual({
+      expect(await organization(login)).toEqual({
         organization_id: service.organizationId,
         name: 'Test organization',
         activated_at: null,
@@ -43,7 +44,7 @@ describe('The account', () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => activate()));
       for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
       expect(answers[0]?.body['activated_at']).toMatch(/^\d{4}-.*Z$/);
-      expect(await account()).toEqual(answers[0]?.body);
+      expect(await organization()).toEqual(answers[0]?.body);
       expect((await activate()).body).toEqual(answers[0]?.body);
     });
     expect(entries).toEqual(['account.activate success Test organization']);
@@ -52,8 +53,11 @@ describe('The account', () => {
 
 describe('The logo', () => {
   it('is not there at first', async () => {
-    const { status, body } = await service.call('/account/logo', { login: member });
-    expect([status, body]).toEqual([404, error('INVALID_REQUEST', 'NOT_FOUND', 'The account has no logo.')]);
+    const { status, body } = await service.call('/organization/logo', { login: member });
+    expect([status, body]).toEqual([
+      404,
+      error('INVALID_REQUEST', 'NOT_FOUND', 'The organization has no logo.'),
+    ]);
   });
 
   it.each([
@@ -62,10 +66,12 @@ describe('The logo', () => {
     ['image/webp', WEBP],
   ])('may be %s, and comes back byte by byte', async (mediaType, image) => {
     const { status, body } = await keepLogo(image.toString('base64'), admin);
-    expect([status, body]).toEqual([200, await account()]);
+    expect([status, body]).toEqual([200, await organization()]);
     expect(body).toMatchObject({ has_logo: true, logo_media_type: mediaType });
-    expect((await service.call('/account/logo', { login: member })).status).toBe(200);
-    const response = await fetch(`${service.baseUrl}/account/logo`, { headers: { cookie: member.cookie } });
+    expect((await service.call('/organization/logo', { login: member })).status).toBe(200);
+    const response = await fetch(`${service.baseUrl}/organization/logo`, {
+      headers: { cookie: member.cookie },
+    });
     expect(response.headers.get('content-type')).toBe(mediaType);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
@@ -97,16 +103,16 @@ describe('The logo', () => {
     ['The image field must be a PNG, JPEG or WebP image.', PNG.subarray(0, 7).toString('base64')],
     ['The image field must be a PNG, JPEG or WebP image.', `PHN2Zz4${PNG.toString('base64').slice(7)}`],
   ])('is refused: %s (%#)', async (message, image) => {
-    const before = await account();
+    const before = await organization();
     const { status, body } = await keepLogo(image);
     expect([status, body]).toEqual([400, invalidField(message)]);
-    expect(await account()).toEqual(before);
+    expect(await organization()).toEqual(before);
   });
 
   it('of one organization is nothing to another', async () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('owner', id);
     await keepLogo(PNG.toString('base64'));
-    expect((await service.call('/account/logo', { login: stranger })).status).toBe(404);
+    expect((await service.call('/organization/logo', { login: stranger })).status).toBe(404);
   });
 });

@@ -5,59 +5,59 @@ import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
-import { LOGO_NOT_FOUND } from './account-errors.js';
-import { AccountResponse, EXAMPLE_ACCOUNT, UpdateLogoRequest } from './account.dto.js';
-import { AccountService } from './account.service.js';
+import { LOGO_NOT_FOUND } from './organization-errors.js';
+import { OrganizationResponse, EXAMPLE_ORGANIZATION, UpdateLogoRequest } from './organization.dto.js';
+import { OrganizationAdministration } from './organization-administration.service.js';
 import { LARGEST_LOGO, LOGO_MEDIA_TYPES } from './logo.js';
 
 @Controller()
-export class AccountController {
-  constructor(private readonly account: AccountService) {}
+export class OrganizationController {
+  constructor(private readonly administration: OrganizationAdministration) {}
 
-  @Get('account')
+  @Get('organization')
   @DashboardOperation({
-    operationId: 'getAccount',
-    summary: 'Get the account',
-    description: 'The account of your organization. For every user.',
+    operationId: 'getOrganization',
+    summary: 'Get the organization',
+    description: 'Your organization. For every user.',
     permission: { token: 'none' },
-    response: AccountResponse,
-    responseDescription: 'The account.',
-    responseExample: EXAMPLE_ACCOUNT,
+    response: OrganizationResponse,
+    responseDescription: 'The organization.',
+    responseExample: EXAMPLE_ORGANIZATION,
     errors: [],
   })
-  get(@DashboardUserCaller() caller: DashboardCaller): Promise<AccountResponse> {
-    return this.account.get(caller);
+  get(@DashboardUserCaller() caller: DashboardCaller): Promise<OrganizationResponse> {
+    return this.administration.get(caller);
   }
 
-  @Post('account/activate')
+  @Post('organization/activate')
   @DashboardOperation({
-    operationId: 'activateAccount',
-    summary: 'Activate the account',
+    operationId: 'activateOrganization',
+    summary: 'Activate the organization',
     description:
       'Tells that your organization is ready. Doing it again answers the same and changes nothing. For owners. ' +
       'Audited as `account.activate`, once.',
     permission: { token: 'none', role: 'owner', action: auditedAs('account.activate') },
-    response: AccountResponse,
-    responseDescription: 'The account is active.',
-    responseExample: EXAMPLE_ACCOUNT,
+    response: OrganizationResponse,
+    responseDescription: 'The organization is active.',
+    responseExample: EXAMPLE_ORGANIZATION,
     errors: [],
   })
-  activate(@DashboardUserCaller() caller: DashboardCaller): Promise<AccountResponse> {
-    return this.account.activate(caller);
+  activate(@DashboardUserCaller() caller: DashboardCaller): Promise<OrganizationResponse> {
+    return this.administration.activate(caller);
   }
 
-  @Post('account/logo')
+  @Post('organization/logo')
   @DashboardOperation({
-    operationId: 'updateAccountLogo',
+    operationId: 'updateOrganizationLogo',
     summary: 'Change the logo',
     description:
       'Replaces the logo of your app. The image is known by its first bytes; SVG is refused, because it may hold ' +
       'scripts. For admins and owners. Audited as `account.logo_update`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('account.logo_update') },
     body: UpdateLogoRequest,
-    response: AccountResponse,
-    responseDescription: 'The account has the logo.',
-    responseExample: EXAMPLE_ACCOUNT,
+    response: OrganizationResponse,
+    responseDescription: 'The organization has the logo.',
+    responseExample: EXAMPLE_ORGANIZATION,
     errors: [
       withMessages(
         INVALID_FIELD,
@@ -70,16 +70,16 @@ export class AccountController {
   updateLogo(
     @DashboardUserCaller() caller: DashboardCaller,
     @JsonBody() request: UpdateLogoRequest,
-  ): Promise<AccountResponse> {
-    return this.account.updateLogo(caller, request.image);
+  ): Promise<OrganizationResponse> {
+    return this.administration.updateLogo(caller, request.image);
   }
 
   // Somebody sent the image: no browser may take it for anything else, or run it.
-  @Get('account/logo')
+  @Get('organization/logo')
   @Header('X-Content-Type-Options', 'nosniff')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardOperation({
-    operationId: 'getAccountLogo',
+    operationId: 'getOrganizationLogo',
     summary: 'Get the logo',
     description: 'The logo of your app. For every user.',
     permission: { token: 'none' },
@@ -89,6 +89,6 @@ export class AccountController {
     errors: [LOGO_NOT_FOUND],
   })
   logo(@DashboardUserCaller() caller: DashboardCaller): Promise<StreamableFile> {
-    return this.account.logo(caller);
+    return this.administration.logo(caller);
   }
 }

@@ -1,5 +1,12 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, tabTo, type WindowOptions } from '../support/browser.js';
+import {
+  describeInBrowser,
+  headingOf,
+  inspect,
+  logIn,
+  tabTo,
+  type WindowOptions,
+} from '../support/browser.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -9,7 +16,7 @@ import { moveClock } from '../support/clock.js';
 
 const NEW_PASSWORD = 'correct horse battery staple';
 
-describeInBrowser('In a browser', (windows) => {
+describeInBrowser('Logins and accounts in a browser', (windows) => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -21,14 +28,6 @@ describeInBrowser('In a browser', (windows) => {
   afterAll(() => expect(windows.findings).toEqual([]));
 
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
-  const titleOf = (page: Page) => page.locator('h1').textContent();
-
-  async function logIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
-    await page.goto('/login');
-    await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-  }
 
   /** @returns the secret and the recovery codes */
   async function setUpSecondFactor(page: Page): Promise<{ secret: string; codes: string[] }> {
@@ -54,7 +53,7 @@ describeInBrowser('In a browser', (windows) => {
     const user = await addUser(service);
     const page = await open({ javaScript });
     await page.goto('/account');
-    expect(await titleOf(page)).toBe('Log in');
+    expect(await headingOf(page)).toBe('Log in');
     await logIn(page, { email: user.email, password: 'wrong password' });
     expect(await page.getByRole('alert').textContent()).toContain('E-mail address or password is wrong');
     expect(await page.title()).toBe('Error: Log in · Merchant Connectivity');
@@ -62,13 +61,13 @@ describeInBrowser('In a browser', (windows) => {
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    expect(await titleOf(page)).toBe('Your account');
+    expect(await headingOf(page)).toBe('Your account');
     expect(await page.getByText('Chrome on Linux').count()).toBe(1);
 
     await page.getByRole('button', { name: 'Log out' }).click();
-    expect(await titleOf(page)).toBe('Log in');
+    expect(await headingOf(page)).toBe('Log in');
     await page.goto('/account');
-    expect(await titleOf(page)).toBe('Log in');
+    expect(await headingOf(page)).toBe('Log in');
     expect(await auditOf(service, user)).toEqual([
       'auth.login failure',
       'auth.login success',
@@ -99,7 +98,7 @@ describeInBrowser('In a browser', (windows) => {
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
-      expect(await titleOf(page)).toBe('Enter your code');
+      expect(await headingOf(page)).toBe('Enter your code');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       expect(await page.getByText('This code is wrong').count()).toBe(1);
@@ -108,14 +107,14 @@ describeInBrowser('In a browser', (windows) => {
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       restore();
-      expect(await titleOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Your account');
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
       await page.getByText('I cannot use my authenticator app').click();
       await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
-      expect(await titleOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Your account');
 
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
       await page.getByLabel('Your password').last().fill(user.password);
@@ -133,16 +132,16 @@ describeInBrowser('In a browser', (windows) => {
       await page.getByRole('link', { name: 'Forgot your password?' }).click();
       await page.getByLabel('E-mail address').fill(user.email);
       await page.getByRole('button', { name: 'Send the link' }).click();
-      expect(await titleOf(page)).toBe('Look into your mailbox');
+      expect(await headingOf(page)).toBe('Look into your mailbox');
       const mail = await mailTo(service, user.email, 'Set a new password');
       tokenIn(mail);
       await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
       await page.getByLabel('New password').fill(NEW_PASSWORD);
       await page.getByRole('button', { name: 'Set the password' }).click();
-      expect(await titleOf(page)).toBe('Your password is set');
+      expect(await headingOf(page)).toBe('Your password is set');
       await page.getByRole('link', { name: 'Log in' }).click();
       await logIn(page, { email: user.email, password: NEW_PASSWORD });
-      expect(await titleOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Your account');
     },
   );
 

@@ -3,22 +3,22 @@ import type { DashboardCaller } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
-import { LOGO_NOT_FOUND } from './account-errors.js';
-import type { AccountResponse } from './account.dto.js';
-import { AccountsRepository } from './accounts.repository.js';
+import { LOGO_NOT_FOUND } from './organization-errors.js';
+import type { OrganizationResponse } from './organization.dto.js';
+import { OrganizationsRepository } from './organizations.repository.js';
 import { decodeBase64, mediaTypeOf } from './logo.js';
 
-/** What the owners and admins of an organization do about its account. */
+/** What the owners and admins of an organization do about it. */
 @Injectable()
-export class AccountService {
+export class OrganizationAdministration {
   constructor(
-    private readonly repository: AccountsRepository,
+    private readonly repository: OrganizationsRepository,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
-  async get({ organizationId }: DashboardCaller): Promise<AccountResponse> {
-    const { id, name, activatedAt, logoMediaType } = await this.repository.account(organizationId);
+  async get({ organizationId }: DashboardCaller): Promise<OrganizationResponse> {
+    const { id, name, activatedAt, logoMediaType } = await this.repository.one(organizationId);
     return {
       organization_id: id,
       name,
@@ -30,23 +30,23 @@ export class AccountService {
 
   /** Again, it changes nothing. */
   @Transactional()
-  async activate(caller: DashboardCaller): Promise<AccountResponse> {
+  async activate(caller: DashboardCaller): Promise<OrganizationResponse> {
     const isNew = await this.repository.activate(caller.organizationId, this.clock.now());
-    const account = await this.get(caller);
-    if (isNew) await this.record('account.activate', caller, account);
-    return account;
+    const organization = await this.get(caller);
+    if (isNew) await this.record('account.activate', caller, organization);
+    return organization;
   }
 
   /** @param encoded base64 of one of the images that a logo may be */
   @Transactional()
-  async updateLogo(caller: DashboardCaller, encoded: string): Promise<AccountResponse> {
+  async updateLogo(caller: DashboardCaller, encoded: string): Promise<OrganizationResponse> {
     const image = decodeBase64(encoded) ?? Buffer.alloc(0);
     const mediaType = mediaTypeOf(image);
     if (!mediaType) throw new Error('The image was not validated');
     await this.repository.keepLogo(caller.organizationId, { image, mediaType });
-    const account = await this.get(caller);
-    await this.record('account.logo_update', caller, account);
-    return account;
+    const organization = await this.get(caller);
+    await this.record('account.logo_update', caller, organization);
+    return organization;
   }
 
   async logo({ organizationId }: DashboardCaller): Promise<StreamableFile> {
@@ -55,7 +55,11 @@ export class AccountService {
     return new StreamableFile(logo.image, { type: logo.mediaType, length: logo.image.length });
   }
 
-  private async record(action: AuditAction, by: DashboardCaller, { name }: AccountResponse): Promise<void> {
+  private async record(
+    action: AuditAction,
+    by: DashboardCaller,
+    { name }: OrganizationResponse,
+  ): Promise<void> {
     await this.auditLog.record({ action, by, target: { name } });
   }
 }

@@ -1,0 +1,140 @@
+import type { Page } from 'playwright-core';
+import {
+  describeInBrowser,
+  headingOf,
+  inspect,
+  logIn,
+  tabTo,
+  type WindowOptions,
+} from '../support/browser.js';
+import { moveClock } from '../support/clock.js';
+import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { poll, startFlow } from '../support/device-flow.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+describeInBrowser('Approval in a browser', (windows) => {
+  let service: TestApp;
+  let user: TestUser;
+
+  beforeAll(async () => {
+    service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
+    user = await addUser(service);
+  });
+  afterAll(() => service.close());
+  // What is wrong on any page of any journey.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
+
+  async function enter(page: Page, userCode: string): Promise<void> {
+    await page.goto('/device');
+    await page.getByLabel('Code').fill(userCode);
+    await page.getByRole('button', { name: 'Continue' }).click();
+  }
+
+  it.each([true, false])(
+    'who is sent to log in comes back and approves (JavaScript: %s)',
+    async (javaScript) => {
+      const approver = await addUser(service);
+      const flow = await startFlow(service);
+      const page = await open({ javaScript });
+      await page.goto(new URL(flow.verification_uri).pathname);
+      expect(await headingOf(page)).toBe('Log in');
+      await page.getByLabel('E-mail address').fill(approver.email);
+      await page.getByLabel('Password').fill(approver.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      expect(await headingOf(page)).toBe('Connect a device');
+      await page.getByLabel('Code').fill(flow.user_code.toLowerCase().replace('-', ' '));
+      await page.getByRole('button', { name: 'Continue' }).click();
+      expect(await headingOf(page)).toBe('Let this device in?');
+      expect(await page.locator('strong.code').textContent()).toBe(flow.user_code);
+      expect(await page.getByText(service.development.clientId).count()).toBe(1);
+      await page.getByRole('button', { name: 'Approve' }).click();
+      expect(await headingOf(page)).toBe('Device approved');
+      // Looking again decides nothing again.
+      await page.reload();
+      expect(await headingOf(page)).toBe('Device approved');
+
+      expect((await poll(service, flow)).status).toBe(200);
+      expect(await auditOf(service, approver)).toEqual(['auth.login success', 'device.approve success']);
+    },
+  );
+
+  it('a user declines by mouse', async () => {
+    const flow = await startFlow(service);
+    const page = await open();
+    await logIn(page, user);
+    await enter(page, flow.user_code);
+    await page.getByRole('button', { name: 'Decline' }).click();
+    expect(await headingOf(page)).toBe('Device declined');
+    expect((await poll(service, flow)).body).toMatchObject({ error: 'access_denied' });
+  });
+
+  it.each([
+    ['Approve', 'Device approved', 200],
+    ['Decline', 'Device declined', 400],
+  ])('a user answers by keyboard alone, and sees where the focus is: %s', async (decision, title, status) => {
+    const flow = await startFlow(service);
+    const page = await open();
+    await page.goto('/device');
+    await tabTo(page, 'E-mail address');
+    await page.keyboard.type(user.email);
+    await tabTo(page, 'Password');
+    await page.keyboard.type(user.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/device');
+    await tabTo(page, 'Code');
+    await page.keyboard.type(flow.user_code);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/device/confirm*');
+    await tabTo(page, decision);
+    await page.keyboard.press('Space');
+    await page.getByRole('heading', { name: title }).waitFor();
+    expect((await poll(service, flow)).status).toBe(status);
+  });
+
+  it('neither answer is made easier than the other', async () => {
+    const page = await open();
+    await logIn(page, user);
+    await enter(page, (await startFlow(service)).user_code);
+    const looks = await Promise.all(
+      ['Approve', 'Decline'].map((name) =>
+        page.getByRole('button', { name }).evaluate((button) => {
+          const { color, backgroundColor, borderColor, fontSize, fontWeight } = getComputedStyle(button);
+          const { width, height } = button.getBoundingClientRect();
+          return { color, backgroundColor, borderColor, fontSize, fontWeight, width, height };
+        }),
+      ),
+    );
+    expect(looks[0]).toEqual(looks[1]);
+  });
+
+  it.each(['light', 'dark'] as const)('every page is for everybody, when it is %s', async (scheme) => {
+    const page = await open({ scheme, bypassPolicy: true });
+    const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
+    await logIn(page, user);
+    await page.goto('/device');
+    await inspected('device');
+    await enter(page, 'BBBB-BBBB');
+    await inspected('device-code-unknown');
+    for (const [name, client] of Object.entries({
+      development: service.development,
+      production: service.production,
+    })) {
+      await enter(page, (await startFlow(service, client)).user_code);
+      await inspected(`device-confirm-${name}`);
+    }
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await inspected('device-approved');
+    await enter(page, (await startFlow(service)).user_code);
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await inspected('device-declined');
+    await enter(page, (await startFlow(service)).user_code);
+    const restore = moveClock(service, 11 * 60_000);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await inspected('device-expired');
+    restore();
+    await page.goto('/device/confirm?request=0190a5b2-7c1e-7e2e-9c6e-2f1a4b5c6d7e');
+    await inspected('device-request-unknown');
+  });
+});
