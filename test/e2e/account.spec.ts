@@ -1,3 +1,4 @@
+import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { DashboardLoginsCleaning } from '../../src/modules/dashboard-users/dashboard-logins.cleaning.js';
 import { PasswordLinks } from '../../src/modules/dashboard-users/index.js';
 import { moveClock } from '../support/clock.js';
@@ -84,10 +85,11 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   await loggedIn(early);
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
   const links = service.app.get(PasswordLinks);
-  await links.invite(old);
+  links.invite(old);
   const restore = moveClock(service, 8 * 24 * HOUR);
   await loggedIn(late);
-  await links.invite(fresh);
+  links.invite(fresh);
+  await service.app.get(BackgroundTasks).settled();
   await service.app.get(DashboardLoginsCleaning).run();
   restore();
   expect(await sessionsOf(service, early)).toBe(0);

@@ -56,7 +56,7 @@ describeInBrowser('Approval in a browser', (windows) => {
       expect(await headingOf(page)).toBe('Device approved');
 
       expect((await poll(service, flow)).status).toBe(200);
-      expect(await auditOf(service, approver)).toEqual(['auth.login success', 'device.approve success']);
+      expect(await auditOf(service, approver)).toEqual(['auth.login success', 'auth.device_approve success']);
     },
   );
 

@@ -238,7 +238,10 @@ describe('The pages of approval', () => {
         await browser.visit(`/device/result?request=${encodeURIComponent(request)}`),
         await browser.send('/device/confirm', { request, decision: 'approve' }),
       ]) {
-        expect([visit.status, titleOf(visit.html)]).toEqual([404, 'Code not found · Merchant Connectivity']);
+        expect([visit.status, titleOf(visit.html)]).toEqual([
+          404,
+          'Error: Code not found · Merchant Connectivity',
+        ]);
       }
     }
     expect(
@@ -257,7 +260,7 @@ describe('The pages of approval', () => {
         ['/device/confirm', { request, decision: 'approve' }],
       ] as const) {
         const { status, html } = await browser.send(path, { ...fields, form_token });
-        expect([status, titleOf(html)]).toEqual([403, 'That did not work · Merchant Connectivity']);
+        expect([status, titleOf(html)]).toEqual([403, 'Error: That did not work · Merchant Connectivity']);
       }
     }
     // The token of another browser, and one whose cookie is gone.

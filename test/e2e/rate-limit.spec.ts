@@ -91,7 +91,7 @@ describe('Limit of the dashboard API', () => {
 
   it.each(DASHBOARD_OPERATIONS)('holds for all operations together, and refuses $id', async (operation) => {
     const login = await service.login('owner');
-    for (const path of ['/account', '/users', '/nowhere', '/merchants'])
+    for (const path of ['/organization', '/users', '/nowhere', '/merchants'])
       expect((await service.call(path, { login })).status).not.toBe(429);
     const { path, method, body } = operation;
     for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
@@ -104,7 +104,7 @@ describe('Limit of the dashboard API', () => {
   it('lets 3 of 20 rivals through, and counts for each user alone', async () => {
     for (const login of [await service.login('owner'), await service.login('member')]) {
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => service.call('/account', { login })),
+        Array.from({ length: 20 }, () => service.call('/organization', { login })),
       );
       expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([3, 17]);
     }

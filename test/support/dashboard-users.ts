@@ -45,7 +45,7 @@ export async function disable(service: TestApp, { id }: { id: string }): Promise
 export async function auditOf(service: TestApp, { email }: { email: string }): Promise<string[]> {
   const rows = await service.database.query<{ entry: string }>(
     `SELECT action || ' ' || outcome AS entry FROM audit_log
-      WHERE actor_email = $1 AND target_name = $1 ORDER BY sequence`,
+      WHERE actor_email = $1 ORDER BY sequence`,
     [email],
   );
   return rows.map(({ entry }) => entry);

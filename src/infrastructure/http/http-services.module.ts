@@ -1,8 +1,12 @@
 import { Global, Module } from '@nestjs/common';
+import { BackgroundTasks } from './background-tasks.js';
 import { ErrorDialects } from './error-dialects.js';
 import { PublicAddress } from './public-address.js';
 
 /** What modules ask of HTTP. Apart from `HttpModule`, which comes last and which no other module may import. */
 @Global()
-@Module({ providers: [ErrorDialects, PublicAddress], exports: [ErrorDialects, PublicAddress] })
+@Module({
+  providers: [BackgroundTasks, ErrorDialects, PublicAddress],
+  exports: [BackgroundTasks, ErrorDialects, PublicAddress],
+})
 export class HttpServicesModule {}

@@ -10,12 +10,14 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
+import { BackgroundTasks } from './background-tasks.js';
 import { CallRecorder } from './call-recorder.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
 
-/** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone. */
+/** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone, then for tasks. */
 const CALLERS_PATIENCE = 5_000;
 const HANDLERS_PATIENCE = 3_000;
+const TASKS_PATIENCE = 5_000;
 
 /**
  * The first middleware: gives the request its id and context, and wraps the end of the response, so
@@ -30,6 +32,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
+    private readonly tasks: BackgroundTasks,
     @Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder,
   ) {}
 
@@ -45,12 +48,13 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
-   * The server has closed, but of calls whose callers hung up the handlers may still be at work, and log
-   * entries may still wait. Both need the database, which closes after this.
+   * The server has closed, but of calls whose callers hung up the handlers may still be at work, and background
+   * tasks and log entries may still wait. All need the database, which closes after this.
    */
   async onApplicationShutdown(): Promise<void> {
     const deadline = performance.now() + HANDLERS_PATIENCE;
     while (this.answersUnderWay > 0 && performance.now() < deadline) await pause(10);
+    await Promise.race([this.tasks.settled(), pause(TASKS_PATIENCE, undefined, { ref: false })]);
     await this.recorder?.flush();
   }
 

@@ -1,23 +1,18 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { BackgroundTasks } from '../../../infrastructure/http/index.js';
 import { Mailer, type Mail } from '../../../infrastructure/mail/index.js';
 
 const SIGNATURE = '-- \nMerchant Connectivity';
 
-/**
- * Mails about passwords. Nobody waits for them, or how long an answer takes would tell who gets one; but
- * those that were begun are finished before the process ends.
- */
+/** Mails about passwords. Nobody waits for them, or how long an answer takes would tell who gets one. */
 @Injectable()
-export class PasswordMails implements OnApplicationShutdown {
+export class PasswordMails {
   private readonly logger = new Logger('Mail');
-  private readonly underWay = new Set<Promise<void>>();
 
-  constructor(private readonly mailer: Mailer) {}
-
-  /** The database is still there: Nest ends its module after this one, which stands on it. */
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all(this.underWay);
-  }
+  constructor(
+    private readonly mailer: Mailer,
+    private readonly tasks: BackgroundTasks,
+  ) {}
 
   sendReset(to: string, link: string): void {
     this.send({
@@ -60,13 +55,13 @@ organization.`,
 
   /** Work that ends in a mail: it goes on when its caller has gone. */
   inBackground(work: () => Promise<void>): void {
-    const done = work().catch((error: unknown) => {
-      // The message may quote the recipient.
-      const { code, name } = error as { code?: string; name?: string };
-      this.logger.error(`A mail could not be sent (${code ?? name})`);
-    });
-    this.underWay.add(done);
-    void done.finally(() => this.underWay.delete(done));
+    this.tasks.begin(() =>
+      work().catch((error: unknown) => {
+        // The message may quote the recipient.
+        const { code, name } = error as { code?: string; name?: string };
+        this.logger.error(`A mail could not be sent (${code ?? name})`);
+      }),
+    );
   }
 
   private send(mail: Mail): void {
