@@ -51,8 +51,10 @@ describe('openid-client, as it comes', () => {
     return flow;
   };
 
-  it('finds everything by the metadata', () => {
-    expect(configuration.serverMetadata()).toMatchObject({
+  it('finds everything by the metadata', async () => {
+    const { body } = await service.call('/.well-known/oauth-authorization-server');
+    expect(configuration.serverMetadata()).toMatchObject(body);
+    expect(body).toMatchObject({
       issuer: service.baseUrl,
       token_endpoint: `${service.baseUrl}/oauth/token`,
       device_authorization_endpoint: `${service.baseUrl}/oauth/device/code`,
