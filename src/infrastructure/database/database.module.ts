@@ -5,8 +5,10 @@ import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-t
 import { ClsModule } from 'nestjs-cls';
 import { DataSource } from 'typeorm';
 import { Leadership } from './advisory-lock.js';
+import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
+import { Notifications } from './notifications.js';
 import { Transaction } from './transaction.js';
 
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
@@ -41,7 +43,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [Transaction, Leadership],
-  exports: [Transaction, Leadership],
+  providers: [Transaction, Leadership, Notifications, DailyPartitions],
+  exports: [Transaction, Leadership, Notifications, DailyPartitions],
 })
 export class DatabaseModule {}

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Propagation, Transactional as InTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
@@ -6,6 +7,9 @@ import { advisoryLockKey } from './advisory-lock.js';
 import { isTransient } from './sql-state.js';
 
 const ATTEMPTS = 3;
+
+/** What waits for the commit of the transaction that is open. */
+const waitingForCommit = new AsyncLocalStorage<(() => void)[]>();
 
 /** Repositories take their statements' connection from here: the open transaction's, or any. */
 @Injectable()
@@ -24,6 +28,13 @@ export class Transaction {
     if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} needs a transaction to hold it`);
     await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
   }
+
+  /** Calls this when the transaction is committed, and never when it is rolled back. A crash between the two loses it. */
+  afterCommit(work: () => void): void {
+    const waiting = waitingForCommit.getStore();
+    if (!waiting) throw new Error('There is no transaction whose commit could be waited for');
+    waiting.push(work);
+  }
 }
 
 /**
@@ -31,8 +42,9 @@ export class Transaction {
  * up in favour of another (SQLSTATE 40001, 40P01), the whole method runs again, three times at most.
  */
 export function Transactional(): MethodDecorator {
-  // Whoever joins must not run alone again: its transaction is lost as a whole.
-  return tried(InTransaction(), () => (TransactionHost.getInstance().isTransactionActive() ? 1 : ATTEMPTS));
+  return around(InTransaction(), (run) =>
+    TransactionHost.getInstance().isTransactionActive() ? run() : whole(run),
+  );
 }
 
 /**
@@ -40,7 +52,7 @@ export function Transactional(): MethodDecorator {
  * stays, whatever becomes of the other. It must not need a lock that the other holds.
  */
 export function TransactionalApart(): MethodDecorator {
-  return tried(InTransaction(Propagation.RequiresNew), () => ATTEMPTS);
+  return around(InTransaction(Propagation.RequiresNew), whole);
 }
 
 /** Everything that the method reads is of one moment, however long it takes. It must not write. */
@@ -50,19 +62,28 @@ export function Snapshot(): MethodDecorator {
   });
 }
 
-function tried(inTransaction: MethodDecorator, mostAttempts: () => number): MethodDecorator {
+/** Whoever joins a transaction must not run alone again, nor hear of a commit: it is lost or kept as a whole. */
+async function whole<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const waiting: (() => void)[] = [];
+    try {
+      const result = await waitingForCommit.run(waiting, run);
+      for (const work of waiting) work();
+      return result;
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !isTransient(error)) throw error;
+    }
+  }
+}
+
+type Runner = <T>(run: () => Promise<T>) => Promise<T>;
+
+function around(inTransaction: MethodDecorator, runner: Runner): MethodDecorator {
   return (target, property, descriptor: PropertyDescriptor) => {
     inTransaction(target, property, descriptor);
     const method = descriptor.value as (...values: unknown[]) => Promise<unknown>;
-    descriptor.value = async function (this: unknown, ...values: unknown[]): Promise<unknown> {
-      const attempts = mostAttempts();
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await method.apply(this, values);
-        } catch (error) {
-          if (attempt >= attempts || !isTransient(error)) throw error;
-        }
-      }
+    descriptor.value = function (this: unknown, ...values: unknown[]): Promise<unknown> {
+      return runner(() => method.apply(this, values));
     };
   };
 }

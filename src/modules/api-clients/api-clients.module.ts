@@ -10,6 +10,7 @@ import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
+import { SigningSecrets } from './signing-secrets.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
@@ -17,10 +18,11 @@ import { ApiSecretsService } from './api-secrets.service.js';
     ApiClientsService,
     ApiClientsRepository,
     ApiClientDirectory,
+    SigningSecrets,
     { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
     BasicStrategy,
   ],
-  exports: [ApiClientsService, ApiClientDirectory, ApiClientsRepository],
+  exports: [ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
 })
 export class ApiClientsModule {}
 

@@ -9,6 +9,7 @@ import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import type { ApiSecret } from './api-secret.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
+import { sealedFor } from './sealed-for.js';
 
 /** A client with its new secret, which is not to be had in clear a second time from here. */
 export interface IssuedCredentials {
@@ -122,7 +123,7 @@ export class ApiClientsService {
   async revealSecret(client: ApiClient): Promise<string> {
     const [newest] = await this.repository.secretsOf(client.id);
     if (!newest) throw new Error(`The client ${client.id} has no secret`);
-    return this.sealer.open(newest.sealed, ownerOf(newest, client));
+    return this.sealer.open(newest.sealed, sealedFor(newest, client));
   }
 
   /** Where the client stands between two secrets. */
@@ -161,7 +162,7 @@ export class ApiClientsService {
       clientId: client.id,
       version,
       digest: this.digest.of(secret),
-      sealed: this.sealer.seal(secret, ownerOf({ id, version }, client)),
+      sealed: this.sealer.seal(secret, sealedFor({ id, version }, client)),
       createdAt: this.clock.now(),
       signsFrom,
       acceptedUntil: null,
@@ -169,11 +170,6 @@ export class ApiClientsService {
     await this.repository.addSecret(row);
     return secret;
   }
-}
-
-/** All that the seal is bound to: a value copied to another row does not open there. */
-function ownerOf({ id, version }: Pick<ApiSecret, 'id' | 'version'>, client: ApiClient): string[] {
-  return ['api_secret', client.id, client.environment, id, String(version)];
 }
 
 function unknownClient(clientId: string): OperatorError {

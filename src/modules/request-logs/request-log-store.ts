@@ -1,5 +1,22 @@
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
+/** What is kept of an attempt to deliver a webhook, beside what every entry has. */
+export interface LoggedAttempt {
+  readonly endpointId: string;
+  readonly eventId: string;
+  /** 1 for the first. */
+  readonly number: number;
+  /** Why it failed, as a stable code; null when it succeeded. */
+  readonly reason: string | null;
+  /** Milliseconds; null for what was not reached or not needed. */
+  readonly phases: {
+    readonly dns: number | null;
+    readonly connect: number | null;
+    readonly tls: number | null;
+    readonly firstByte: number | null;
+  };
+}
+
 /** An entry as it is written; the id is given by the store. */
 export interface NewRequestLogEntry {
   readonly clientId: string;
@@ -15,11 +32,13 @@ export interface NewRequestLogEntry {
   readonly sessionId: string | null;
   readonly taskId: number | null;
   readonly externalUserId: string | null;
+  /** Of a webhook. */
+  readonly attempt?: LoggedAttempt;
 }
 
 /** Port: where request log entries are kept. */
 export abstract class RequestLogStore {
-  /** Writes all entries, durably, or none. */
+  /** Writes all entries, durably, or none; within the caller's transaction where there is one. */
   abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
   /** Makes room for the entries of the coming days and lets go of those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;

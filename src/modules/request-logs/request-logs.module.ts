@@ -15,6 +15,6 @@ import { RequestLogsRotation } from './request-logs.rotation.js';
     RequestLogWriter,
     RequestLogsRotation,
   ],
-  exports: [CallRecorder],
+  exports: [CallRecorder, RequestLogStore],
 })
 export class RequestLogsModule {}

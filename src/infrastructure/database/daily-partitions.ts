@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { DAY } from '../time/index.js';
+
+/** Partitions made ahead, so that a worker that is down for a weekend does no harm. */
+const DAYS_AHEAD = 7;
+
+/**
+ * Keeps a table that is partitioned by `created_at`, a partition for each day in UTC (`<table>_YYYYMMDD`) and one
+ * for strays (`<table>_default`).
+ */
+@Injectable()
+export class DailyPartitions {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Makes room for the rows of the coming days and lets go of those past retention. */
+  async rotate(table: string, now: Date, retentionDays: number): Promise<void> {
+    const partitions = await this.partitionsOf(table);
+    const today = startOfDay(now);
+    for (let day = -1; day <= DAYS_AHEAD; day += 1) {
+      const start = new Date(today.getTime() + day * DAY);
+      if (!partitions.has(partitionName(table, start))) await this.create(table, start);
+    }
+    const oldestKept = new Date(today.getTime() - retentionDays * DAY);
+    await this.dataSource.query(`DELETE FROM ${table}_default WHERE created_at < $1`, [oldestKept]);
+    for (const [name, start] of partitions) {
+      if (start < oldestKept) await this.dataSource.query(`DROP TABLE ${name}`);
+    }
+  }
+
+  private async partitionsOf(table: string): Promise<Map<string, Date>> {
+    const rows = await this.dataSource.query<{ name: string }[]>(
+      `SELECT child.relname AS name FROM pg_inherits
+         JOIN pg_class child ON child.oid = pg_inherits.inhrelid
+        WHERE pg_inherits.inhparent = $1::regclass`,
+      [table],
+    );
+    return new Map(
+      rows.flatMap(({ name }) => {
+        const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+        return year ? [[name, new Date(`${year}-${month}-${day}T00:00:00Z`)]] : [];
+      }),
+    );
+  }
+
+  /** Rows of that day that had to go to the default partition move over; PostgreSQL insists on it. */
+  private async create(table: string, start: Date): Promise<void> {
+    const name = partitionName(table, start);
+    const from = start.toISOString();
+    const to = new Date(start.getTime() + DAY).toISOString();
+    await this.dataSource.transaction(async (transaction) => {
+      // Nobody may add one between moving them and attaching the partition.
+      await transaction.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
+      await transaction.query(
+        `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
+      );
+      await transaction.query(
+        `WITH stray AS (DELETE FROM ${table}_default WHERE created_at >= $1 AND created_at < $2 RETURNING *)
+         INSERT INTO ${name} SELECT * FROM stray`,
+        [from, to],
+      );
+      await transaction.query(
+        `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+    });
+  }
+}
+
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / DAY) * DAY);
+}
+
+function partitionName(table: string, start: Date): string {
+  return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`;
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { maskedUrl } from './url-masking.js';
+
+describe('maskedUrl', () => {
+  it.each([
+    ['https://example.com/hooks/orders?shop=7&lang=en', 'https://example.com/hooks/orders?shop=7&lang=en'],
+    ['https://example.com/hooks?token=abc&shop=7', 'https://example.com/hooks?token=***&shop=7'],
+    ['https://example.com/?API_KEY=a&Signature=b&a=', 'https://example.com/?API_KEY=***&Signature=***&a='],
+    ['https://user:pass@example.com/a#fragment', 'https://***@example.com/a'],
+    ['https://example.com/T0AB12CD3/xKj38dJf02kDls93kdL2', 'https://example.com/T0AB12CD3/***'],
+    ['https://example.com/?x=eyJhbGciOiJI.eyJzdWIiOiIx.sig', 'https://example.com/?x=***'],
+    ['https://example.com/?%74oken=abc', 'https://example.com/?%74oken=***'],
+    ['https://example.com/?q=%zz', 'https://example.com/?q=%zz'],
+    ['nonsense', 'nonsense'],
+    ['', ''],
+  ])('%s', (url, masked) => {
+    expect(maskedUrl(url)).toBe(masked);
+  });
+
+  it('never throws, and masks nothing twice', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.webUrl({ withFragments: true, withQueryParameters: true }),
+        ),
+        (url) => {
+          const masked = maskedUrl(url);
+          expect(maskedUrl(masked)).toBe(masked);
+        },
+      ),
+    );
+  });
+
+  it('lets no secret through, wherever it stands', () => {
+    const secret = fc.stringMatching(/^[a-f0-9]{38}a1$|^mcs_live_[A-Za-z0-9]{49}$|^[A-Za-z0-9]{22}a1$/);
+    const place = fc.constantFrom<(secret: string) => string>(
+      (value) => `https://example.com/${value}/hook`,
+      (value) => `https://example.com/hook?a=1&x=${value}`,
+      (value) => `https://example.com/hook?${value}`,
+      (value) => `https://example.com/hook?${value}=1`,
+      (value) => `https://a:${value}@example.com/hook`,
+      (value) => `https://${value}@example.com/hook`,
+      (value) => `https://example.com/hook#${value}`,
+      (value) =>
+        `https://example.com/hook?state=${encodeURIComponent(`a ${value}`).replaceAll('%20', '%2B')}`,
+    );
+    fc.assert(
+      fc.property(secret, place, (value, put) => {
+        expect(maskedUrl(put(value))).not.toContain(value);
+      }),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Notifications, type Listening } from '../../../infrastructure/database/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import { Attempts } from './attempts.js';
+import type { ClaimedDelivery, Outcome } from './delivery.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { DeliveryQueueRepository } from './delivery-queue.repository.js';
+import { Signal } from './signal.js';
+import { WebhookDeliveriesConfiguration } from './webhook-deliveries.configuration.js';
+
+/** Milliseconds. A notification is a hint; this is the guarantee. */
+const POLL_EVERY = SECOND;
+const DRAIN_PATIENCE = 15 * SECOND;
+const LAPSED_PER_SWEEP = 200;
+
+/**
+ * Works the queue off: claims what is due, has the attempts made, and sweeps up after processes that died.
+ * Any number of processes do this side by side.
+ */
+@Injectable()
+export class DeliveryEngine
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly logger = new Logger('Webhooks');
+  private readonly signal = new Signal();
+  private readonly underWay = new Set<Promise<void>>();
+  private stopping = false;
+  private listening: Listening | undefined;
+  private loops: Promise<unknown> | undefined;
+
+  constructor(
+    private readonly queue: DeliveryQueue,
+    private readonly repository: DeliveryQueueRepository,
+    private readonly attempts: Attempts,
+    private readonly notifications: Notifications,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.listening = this.notifications.listen(this.repository.channel, () => this.signal.raise());
+    this.loops = Promise.all([this.workOff(), this.sweepUp()]);
+  }
+
+  /** Claims nothing more, while the HTTP server closes. */
+  beforeApplicationShutdown(): void {
+    this.stopping = true;
+    this.signal.raise();
+  }
+
+  /** Attempts under way are finished; the lease of one that is not is left to lapse. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.listening?.close();
+    await this.loops;
+    const patience = new Signal();
+    void Promise.all(this.underWay).then(() => patience.raise());
+    await patience.wait(DRAIN_PATIENCE);
+  }
+
+  private async workOff(): Promise<void> {
+    while (!this.stopping) {
+      const free = this.configuration.concurrency - this.underWay.size;
+      const claimed = free > 0 ? await this.claim(free) : [];
+      for (const delivery of claimed) this.begin(delivery);
+      if (claimed.length === 0) await this.signal.wait(POLL_EVERY);
+    }
+  }
+
+  private async claim(free: number): Promise<ClaimedDelivery[]> {
+    try {
+      return await this.queue.claim(free);
+    } catch (error) {
+      this.logger.error('No deliveries could be claimed', error);
+      return [];
+    }
+  }
+
+  private begin(delivery: ClaimedDelivery): void {
+    const attempt = this.attempts
+      .make(delivery)
+      .catch((error: unknown) =>
+        this.logger.error('An attempt could not be ended; its lease will lapse', error),
+      )
+      .then(() => {
+        this.underWay.delete(attempt);
+        this.signal.raise();
+      });
+    this.underWay.add(attempt);
+  }
+
+  private async sweepUp(): Promise<void> {
+    const pause = new Signal();
+    while (!this.stopping) {
+      await pause.wait(POLL_EVERY);
+      try {
+        await this.repository.wakeForgotten();
+        await this.endLapsed();
+      } catch (error) {
+        this.logger.error('The queue could not be swept', error);
+      }
+    }
+  }
+
+  /** An attempt whose process died counts as one, or an event that kills its process would do so for ever. */
+  private async endLapsed(): Promise<void> {
+    const lapsed = await this.repository.lapsed(LAPSED_PER_SWEEP);
+    await Promise.all(
+      lapsed.map(({ startedMillisecondsAgo, ...delivery }) =>
+        this.attempts.end({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
+      ),
+    );
+    if (lapsed.length > 0) this.signal.raise();
+  }
+}
+
+function interruptedAfter(total: number): Outcome {
+  const phases = { dns: null, connect: null, tls: null, firstByte: null, total };
+  return { statusCode: 0, reason: 'INTERRUPTED', phases };
+}

@@ -1,0 +1,306 @@
+import { Injectable } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import type { ClaimedDelivery } from './delivery.js';
+import type { KeptEvent } from './webhook-events.repository.js';
+
+/** What a process may take on. */
+export interface ClaimLimits {
+  readonly deliveries: number;
+  /** Of them, retries: the rest is kept for first attempts. */
+  readonly retries: number;
+}
+
+/** A lane that this transaction has locked. */
+export interface LockedLane {
+  readonly endpointId: string;
+  /** Deliveries that may join those under way. */
+  readonly room: number;
+}
+
+/** What becomes of a delivery after an attempt. */
+export interface Settlement {
+  readonly deliveryId: string;
+  readonly claimId: string;
+  readonly endpointId: string;
+  readonly succeeded: boolean;
+  /** Milliseconds until the next attempt; null when there is none. */
+  readonly retryIn: number | null;
+}
+
+/** Rules about how many failures narrow a lane, and how it widens again. */
+export interface LaneRules {
+  readonly width: number;
+  readonly failuresUntilNarrow: number;
+  /** Milliseconds between two probes of a narrow lane. */
+  readonly probeEvery: number;
+}
+
+interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event'> {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly eventId: string;
+  readonly name: string;
+  readonly sessionId: string | null;
+  readonly taskId: string | null;
+  readonly externalUserId: string | null;
+  readonly body: Buffer;
+}
+
+const CHANNEL = 'webhook_lanes';
+/** Seconds. An attempt is over after 10; the rest is for a slow settlement. */
+const LEASE = 30;
+/** Lanes that one claim looks at. */
+const LANES_PER_CLAIM = 64;
+
+const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
+  claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
+  event.environment, event.id AS "eventId", event.event AS name, event.session_id AS "sessionId",
+  event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body`;
+
+/**
+ * The queue of deliveries and the lanes that it is worked off by, one for each endpoint. Whoever changes both
+ * locks the lane first. The time is that of the database.
+ */
+@Injectable()
+export class DeliveryQueueRepository {
+  /** Told whenever a lane has work that it had not before. */
+  readonly channel = CHANNEL;
+
+  constructor(private readonly transaction: Transaction) {}
+
+  /** One delivery to each endpoint, due at once. */
+  async add(
+    event: KeptEvent,
+    endpoints: readonly { readonly id: string; readonly url: string }[],
+    attemptsAllowed: number,
+  ): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+       SELECT endpoint_id, $1, $2, url, $3, now() FROM unnest($4::uuid[], $5::text[]) AS endpoint (endpoint_id, url)`,
+      [
+        event.id,
+        event.createdAt,
+        attemptsAllowed,
+        endpoints.map(({ id }) => id),
+        endpoints.map(({ url }) => url),
+      ],
+    );
+  }
+
+  /** Tells the lanes that deliveries are due, and the workers that lanes are. After the commit, never before it. */
+  async wake(endpointIds: readonly string[]): Promise<void> {
+    await this.transaction.manager.query(
+      `WITH woken AS (
+         INSERT INTO webhook_lane (endpoint_id, next_due)
+         SELECT id, now() FROM webhook_endpoint WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE
+             ON CONFLICT (endpoint_id) DO UPDATE SET next_due = excluded.next_due
+                WHERE webhook_lane.next_due IS NULL OR webhook_lane.next_due > excluded.next_due)
+       SELECT pg_notify('${CHANNEL}', '')`,
+      [endpointIds],
+    );
+  }
+
+  /** Locks lanes in which something is due, those first that have waited longest. */
+  async lockDueLanes(width: number): Promise<LockedLane[]> {
+    return this.transaction.manager.query<LockedLane[]>(
+      `SELECT endpoint_id AS "endpointId", LEAST(width, $1) - in_flight AS room
+         FROM webhook_lane
+        WHERE next_due <= now() AND not_before <= now() AND in_flight < LEAST(width, $1)
+        ORDER BY next_due
+        LIMIT ${LANES_PER_CLAIM}
+          FOR UPDATE SKIP LOCKED`,
+      [width],
+    );
+  }
+
+  /**
+   * Claims what is due in lanes that are locked: of each lane the first before the second of any. A statement of
+   * its own, because it has to see what was there when the lanes were locked, and not before.
+   */
+  async claim(lanes: readonly LockedLane[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
+    const rows = await this.transaction.manager.query<ClaimedRow[]>(
+      `WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
+            candidate AS MATERIALIZED (
+              SELECT due.id, due.due_at, due.rank, due.is_retry,
+                     row_number() OVER (PARTITION BY due.is_retry ORDER BY due.rank, due.due_at) AS turn
+                FROM lane
+               CROSS JOIN LATERAL (
+                       SELECT id, due_at, attempts > 0 AS is_retry, row_number() OVER (ORDER BY due_at, id) AS rank
+                         FROM webhook_delivery
+                        WHERE endpoint_id = lane.endpoint_id AND claim_id IS NULL AND due_at <= now()
+                        ORDER BY due_at, id
+                        LIMIT lane.room) due),
+            picked AS MATERIALIZED (
+              SELECT id FROM candidate WHERE NOT is_retry OR turn <= $4 ORDER BY rank, due_at LIMIT $3),
+            claimed AS (
+              UPDATE webhook_delivery
+                 SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
+                     lease_until = now() + interval '${LEASE} seconds'
+               WHERE id IN (SELECT id FROM picked) AND claim_id IS NULL
+              RETURNING *),
+            moved AS (
+              UPDATE webhook_lane
+                 SET in_flight = in_flight + (SELECT count(*) FROM claimed WHERE claimed.endpoint_id = lane.endpoint_id),
+                     next_due = (SELECT due_at FROM webhook_delivery waiting
+                                  WHERE waiting.endpoint_id = lane.endpoint_id AND claim_id IS NULL
+                                    AND NOT EXISTS (SELECT FROM claimed WHERE claimed.id = waiting.id)
+                                  ORDER BY due_at, id LIMIT 1)
+                FROM lane
+               WHERE webhook_lane.endpoint_id = lane.endpoint_id)
+       SELECT ${CLAIMED}
+         FROM claimed
+         JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`,
+      [
+        lanes.map(({ endpointId }) => endpointId),
+        lanes.map(({ room }) => room),
+        limits.deliveries,
+        limits.retries,
+      ],
+    );
+    return rows.map(toClaimed);
+  }
+
+  /** Adds a delivery to one endpoint that is claimed already: by whoever adds it. */
+  async addClaimed(
+    event: KeptEvent,
+    endpoint: { readonly id: string; readonly url: string },
+  ): Promise<ClaimedDelivery> {
+    const [row] = await this.transaction.manager.query<ClaimedRow[]>(
+      `WITH lane AS (
+              INSERT INTO webhook_lane (endpoint_id, in_flight) VALUES ($3, 1)
+                  ON CONFLICT (endpoint_id) DO UPDATE SET in_flight = webhook_lane.in_flight + 1
+              RETURNING endpoint_id),
+            claimed AS (
+              INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed,
+                                            due_at, claim_id, attempt_started_at, lease_until)
+              SELECT endpoint_id, $1, $2, $4, 1, 1, now(), gen_random_uuid(), now(), now() + interval '${LEASE} seconds'
+                FROM lane
+              RETURNING *)
+       SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
+      [event.id, event.createdAt, endpoint.id, endpoint.url],
+    );
+    if (!row) throw new Error(`The event ${event.id} is not there`);
+    return toClaimed(row);
+  }
+
+  /**
+   * Ends attempts: deliveries that are done leave the queue, the others are due again, and the lanes have room.
+   *
+   * @returns the deliveries whose claim still stood; of others the lease was lost, or the endpoint is gone
+   */
+  async settle(settlements: readonly Settlement[], rules: LaneRules): Promise<string[]> {
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      `WITH result AS MATERIALIZED (
+              SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[])
+                         AS result (delivery_id, claim_id, endpoint_id, succeeded, retry_in)),
+            lane AS MATERIALIZED (
+              SELECT endpoint_id FROM webhook_lane WHERE endpoint_id = ANY ($3) ORDER BY endpoint_id FOR UPDATE),
+            owned AS MATERIALIZED (
+              SELECT delivery.id, delivery.endpoint_id, succeeded,
+                     now() + retry_in * interval '1 millisecond' AS due_at
+                FROM lane
+                JOIN result ON result.endpoint_id = lane.endpoint_id
+                JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = result.claim_id
+                 FOR UPDATE OF delivery),
+            ended AS (
+              DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM owned WHERE due_at IS NULL)),
+            kept AS (
+              UPDATE webhook_delivery
+                 SET due_at = owned.due_at, claim_id = NULL, attempt_started_at = NULL, lease_until = NULL
+                FROM owned
+               WHERE webhook_delivery.id = owned.id AND owned.due_at IS NOT NULL),
+            change AS (
+              SELECT endpoint_id, count(*) AS finished, bool_or(succeeded) AS any_succeeded,
+                     count(*) FILTER (WHERE NOT succeeded) AS failed, min(due_at) AS due_at
+                FROM owned GROUP BY endpoint_id),
+            moved AS (
+              UPDATE webhook_lane
+                 SET in_flight = in_flight - finished,
+                     next_due = LEAST(next_due, due_at),
+                     consecutive_failures = CASE WHEN any_succeeded THEN 0 ELSE consecutive_failures + failed END,
+                     width = CASE WHEN any_succeeded THEN CASE WHEN width * 2 < $6 THEN width * 2 END
+                                  WHEN consecutive_failures + failed >= $7 THEN 1
+                                  ELSE width END,
+                     not_before = CASE WHEN NOT any_succeeded AND consecutive_failures + failed >= $7
+                                       THEN now() + $8 * interval '1 millisecond' ELSE not_before END
+                FROM change
+               WHERE webhook_lane.endpoint_id = change.endpoint_id)
+       SELECT id FROM owned`,
+      [
+        settlements.map(({ deliveryId }) => deliveryId),
+        settlements.map(({ claimId }) => claimId),
+        settlements.map(({ endpointId }) => endpointId),
+        settlements.map(({ succeeded }) => succeeded),
+        settlements.map(({ retryIn }) => retryIn),
+        rules.width,
+        rules.failuresUntilNarrow,
+        rules.probeEvery,
+      ],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Attempts whose process did not settle them in time. */
+  async lapsed(most: number): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
+    const rows = await this.transaction.manager.query<(ClaimedRow & { startedMillisecondsAgo: number })[]>(
+      `SELECT ${CLAIMED},
+              (extract(epoch FROM now() - claimed.attempt_started_at) * 1000)::integer AS "startedMillisecondsAgo"
+         FROM webhook_delivery claimed
+         JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
+        WHERE claimed.lease_until < now()
+        ORDER BY claimed.lease_until
+        LIMIT $1`,
+      [most],
+    );
+    return rows.map((row) => ({ ...toClaimed(row), startedMillisecondsAgo: row.startedMillisecondsAgo }));
+  }
+
+  /** Wakes lanes whose publisher ended between its commit and `wake`. */
+  async wakeForgotten(): Promise<void> {
+    await this.transaction.manager.query(
+      `WITH forgotten AS (
+         SELECT endpoint.id, first.due_at
+           FROM webhook_endpoint endpoint
+           LEFT JOIN webhook_lane lane ON lane.endpoint_id = endpoint.id
+          CROSS JOIN LATERAL (SELECT due_at FROM webhook_delivery
+                               WHERE endpoint_id = endpoint.id AND claim_id IS NULL
+                               ORDER BY due_at, id LIMIT 1) first
+          WHERE lane.next_due IS NULL OR lane.next_due > first.due_at
+          ORDER BY endpoint.id)
+       INSERT INTO webhook_lane (endpoint_id, next_due) SELECT id, due_at FROM forgotten
+           ON CONFLICT (endpoint_id) DO UPDATE SET next_due = LEAST(webhook_lane.next_due, excluded.next_due)`,
+    );
+  }
+
+  /** Which of the endpoints are still there. */
+  async existing(endpointIds: readonly string[]): Promise<Set<string>> {
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      'SELECT id FROM webhook_endpoint WHERE id = ANY ($1)',
+      [endpointIds],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+}
+
+function toClaimed(row: ClaimedRow): ClaimedDelivery {
+  const { id, claimId, endpointId, url, attempt, attemptsAllowed, clientId, environment } = row;
+  const { eventId, name, sessionId, taskId, externalUserId, body } = row;
+  return {
+    id,
+    claimId,
+    endpointId,
+    url,
+    attempt,
+    attemptsAllowed,
+    client: { clientId, environment },
+    event: {
+      id: eventId,
+      name,
+      sessionId,
+      taskId: taskId === null ? null : Number(taskId),
+      externalUserId,
+      body,
+    },
+  };
+}

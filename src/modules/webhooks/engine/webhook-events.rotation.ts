@@ -1,0 +1,31 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Cron, CronExpression } from '@nestjs/schedule';
+import { Leadership } from '../../../infrastructure/database/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { WebhookEventsRepository } from './webhook-events.repository.js';
+import { RequestLogsConfiguration } from '../../request-logs/index.js';
+
+/** Keeps events as long as the request log, so that whatever the log shows can be sent again. */
+@Injectable()
+export class WebhookEventsRotation implements OnApplicationBootstrap {
+  private readonly logger = new Logger('Webhooks');
+
+  constructor(
+    private readonly events: WebhookEventsRepository,
+    private readonly leadership: Leadership,
+    private readonly requestLogs: RequestLogsConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Without a partition of today the default partition takes the events. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
+  }
+
+  @Cron(CronExpression.EVERY_HOUR)
+  async run(): Promise<void> {
+    await this.leadership.lead('webhook-events.rotation', () =>
+      this.events.rotate(this.clock.now(), this.requestLogs.retentionDays),
+    );
+  }
+}

@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { RequestLogsModule } from '../request-logs/index.js';
+import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
+import { Attempts } from './engine/attempts.js';
+import { DeliveryEngine } from './engine/delivery-engine.js';
+import { DeliveryQueue } from './engine/delivery-queue.js';
+import { DeliveryQueueRepository } from './engine/delivery-queue.repository.js';
+import { LaneCalls } from './engine/lane-calls.js';
+import { WebhookEventsRepository } from './engine/webhook-events.repository.js';
+import { WebhookEventsRotation } from './engine/webhook-events.rotation.js';
+import { QueueingWebhookPublisher } from './engine/webhook-publisher.service.js';
+import { WebhookPublisher } from './webhook-publisher.js';
+
+/** For whoever has something to tell: `WebhookPublisher`. */
+@Module({
+  imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule],
+  providers: [
+    QueueingWebhookPublisher,
+    { provide: WebhookPublisher, useExisting: QueueingWebhookPublisher },
+    DeliveryQueueRepository,
+    DeliveryQueue,
+    WebhookEventsRepository,
+    WebhookEventsRotation,
+    LaneCalls,
+    Attempts,
+  ],
+  exports: [WebhookPublisher, QueueingWebhookPublisher, DeliveryQueue, DeliveryQueueRepository, Attempts],
+})
+export class WebhooksModule {}
+
+/** The engine, apart: only in processes that do the background work. */
+@Module({ imports: [WebhooksModule], providers: [DeliveryEngine] })
+export class WebhookEngineModule {}
