@@ -1,10 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule, type AppOptions } from './app.module.js';
 import type { LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
+import { webhookDocuments } from './modules/webhooks/index.js';
 
 /** The whole HTTP application, ready to listen. `main.ts` and every test of the API start from here. */
 export async function createApplication(
@@ -20,6 +22,11 @@ export async function createApplication(
     abortOnError: false,
   });
   prepareHttpServer(app);
-  serveDocument(app, buildDocument(app));
+  serveDocument(app, documentOf(app));
   return app;
+}
+
+/** The API document: the operations of the application, and the webhooks that it sends. */
+export function documentOf(app: NestExpressApplication): OpenAPIObject {
+  return buildDocument(app, webhookDocuments());
 }

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { createApplication } from './application.js';
+import { createApplication, documentOf } from './application.js';
 import { loadConfiguration } from './infrastructure/config/index.js';
-import { buildDocument } from './infrastructure/openapi/index.js';
 
 /** The document of all operations with the default configuration, without listening and without a database. */
 export async function documentOfEverything(): Promise<OpenAPIObject> {
   const app = await createApplication(loadConfiguration({ LOG_LEVEL: 'warn' }), { backgroundWork: false });
-  return buildDocument(app);
+  return documentOf(app);
 }
 
 /** `node openapi.js <file>` writes it. */

@@ -3,6 +3,7 @@ import './application.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalogue } from './infrastructure/errors/index.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
+import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
 
 /** The pages of `docs/` that are written from the code; a test fails when they are stale. */
 export function referencePages(): Readonly<Record<string, string>> {
@@ -10,6 +11,7 @@ export function referencePages(): Readonly<Record<string, string>> {
     'docs/audit-actions.md': auditActionsPage(),
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(),
+    'docs/webhook-events.md': webhookEventsPage(),
   };
 }
 
@@ -53,6 +55,26 @@ function errorsPage(): string {
     [['| status | error_type | error_code | when |', '| --- | --- | --- | --- |', ...rows].join('\n')],
   );
 }
+
+function webhookEventsPage(): string {
+  const rows = EVENT_NAMES.map((name) => {
+    const fields = Object.keys(eventSchema(name).properties ?? {}).filter((field) => field !== 'event');
+    return `| [\`${name}\`](#${name.toLowerCase()}) | ${EVENTS[name].description} | ${inCode(fields)} |`;
+  });
+  const sections = EVENT_NAMES.map((name) => {
+    const payload = JSON.stringify(examplePayload(name), null, 2);
+    return [`## ${name}`, '', EVENTS[name].description, '', '```json', payload, '```'].join('\n');
+  });
+  return page(
+    'Webhook events',
+    'Every event is sent as a JSON object; the examples have line breaks for people, which the service does not send. ' +
+      '`data.metadata` is there only where metadata was attached to the session. Fields and events may be added: ' +
+      'ignore what you do not know. How they are delivered and verified: [webhooks.md](webhooks.md).',
+    [['| event | when | fields |', '| --- | --- | --- |', ...rows].join('\n'), ...sections],
+  );
+}
+
+const inCode = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
 function page(title: string, introduction: string, sections: readonly string[]): string {
   const origin = '<!-- Written by `npm run docs` from the code. Change it there. -->';

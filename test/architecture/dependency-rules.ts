@@ -29,6 +29,8 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
   'saml-configurations': ['audit-logs'],
+  sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
+  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs'],
 };
 
 /** From the outside in: each may import those behind it. */

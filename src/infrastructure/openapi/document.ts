@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { SURFACE_EXTENSION } from './operation.js';
 
@@ -29,8 +29,17 @@ One problem is reported at a time, in the order: credentials (401), rate (429), 
 A path that does not exist is answered 404 \`NOT_FOUND\`; a method that the path does not have, 405
 \`METHOD_NOT_ALLOWED\` with \`Allow\`.`;
 
-/** The OpenAPI document of everything that the application serves. */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+/** The requests that the service sends to its clients. */
+export interface WebhookDocuments {
+  readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
+  /** What their bodies refer to, among the document's models. */
+  readonly schemas: Readonly<Record<string, SchemaObject>>;
+}
+
+const WEBHOOKS = 'Webhooks';
+
+/** The OpenAPI document of everything that the application serves, and of what it sends. */
+export function buildDocument(app: INestApplication, { webhooks, schemas }: WebhookDocuments): OpenAPIObject {
   const frame = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Merchant Connectivity Service')
@@ -44,6 +53,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       'For dashboards, command-line programs and agents. Bearer tokens or a login.',
     )
     .addTag(SURFACE_NAMES.careers, 'For applicants. No credentials.')
+    .addTag(WEBHOOKS, 'What the service sends to your endpoints.')
     .addBasicAuth(
       { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
       'basic',
@@ -65,9 +75,24 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
         'The cookie of a login at `/login`. On a developer’s machine, without https, it is called `session`.',
     })
     .build();
-  const document = SwaggerModule.createDocument(app, frame, { autoTagControllers: false });
+  // By hand: `@ApiWebhook` would register a route of ours for each.
+  const withWebhooks = {
+    ...frame,
+    webhooks: filedUnder(WEBHOOKS, webhooks),
+    components: { ...frame.components, schemas },
+  };
+  const document = SwaggerModule.createDocument(app, withWebhooks, { autoTagControllers: false });
   assignSurfaces(document, app.get(ServiceConfiguration));
   return document;
+}
+
+function filedUnder(tag: string, webhooks: WebhookDocuments['webhooks']): WebhookDocuments['webhooks'] {
+  return Object.fromEntries(
+    Object.entries(webhooks).map(([name, { post, ...item }]) => [
+      name,
+      { ...item, ...(post && { post: { tags: [tag], ...post } }) },
+    ]),
+  );
 }
 
 /** Each operation names the server of its surface and is filed under it. */

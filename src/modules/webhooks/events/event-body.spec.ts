@@ -1,0 +1,155 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import type { WebhookPublisher } from '../webhook-publisher.js';
+import { eventBody } from './event-body.js';
+import { EVENT_NAMES, EVENTS, type EventOf } from './event-catalogue.js';
+import { eventSchema, exampleEvent, examplePayload } from './event-document.js';
+
+const AT = 1_710_864_923_198;
+const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const NETFLIX = { id: 16, name: 'Netflix' };
+
+const CARD_UPDATED: EventOf<'CARD_UPDATED'> = {
+  event: 'CARD_UPDATED',
+  sessionId: SESSION_ID,
+  taskId: 25_605,
+  externalUserId: 'abc',
+  merchant: NETFLIX,
+  data: { card_id: '81n9al10a0ayn13' },
+};
+
+const text = (body: Buffer): string => body.toString('utf8');
+
+describe('The body of an event', () => {
+  it('is that of the specification, byte for byte', () => {
+    expect(text(eventBody({ ...CARD_UPDATED, metadata: { trace_id: 't-1' } }, AT))).toBe(
+      `{"event":"CARD_UPDATED","session_id":"${SESSION_ID}","task_id":25605,"external_user_id":"abc",` +
+        '"merchant":{"id":16,"name":"Netflix"},"data":{"card_id":"81n9al10a0ayn13","metadata":{"trace_id":"t-1"}},' +
+        '"timestamp":1710864923198}',
+    );
+  });
+
+  it('has no session where the event has none', () => {
+    const status: EventOf<'MERCHANT_STATUS_UPDATE'> = {
+      event: 'MERCHANT_STATUS_UPDATE',
+      merchant: { id: 19, name: 'DoorDash' },
+      data: { type: 'card_switcher', status: 'DOWN' },
+    };
+    expect(text(eventBody(status, AT))).toBe(
+      '{"event":"MERCHANT_STATUS_UPDATE","merchant":{"id":19,"name":"DoorDash"},' +
+        '"data":{"type":"card_switcher","status":"DOWN"},"timestamp":1710864923198}',
+    );
+  });
+
+  it.each([[{}], [undefined]])('has no metadata where %j is attached', (metadata) => {
+    expect(text(eventBody({ ...CARD_UPDATED, metadata }, AT))).toBe(text(eventBody(CARD_UPDATED, AT)));
+    expect(text(eventBody(CARD_UPDATED, AT))).not.toContain('metadata');
+  });
+
+  it('tells whole milliseconds', () => {
+    expect(JSON.parse(text(eventBody(CARD_UPDATED, AT + 0.9)))).toMatchObject({ timestamp: AT });
+  });
+
+  it('tells of a merchant its id and name, whatever else is known of it', () => {
+    const merchant = { ...NETFLIX, hidden: true };
+    expect(text(eventBody({ ...CARD_UPDATED, merchant }, AT))).not.toContain('hidden');
+  });
+
+  it('keeps any metadata as it is', () => {
+    const metadata = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), {
+      minKeys: 1,
+      maxKeys: 10,
+    });
+    fc.assert(
+      fc.property(metadata, (attached) => {
+        const { data } = JSON.parse(text(eventBody({ ...CARD_UPDATED, metadata: attached }, AT))) as {
+          data: { metadata: object };
+        };
+        expect(Object.entries(data.metadata)).toEqual(Object.entries(JSON.parse(JSON.stringify(attached))));
+      }),
+      { examples: [[JSON.parse('{"__proto__":"a"}')], [{ toJSON: 'a' }], [{ constructor: 'a' }]] },
+    );
+  });
+});
+
+describe.each(EVENT_NAMES)('The example of %s', (name) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  (formats as unknown as (instance: Ajv2020) => void)(ajv);
+  const validate = ajv.compile(eventSchema(name));
+  const payload = examplePayload(name);
+
+  it('keeps the schema', () => {
+    validate(payload);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it.each(Object.keys(payload))('does not without %s', (field) => {
+    expect(validate({ ...payload, [field]: undefined })).toBe(false);
+    expect(validate({ ...payload, [field]: true })).toBe(false);
+  });
+
+  it('has metadata where there is a session', () => {
+    expect('session_id' in payload).toBe(EVENTS[name].variant === 'session');
+    expect('metadata' in (payload['data'] as object)).toBe('session_id' in payload);
+    expect(exampleEvent(name).event).toBe(name);
+  });
+});
+
+describe('The catalogue', () => {
+  it('has the events of the contract', () => {
+    expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
+      ['AUTHENTICATED', 'session'],
+      ['CARD_UPDATED', 'session'],
+      ['CARD_FAILED', 'session'],
+      ['ACCOUNT_LOGIN_REQUIRED', 'userAndMerchant'],
+      ['NEW_TRANSACTIONS_AVAILABLE', 'userAndMerchant'],
+      ['MERCHANT_STATUS_UPDATE', 'merchant'],
+      ['NEW_DETECTED_ACCOUNTS_AVAILABLE', 'user'],
+    ]);
+  });
+
+  it('lets nothing else be published at compile time', () => {
+    const client = { clientId: SESSION_ID, environment: 'development' } as const;
+    // `npm run types` fails should one of these ever compile; none is ever called.
+    const refused = (publisher: WebhookPublisher): unknown[] => [
+      // @ts-expect-error: there is no such event
+      publisher.publish(client, { ...CARD_UPDATED, event: 'CARD_LOST' }),
+      // @ts-expect-error: a session is missing
+      publisher.publish(client, { event: 'CARD_UPDATED', data: { card_id: 'a' } }),
+      // @ts-expect-error: the card is missing
+      publisher.publish(client, { ...CARD_UPDATED, data: {} }),
+      // @ts-expect-error: only AUTHENTICATED may be without a card
+      publisher.publish(client, { ...CARD_UPDATED, data: { card_id: null } }),
+      publisher.publish(client, {
+        event: 'MERCHANT_STATUS_UPDATE',
+        merchant: NETFLIX,
+        // @ts-expect-error: there is no such status
+        data: { type: 'link', status: 'BROKEN' },
+      }),
+      publisher.publish(client, {
+        event: 'MERCHANT_STATUS_UPDATE',
+        merchant: NETFLIX,
+        data: { type: 'link', status: 'UP' },
+        // @ts-expect-error: it has no session
+        sessionId: SESSION_ID,
+      }),
+      publisher.publish(client, {
+        event: 'ACCOUNT_LOGIN_REQUIRED',
+        externalUserId: 'abc',
+        merchant: NETFLIX,
+        data: {},
+        // @ts-expect-error: metadata belongs to sessions
+        metadata: { a: 'b' },
+      }),
+      publisher.publish(client, {
+        event: 'ACCOUNT_LOGIN_REQUIRED',
+        externalUserId: 'abc',
+        merchant: NETFLIX,
+        // @ts-expect-error: it tells nothing more
+        data: { card_id: 'a' },
+      }),
+    ];
+    expect(refused).toBeInstanceOf(Function);
+  });
+});

@@ -1,0 +1,79 @@
+import { integer, object, text, uuid, type Shape, type ValueOf } from './shape.js';
+
+const MERCHANT = object(
+  {
+    id: integer('The merchant’s id; it never changes.', 16),
+    name: text('The merchant’s name.', 'Netflix'),
+  },
+  'The merchant that it is about.',
+);
+
+/** The merchant that an event is about. */
+export type EventMerchant = ValueOf<typeof MERCHANT>;
+
+/** What a session carries along: 10 keys at most, values of 500 characters at most. */
+export type SessionMetadata = Readonly<Record<string, string>>;
+
+export const METADATA: Shape<SessionMetadata> = {
+  schema: {
+    type: 'object',
+    description: 'The metadata of the session; absent when none was attached.',
+    additionalProperties: { type: 'string', maxLength: 500 },
+    minProperties: 1,
+    maxProperties: 10,
+  },
+  example: { trace_id: 't-1' },
+};
+
+interface SessionFields {
+  readonly sessionId: string;
+  readonly taskId: number;
+  readonly externalUserId: string;
+  readonly merchant: EventMerchant;
+  readonly metadata?: SessionMetadata | undefined;
+}
+
+/**
+ * Whom an event is about, by its variant: the fields that its publisher gives beside `data`. Only what belongs to
+ * a session has metadata.
+ */
+export interface FieldsOfVariant {
+  readonly session: SessionFields;
+  readonly userAndMerchant: Pick<SessionFields, 'externalUserId' | 'merchant'>;
+  readonly merchant: Pick<SessionFields, 'merchant'>;
+  readonly user: Pick<SessionFields, 'externalUserId'>;
+}
+export type EventVariant = keyof FieldsOfVariant;
+
+const SESSION_ID = uuid('The session that it belongs to.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584');
+const TASK_ID = integer('The task of the session.', 25_605);
+const EXTERNAL_USER_ID = text('Your own identifier for the user.', 'user-8f3a');
+
+/** The same fields as receivers see them, in the order of the payload. */
+export const ENVELOPES = {
+  session: {
+    session_id: SESSION_ID,
+    task_id: TASK_ID,
+    external_user_id: EXTERNAL_USER_ID,
+    merchant: MERCHANT,
+  },
+  userAndMerchant: { external_user_id: EXTERNAL_USER_ID, merchant: MERCHANT },
+  merchant: { merchant: MERCHANT },
+  user: { external_user_id: EXTERNAL_USER_ID },
+} as const satisfies Readonly<Record<EventVariant, Readonly<Record<string, Shape<unknown>>>>>;
+
+const EXAMPLE_SESSION: Required<SessionFields> = {
+  sessionId: SESSION_ID.example,
+  taskId: TASK_ID.example,
+  externalUserId: EXTERNAL_USER_ID.example,
+  merchant: MERCHANT.example,
+  metadata: METADATA.example,
+};
+const { externalUserId, merchant } = EXAMPLE_SESSION;
+
+export const EXAMPLE_FIELDS: FieldsOfVariant = {
+  session: EXAMPLE_SESSION,
+  userAndMerchant: { externalUserId, merchant },
+  merchant: { merchant },
+  user: { externalUserId },
+};

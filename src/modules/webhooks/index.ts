@@ -1,0 +1,10 @@
+export {
+  EVENT_NAMES,
+  EVENTS,
+  type AnyEvent,
+  type EventName,
+  type EventOf,
+} from './events/event-catalogue.js';
+export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
+export { WebhookPublisher } from './webhook-publisher.js';
+export { webhookDocuments } from './webhooks.document.js';

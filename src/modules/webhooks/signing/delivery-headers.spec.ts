@@ -1,0 +1,51 @@
+import { Webhook } from 'standardwebhooks';
+import { deliveryHeaders, type Delivery } from './delivery-headers.js';
+
+const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
+const DELIVERY: Delivery = {
+  eventId: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
+  event: 'AUTHENTICATED',
+  sessionId: 's-1',
+  body: BODY,
+  now: new Date('2024-03-19T16:15:23.999Z'),
+  secret: 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c',
+};
+
+describe('The headers of a delivery', () => {
+  it('are those of the contract', () => {
+    expect(deliveryHeaders(DELIVERY)).toEqual({
+      'Content-Type': 'application/json',
+      'Content-Length': String(BODY.length),
+      'Encryption-Type': 'HMAC-SHA256',
+      'Service-Signature': expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
+      'User-Agent': 'MerchantConnectivityService-Webhooks/1.0',
+      'webhook-id': DELIVERY.eventId,
+      'webhook-timestamp': '1710864923',
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
+  });
+
+  it('count bytes, not characters', () => {
+    expect(BODY.length).toBeGreaterThan(BODY.toString().length);
+  });
+
+  it('differ in a retry by its time alone', () => {
+    const first = deliveryHeaders(DELIVERY);
+    const retry = deliveryHeaders({ ...DELIVERY, now: new Date('2024-03-19T16:18:23.000Z') });
+    const changed = Object.keys(first).filter((name) => first[name] !== retry[name]);
+    expect(changed).toEqual(['webhook-timestamp', 'webhook-signature']);
+  });
+
+  it('are good for a receiver that uses the library', () => {
+    const headers = deliveryHeaders({ ...DELIVERY, now: new Date() });
+    const receiver = new Webhook(Buffer.from(DELIVERY.secret), { format: 'raw' });
+    expect(receiver.verify(BODY, headers)).toMatchObject({ event: 'AUTHENTICATED' });
+  });
+
+  it('sign no session where there is none', () => {
+    const { sessionId: _, ...withoutSession } = DELIVERY;
+    const [signed, unsigned] = [deliveryHeaders(DELIVERY), deliveryHeaders(withoutSession)];
+    expect(unsigned['Service-Signature']).not.toBe(signed['Service-Signature']);
+    expect(unsigned['webhook-signature']).toBe(signed['webhook-signature']);
+  });
+});

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import type { OpenAPIObject, OperationObject, ParameterObject, RequestBodyObject } from '@nestjs/swagger';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { EVENT_NAMES } from './events/event-catalogue.js';
+import { deliveryHeaders } from './signing/delivery-headers.js';
+
+const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
+const document = JSON.parse(committed) as OpenAPIObject;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as (instance: Ajv2020) => void)(ajv);
+ajv.addSchema(document, 'document');
+
+it('The document has a webhook for each event and for nothing else', () => {
+  expect(Object.keys(document.webhooks ?? {})).toEqual(EVENT_NAMES);
+});
+
+describe.each(EVENT_NAMES)('The webhook %s', (name) => {
+  const operation = document.webhooks?.[name]?.post as OperationObject;
+  const pointer = `document#/webhooks/${name}/post/requestBody/content/application~1json`;
+  const validate: ValidateFunction = ajv.compile({ $ref: `${pointer}/schema` });
+  const example = (operation.requestBody as RequestBodyObject).content['application/json']?.example as object;
+  const parameters = operation.parameters as ParameterObject[];
+
+  it('has an example that keeps its schema', () => {
+    validate(example);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ ...example, event: 'ANOTHER' })).toBe(false);
+  });
+
+  it('names the headers that are sent, with examples that keep their schemas', () => {
+    const sent = deliveryHeaders({
+      eventId: 'id',
+      event: name,
+      body: Buffer.from('{}'),
+      now: new Date(0),
+      secret: 'secret',
+    });
+    const { 'Content-Type': _, ...told } = sent;
+    expect(parameters.map((parameter) => parameter.name)).toEqual(Object.keys(told));
+    for (const { in: place, required, schema, example: value } of parameters) {
+      expect([place, required, ajv.validate(schema as object, value)]).toEqual(['header', true, true]);
+    }
+  });
+
+  it('needs no credentials, is acknowledged with 200, and is told apart from operations', () => {
+    expect(operation.security).toEqual([]);
+    expect(Object.keys(operation.responses)).toEqual(['200', 'default']);
+    expect(operation.tags).toEqual(['Webhooks']);
+    expect(Object.keys(document.paths).join(' ')).not.toMatch(new RegExp(name, 'i'));
+  });
+});

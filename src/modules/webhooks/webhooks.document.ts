@@ -1,0 +1,112 @@
+import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import type { WebhookDocuments } from '../../infrastructure/openapi/index.js';
+import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalogue.js';
+import { eventSchema, examplePayload } from './events/event-document.js';
+import { deliveryHeaders } from './signing/delivery-headers.js';
+
+type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
+
+/** What the API document says of the requests that clients' endpoints get, one for each kind of event. */
+export function webhookDocuments(): WebhookDocuments {
+  return {
+    webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name)])),
+    schemas: Object.fromEntries(EVENT_NAMES.map((name) => [schemaNameOf(name), eventSchema(name)])),
+  };
+}
+
+/** `CARD_UPDATED` -> `CardUpdatedWebhook` */
+const schemaNameOf = (name: EventName): string => `${name.split('_').map(capitalized).join('')}Webhook`;
+/** `CARD_UPDATED` -> `Card updated` */
+const titleOf = (name: EventName): string => capitalized(name.replaceAll('_', ' '));
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+}
+
+const DELIVERY =
+  'Answer 200 within 10 seconds. With any other status, 201 and 204 included, or without an answer, the event is ' +
+  'sent up to two more times, a few minutes apart. The same event may arrive twice and events in any order: ' +
+  'recognise them by `webhook-id`. Verify the signature before you believe it.';
+
+function webhookOf(name: EventName): PathItem {
+  const schemaName = schemaNameOf(name);
+  return {
+    post: {
+      operationId: `receive${schemaName}`,
+      summary: titleOf(name),
+      description: `${EVENTS[name].description}\n\n${DELIVERY}`,
+      security: [],
+      parameters: headersOf(name),
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${schemaName}` },
+            example: examplePayload(name),
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: 'The event has arrived and is not sent again. The body of the answer is ignored.',
+        },
+        default: {
+          description:
+            'The event has not arrived: any other status, 201 and 204 included, makes the service send it again.',
+        },
+      },
+    },
+  };
+}
+
+/** Content-Type is not among them: OpenAPI tells it as the type of the body. */
+const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>> = {
+  'Content-Length': { description: 'Bytes of the body.', schema: { type: 'integer', minimum: 2 } },
+  'Encryption-Type': {
+    description: 'How `Service-Signature` is made.',
+    schema: { type: 'string', enum: ['HMAC-SHA256'] },
+  },
+  'Service-Signature': {
+    description:
+      'Base64 of the HMAC-SHA256, under your client secret, of `Content-Length|<n>|Content-Type|application/json|' +
+      'Encryption-Type|HMAC-SHA256|event|<event>|session_id|<session_id>`; without the last two parts where the ' +
+      'body has no `session_id`. It covers neither the time nor a body of equal length: verify `webhook-signature` too.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' },
+  },
+  'User-Agent': { description: 'Names the service.', schema: { type: 'string' } },
+  'webhook-id': {
+    description: 'Names the event; the same in every attempt. You have had an event whose id you know.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'webhook-timestamp': {
+    description: 'When this attempt was made: seconds since the epoch. Refuse what is older than 5 minutes.',
+    schema: { type: 'integer' },
+  },
+  'webhook-signature': {
+    description:
+      'As in the Standard Webhooks specification: `v1,` and base64 of the HMAC-SHA256 of ' +
+      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is your client secret as it is, in UTF-8.',
+    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=$' },
+  },
+};
+
+/** Not a secret of anybody: its checksum is wrong. */
+const EXAMPLE_SECRET = 'mcs_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+
+/** The headers of the example are those that the service would send with it. */
+function headersOf(event: EventName): ParameterObject[] {
+  const payload = examplePayload(event);
+  const sent = deliveryHeaders({
+    eventId: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
+    event,
+    ...('session_id' in payload && { sessionId: String(payload['session_id']) }),
+    body: Buffer.from(JSON.stringify(payload)),
+    now: new Date(Number(payload['timestamp'])),
+    secret: EXAMPLE_SECRET,
+  });
+  return Object.entries(HEADERS).map(([name, { description, schema }]) => {
+    const value = sent[name] ?? '';
+    const example = schema.type === 'integer' ? Number(value) : value;
+    return { name, in: 'header', required: true, description, schema, example };
+  });
+}
