@@ -47,6 +47,23 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  async failedEvents(
+    endpointId: string,
+    since: Date,
+    { after, most }: { readonly after: string | undefined; readonly most: number },
+  ): Promise<string[]> {
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      `SELECT webhook_event_id AS id FROM request_log
+        WHERE webhook_endpoint_id = $1 AND created_at >= $2 AND ($3::uuid IS NULL OR webhook_event_id > $3)
+        GROUP BY webhook_event_id
+       HAVING bool_and(reason IS NOT NULL)
+        ORDER BY webhook_event_id
+        LIMIT $4`,
+      [endpointId, since, after, most],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   async rotate(now: Date, retentionDays: number): Promise<void> {
     await this.partitions.rotate('request_log', now, retentionDays);
   }

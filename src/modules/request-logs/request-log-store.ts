@@ -40,6 +40,16 @@ export interface NewRequestLogEntry {
 export abstract class RequestLogStore {
   /** Writes all entries, durably, or none; within the caller's transaction where there is one. */
   abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
+  /**
+   * Events that an endpoint was sent since a time and has not received once, in the order of their ids.
+   *
+   * @param page behind which id, and how many at most
+   */
+  abstract failedEvents(
+    endpointId: string,
+    since: Date,
+    page: { readonly after: string | undefined; readonly most: number },
+  ): Promise<string[]>;
   /** Makes room for the entries of the coming days and lets go of those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
 }

@@ -8,3 +8,4 @@ export {
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
+export { WebhookDeliveryOperationsModule, WebhookEngineModule, WebhooksModule } from './webhooks.module.js';

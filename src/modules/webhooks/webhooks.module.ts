@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
+import { DeliveriesController } from './deliveries/deliveries.controller.js';
+import { Deliveries } from './deliveries/deliveries.service.js';
 import { Attempts } from './engine/attempts.js';
 import { DeliveryEngine } from './engine/delivery-engine.js';
 import { DeliveryQueue } from './engine/delivery-queue.js';
@@ -25,9 +27,25 @@ import { WebhookPublisher } from './webhook-publisher.js';
     LaneCalls,
     Attempts,
   ],
-  exports: [WebhookPublisher, QueueingWebhookPublisher, DeliveryQueue, DeliveryQueueRepository, Attempts],
+  exports: [
+    WebhookPublisher,
+    QueueingWebhookPublisher,
+    WebhookEventsRepository,
+    DeliveryQueue,
+    DeliveryQueueRepository,
+    LaneCalls,
+    Attempts,
+  ],
 })
 export class WebhooksModule {}
+
+/** What people do about deliveries, apart: only where the dashboard API is served. */
+@Module({
+  imports: [WebhooksModule, WebhookEndpointsModule],
+  controllers: [DeliveriesController],
+  providers: [Deliveries],
+})
+export class WebhookDeliveryOperationsModule {}
 
 /** The engine, apart: only in processes that do the background work. */
 @Module({ imports: [WebhooksModule], providers: [DeliveryEngine] })

@@ -75,10 +75,11 @@ export class Attempts {
     });
     const connections = this.configuration.endpointConcurrency;
     const result = await this.http.post({ url, headers, body, connections });
-    const { statusCode, failure, retryAfterSeconds, phases } = result;
+    const { statusCode, failure, explanation, retryAfterSeconds, phases } = result;
     return {
       statusCode,
       reason: failure ?? (statusCode === OK ? null : 'NON_200'),
+      ...(explanation !== null && { explanation }),
       ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
       phases,
     };

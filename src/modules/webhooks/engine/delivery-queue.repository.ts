@@ -88,6 +88,23 @@ export class DeliveryQueueRepository {
     );
   }
 
+  /** Adds those of the events that are kept and not in the queue already. @returns how many */
+  async addAgain(
+    endpoint: { readonly id: string; readonly url: string },
+    eventIds: readonly string[],
+    attemptsAllowed: number,
+  ): Promise<number> {
+    const added = await this.transaction.manager.query<object[]>(
+      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+       SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
+        WHERE id = ANY ($4)
+          AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
+       RETURNING 1`,
+      [endpoint.id, endpoint.url, attemptsAllowed, eventIds],
+    );
+    return added.length;
+  }
+
   /** Tells the lanes that deliveries are due, and the workers that lanes are. After the commit, never before it. */
   async wake(endpointIds: readonly string[]): Promise<void> {
     await this.transaction.manager.query(

@@ -35,6 +35,8 @@ export interface Outcome {
   /** Null when it succeeded, which is status 200 and nothing else. */
   readonly reason: FailureReason | null;
   readonly retryAfterMilliseconds?: number;
+  /** Why no answer came, for people. */
+  readonly explanation?: string;
   readonly phases: RequestPhases;
 }
 

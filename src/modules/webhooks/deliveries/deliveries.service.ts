@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { RequestLogStore } from '../../request-logs/index.js';
+import { WebhookEndpoints, type OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
+import { Attempts } from '../engine/attempts.js';
+import type { ClaimedDelivery, Outcome } from '../engine/delivery.js';
+import { DeliveryQueueRepository } from '../engine/delivery-queue.repository.js';
+import { LaneCalls } from '../engine/lane-calls.js';
+import { WebhookDeliveriesConfiguration } from '../engine/webhook-deliveries.configuration.js';
+import { QueueingWebhookPublisher } from '../engine/webhook-publisher.service.js';
+import { WebhookEventsRepository } from '../engine/webhook-events.repository.js';
+import type { EventName } from '../events/event-catalogue.js';
+import { exampleEvent } from '../events/event-document.js';
+import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
+
+export const UNKNOWN_EVENT = 'The selected event id is invalid.';
+const EVENTS_PER_STATEMENT = 1_000;
+
+/** What people do about deliveries beside waiting for them. */
+@Injectable()
+export class Deliveries {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly publisher: QueueingWebhookPublisher,
+    private readonly events: WebhookEventsRepository,
+    private readonly queue: DeliveryQueueRepository,
+    private readonly lanes: LaneCalls,
+    private readonly attempts: Attempts,
+    private readonly requestLog: RequestLogStore,
+    private readonly transaction: Transaction,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+  ) {}
+
+  /** One attempt, made here and now as the engine makes them. */
+  async test(
+    caller: DashboardCaller,
+    id: string,
+    event: EventName = 'AUTHENTICATED',
+  ): Promise<TestedWebhookEndpointResponse> {
+    const delivery = await this.claimedTest(await this.endpoints.require(caller, id), event);
+    const outcome = await this.attempts.make(delivery);
+    return {
+      event_id: delivery.event.id,
+      received: outcome.reason === null,
+      status_code: outcome.statusCode,
+      reason: outcome.reason,
+      message: this.messageAbout(outcome),
+      latency_ms: outcome.phases.total,
+    };
+  }
+
+  @Transactional()
+  async redeliver(caller: DashboardCaller, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
+    const endpoint = await this.endpoints.require(caller, id);
+    const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
+    if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
+    await this.queue.add(event, [endpoint], this.attemptsAllowed);
+    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+    return { queued: 1 };
+  }
+
+  /** Of rivals who recover the same, one after the other finds what is left. */
+  @Transactional()
+  async recover(caller: DashboardCaller, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
+    const endpoint = await this.endpoints.require(caller, id);
+    await this.transaction.lock(`webhook-recovery:${endpoint.id}`);
+    let queued = 0;
+    let eventIds: string[] = [];
+    do {
+      const page = { after: eventIds.at(-1), most: EVENTS_PER_STATEMENT };
+      eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
+      queued += await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
+    } while (eventIds.length === EVENTS_PER_STATEMENT);
+    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+    return { queued };
+  }
+
+  @Transactional()
+  private async claimedTest(endpoint: OwnedWebhookEndpoint, name: EventName): Promise<ClaimedDelivery> {
+    const { clientId, environment } = endpoint.client;
+    const event = this.publisher.newEvent({ clientId, environment }, exampleEvent(name));
+    await this.events.add(event);
+    return this.queue.addClaimed(event, endpoint);
+  }
+
+  private get attemptsAllowed(): number {
+    return 1 + this.configuration.retryDelays.length;
+  }
+
+  private messageAbout({ statusCode, reason, explanation }: Outcome): string {
+    if (reason === null) return 'The endpoint received the event.';
+    if (reason !== 'NON_200') return explanation ?? 'The endpoint did not answer.';
+    const retries = this.configuration.retryDelays.length;
+    const times = retries === 2 ? 'twice more' : `${retries} times more`;
+    return `The endpoint answered ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
+  }
+}
