@@ -31,6 +31,7 @@ import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
+import { WebhookEndpointOperationsModule } from './modules/webhook-endpoints/index.js';
 
 const INFRASTRUCTURE = [
   TimeModule,
@@ -66,6 +67,7 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
     MerchantOperationsModule,
     OrganizationOperationsModule,
     ApiClientOperationsModule,
+    WebhookEndpointOperationsModule,
   ],
   careers: [CareersModule],
 };

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
 import { DASHBOARD_OPERATIONS, NOBODY, PNG, type TestedDashboardOperation } from '../support/operations.js';
@@ -23,6 +24,8 @@ const INSUFFICIENT_SCOPE = error(
   'INSUFFICIENT_SCOPE',
   'No access token is good for this operation: log in to the dashboard.',
 );
+const lackOf = (scope: Scope) =>
+  error('INVALID_REQUEST', 'INSUFFICIENT_SCOPE', `The access token lacks the scope ${scope}.`);
 const INVALID_ACCESS_TOKEN = error(
   'INVALID_INPUT',
   'INVALID_ACCESS_TOKEN',
@@ -36,7 +39,7 @@ let admin: Login;
 let member: Login;
 /** The owner of another organization. */
 let stranger: Login;
-let tokenOf: (login: Login) => Promise<string>;
+let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
   service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
@@ -72,6 +75,7 @@ async function everything(): Promise<Record<string, unknown>> {
     'merchant_visibility',
     'api_client',
     'api_secret',
+    'webhook_endpoint',
     'audit_log',
   ];
   const state: Record<string, unknown> = { mails: mails() };
@@ -103,22 +107,22 @@ it('docs/dashboard-api.md says who may do what', () => {
   const page = readFileSync(new URL('../../docs/dashboard-api.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
-  expect(cells.map(([, route, , role, fresh, action]) => [route, role, fresh, action])).toEqual(
-    DASHBOARD_OPERATIONS.map(({ method, path, role, isFresh, action }) => [
+  expect(cells.map(([, route, , role, credentials, action]) => [route, role, credentials, action])).toEqual(
+    DASHBOARD_OPERATIONS.map(({ method, path, role, isFresh, scope, action }) => [
       `\`${method} ${path
         .replace(/\?.*/, '')
         .replace(/(?<=api-clients\/)[^/]+/, '{client_id}')
         .replace(NOBODY, '{id}')
         .replace('999999', '{id}')}\``,
       role,
-      isFresh ? 'yes' : '',
+      scope ? `\`${scope}\`` : isFresh ? 'yes' : '',
       action ? `\`${action}\`` : '',
     ]),
   );
 });
 
 describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
-  const { role, action, body, method } = operation;
+  const { role, action, scope, body, method } = operation;
 
   it('is for people who are logged in, whatever the body', async () => {
     const bodies = body === undefined ? [undefined] : [body, 'not json', { large: 'x'.repeat(600_000) }];
@@ -134,16 +138,28 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     }
   });
 
-  it('takes no access token, neither a made-up one nor one of an owner', async () => {
+  it('takes no access token that is made up, nor that of an owner without the scope', async () => {
     const madeUp = await call(operation, { token: 'made-up', login: owner });
     expect([madeUp.status, madeUp.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     const before = await everything();
-    const answer = await call(operation, { token: await tokenOf(owner) });
-    expect([answer.status, answer.body]).toEqual([403, INSUFFICIENT_SCOPE]);
+    const token = await tokenOf(
+      owner,
+      SCOPES.filter((each) => each !== scope),
+    );
+    const answer = await call(operation, { token });
+    expect([answer.status, answer.body]).toEqual([403, scope ? lackOf(scope) : INSUFFICIENT_SCOPE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
     const { audit_log: _, ...after } = await everything();
     expect(before).toMatchObject(after);
   });
+
+  if (scope) {
+    it('takes an access token of a member with the scope alone', async () => {
+      const answer = await call(operation, { token: await tokenOf(member, [scope]) });
+      expect(answer.status).toBe(operation.isAboutNobody ? 404 : 200);
+      if (!operation.isAboutNobody) await service.database.query('DELETE FROM webhook_endpoint');
+    });
+  }
 
   it.each(['admin', 'member'] as const)('looks at the role (%s)', async (name) => {
     const login = { admin, member }[name];
@@ -185,7 +201,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
         const path = operation.path.replace(NOBODY, id).replace('999999', id);
         const answer = await call({ ...operation, path }, { login: stranger });
         expect([path, answer.status]).toEqual([path, 404]);
-        expect(answer.body['error_code']).toMatch(/^(?:USER_)?NOT_FOUND$/);
+        expect(answer.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_)?NOT_FOUND$/);
       }
       expect(await everything()).toEqual(before);
     });
@@ -250,6 +266,13 @@ const ofClient = (action: string) => ({
   path: `/api-clients/${clientId()}/secret/${action}`,
   target: { name: clientId(), environment: 'development' as const },
 });
+
+/** Of an environment that has none, or the tenth of them would be the last. */
+const newEndpoint = async (): Promise<[id: string, url: string]> => {
+  await service.database.query('DELETE FROM webhook_endpoint');
+  const url = `https://${unique()}.example.com/`;
+  return [await created('/webhook-endpoints/create', { environment: 'development', url }), url];
+};
 
 const ACTIONS: readonly Action[] = [
   {
@@ -401,6 +424,33 @@ const ACTIONS: readonly Action[] = [
       return ofClient('activate');
     },
   },
+  {
+    operationId: 'createWebhookEndpoint',
+    prepare: async () => {
+      await service.database.query('DELETE FROM webhook_endpoint');
+      const url = `https://${unique()}.example.com/`;
+      return { body: { environment: 'development', url }, target: { name: url, environment: 'development' } };
+    },
+  },
+  {
+    operationId: 'updateWebhookEndpoint',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => {
+      const [id] = await newEndpoint();
+      const url = `https://${unique()}.example.com/`;
+      const target = { name: url, environment: 'development' as const };
+      return { path: `/webhook-endpoints/${id}`, body: { url }, target };
+    },
+  },
+  {
+    operationId: 'deleteWebhookEndpoint',
+    isOwned: true,
+    prepare: async () => {
+      const [id, name] = await newEndpoint();
+      return { path: `/webhook-endpoints/${id}`, target: { name, environment: 'development' } };
+    },
+  },
 ];
 
 describe('What is done', () => {
@@ -470,7 +520,13 @@ it('another organization sees none of this one’s things in its lists', async (
   await newDomain();
   await newConfiguration();
   await newGrant();
-  for (const path of ['/allowlisted-domains', '/saml-configurations', '/access-grants'])
+  await newEndpoint();
+  for (const path of [
+    '/allowlisted-domains',
+    '/saml-configurations',
+    '/access-grants',
+    '/webhook-endpoints?environment=development',
+  ])
     expect([path, (await service.call(path, { login: stranger })).body]).toEqual([path, []]);
   const users = await service.call<{ email: string }[]>('/users', { login: stranger });
   expect(users.body).toHaveLength(2);

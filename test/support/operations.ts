@@ -1,4 +1,4 @@
-import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
+import type { DashboardRole, Scope } from '../../src/infrastructure/auth/index.js';
 import type { AuditAction } from '../../src/modules/audit-logs/index.js';
 import { samlMetadata } from './saml.js';
 
@@ -80,13 +80,15 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
 
-/** An operation of the dashboard API for a person who is logged in, about something that nobody has. */
+/** An operation of the dashboard API, mostly about something that nobody has. */
 export interface TestedDashboardOperation extends TestedOperation {
   readonly credentials: 'login';
   readonly method: string;
   /** The least role that may. */
   readonly role: DashboardRole;
   readonly action?: AuditAction;
+  /** What an access token needs. Without it the operation is for a person who is logged in. */
+  readonly scope?: Scope;
   /** Whether the login must not be older than 5 minutes. */
   readonly isFresh?: true;
   /** Whether the path or the body names something that nobody has, so that the answer is 404. */
@@ -96,7 +98,7 @@ export interface TestedDashboardOperation extends TestedOperation {
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
 export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-type Details = Pick<TestedDashboardOperation, 'role' | 'action' | 'isFresh' | 'isAboutNobody' | 'body'>;
+type Details = Omit<TestedDashboardOperation, 'id' | 'method' | 'path' | 'credentials'>;
 const operation = (id: string, route: string, details: Details): TestedDashboardOperation => {
   const [method = '', path = ''] = route.split(' ');
   return { id, method, path, credentials: 'login', ...details };
@@ -217,6 +219,34 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     role: 'admin',
     action: 'secret.rotate',
     isFresh: true,
+    isAboutNobody: true,
+  }),
+  operation('listWebhookEndpoints', 'GET /webhook-endpoints?environment=production', {
+    role: 'member',
+    scope: 'webhook_endpoints:read',
+  }),
+  operation('getWebhookEndpoint', `GET /webhook-endpoints/${NOBODY}`, {
+    role: 'member',
+    scope: 'webhook_endpoints:read',
+    isAboutNobody: true,
+  }),
+  operation('createWebhookEndpoint', 'POST /webhook-endpoints/create', {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    action: 'webhook.create',
+    body: { ...PRODUCTION, url: 'https://hooks.example.com/', description: 'A test' },
+  }),
+  operation('updateWebhookEndpoint', `PATCH /webhook-endpoints/${NOBODY}`, {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    action: 'webhook.update',
+    isAboutNobody: true,
+    body: { url: 'https://hooks.example.com/', description: 'A test' },
+  }),
+  operation('deleteWebhookEndpoint', `DELETE /webhook-endpoints/${NOBODY}`, {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    action: 'webhook.delete',
     isAboutNobody: true,
   }),
 ];

@@ -3,7 +3,7 @@ import { redactText } from './redaction.js';
 const MASK = '***';
 /** Names of parameters whose values are for nobody's eyes, wherever the word stands in the name. */
 const SECRET_NAME =
-  /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac/i;
+  /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac|(?:^|[^a-z])pin(?:$|[^a-z])/i;
 /** What people make by machine and not by hand: long, and of letters and digits mixed. */
 const SECRET_VALUE = /^(?=.*\d)(?=.*[A-Za-z])[\w~+=.%-]{20,}$/;
 const HEX_OR_BASE64 = /^(?:[0-9a-f]{16,}|[A-Za-z0-9+/_=-]{32,})$/i;

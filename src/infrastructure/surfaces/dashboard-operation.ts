@@ -57,7 +57,7 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
 /** What a token, or a login in its place, may be refused for. */
 const FORBIDDEN_TOKENS = {
   any: [],
-  scope: [INSUFFICIENT_SCOPE],
+  scope: [INSUFFICIENT_SCOPE, withMessages(NO_ACCESS, FORGED)],
   none: [withMessages(INSUFFICIENT_SCOPE, NO_TOKEN), withMessages(NO_ACCESS, FORGED)],
 };
 

@@ -13,6 +13,8 @@ export interface FieldOptions {
   readonly required?: boolean | { readonly unless: string };
   /** The value of an absent field. */
   readonly default?: unknown;
+  /** Whether `null` and blank text clear the field, where an absent one stays as it is: in a PATCH. */
+  readonly clearable?: true;
   /** What the API document says of the field. */
   readonly document: ApiPropertyOptions;
 }
@@ -34,12 +36,16 @@ export function Field(options: FieldOptions): PropertyDecorator {
     mandatory === true
       ? ApiProperty(document)
       : ApiPropertyOptional({ ...document, ...NULLABLE_IN[options.in ?? 'body'] } as ApiPropertyOptions),
-    Transform(({ value }) => (isMissing(value) ? options.default : value)),
+    Transform(({ value }) => (isMissing(value) ? missingValue(value, options) : value)),
     validated((value, field) => {
       if (isMissing(value)) return absence(mandatory, field);
       return firstViolation(value, field, options.rules);
     }),
   );
+}
+
+function missingValue(value: unknown, options: FieldOptions): unknown {
+  return options.clearable && value !== undefined ? null : options.default;
 }
 
 function absence(mandatory: boolean | { readonly unless: string }, field: FieldContext): string | undefined {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { ServiceConfiguration } from '../../infrastructure/config/index.js';
+import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 /** A client as others know it, without its secrets. */
@@ -18,7 +19,18 @@ export class ApiClientDirectory {
   ) {}
 
   async find(clientId: string): Promise<KnownClient | undefined> {
-    const client = isUUID(clientId) ? await this.repository.client(clientId) : null;
+    return this.known(isUUID(clientId) ? await this.repository.client(clientId) : null);
+  }
+
+  /** The one client that an organization has in an environment. */
+  async ofOrganization(
+    organizationId: string,
+    environment: PlatformEnvironment,
+  ): Promise<KnownClient | undefined> {
+    return this.known(await this.repository.clientIn(organizationId, environment));
+  }
+
+  private known(client: ApiClient | null): KnownClient | undefined {
     const { pinnedEnvironment } = this.configuration;
     if (!client || (pinnedEnvironment && client.environment !== pinnedEnvironment)) return undefined;
     const { id, organizationId, environment } = client;

@@ -48,6 +48,10 @@ export class ApiClientsRepository {
     return this.transaction.manager.findOneBy(ApiClient, { organizationId, id: clientId });
   }
 
+  async clientIn(organizationId: string, environment: PlatformEnvironment): Promise<ApiClient | null> {
+    return this.transaction.manager.findOneBy(ApiClient, { organizationId, environment });
+  }
+
   async credentialsOf(clientId: string, now: Date): Promise<ClientCredentials | undefined> {
     const [row] = await this.transaction.manager.query<ClientCredentials[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,

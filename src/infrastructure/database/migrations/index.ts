@@ -14,6 +14,7 @@ import { CreateAllowlistedDomains1790000000014 } from './1790000000014-create-al
 import { CreateSamlConfigurations1790000000015 } from './1790000000015-create-saml-configurations.js';
 import { CreateMerchantVisibility1790000000016 } from './1790000000016-create-merchant-visibility.js';
 import { AddAccountToOrganizations1790000000017 } from './1790000000017-add-account-to-organizations.js';
+import { CreateWebhookEndpoints1790000000018 } from './1790000000018-create-webhook-endpoints.js';
 import { CreateWebhookDeliveries1790000000020 } from './1790000000020-create-webhook-deliveries.js';
 import { AddAttemptsToRequestLogs1790000000021 } from './1790000000021-add-attempts-to-request-logs.js';
 
@@ -35,6 +36,7 @@ export const MIGRATIONS = [
   CreateSamlConfigurations1790000000015,
   CreateMerchantVisibility1790000000016,
   AddAccountToOrganizations1790000000017,
+  CreateWebhookEndpoints1790000000018,
   CreateWebhookDeliveries1790000000020,
   AddAttemptsToRequestLogs1790000000021,
 ];

@@ -1,0 +1,29 @@
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { MOST_ENDPOINTS } from './webhook-endpoint-limits.js';
+
+export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind({
+  status: 404,
+  type: 'WEBHOOK_ENDPOINT_ERROR',
+  code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
+  when: 'There is no webhook endpoint with this id, or it belongs to another organization.',
+  message: 'There is no webhook endpoint with this id.',
+});
+
+export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = new ErrorKind({
+  status: 409,
+  type: 'WEBHOOK_ENDPOINT_ERROR',
+  code: 'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
+  when: 'The environment has a webhook endpoint with the same URL.',
+  message: 'There is a webhook endpoint with this URL in this environment already.',
+});
+
+export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind({
+  status: 409,
+  type: 'WEBHOOK_ENDPOINT_ERROR',
+  code: 'WEBHOOK_ENDPOINT_LIMIT_REACHED',
+  when: `The environment has ${MOST_ENDPOINTS} webhook endpoints already.`,
+  message: `The environment has ${MOST_ENDPOINTS} webhook endpoints already, which is all that it may have.`,
+});
+
+export const NOT_PUBLIC = 'The url field must be a public https URL.';
+export const ENVIRONMENT_UNKNOWN_HERE = 'The selected environment is invalid.';

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookEndpointsController } from './webhook-endpoints.controller.js';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
+import { WebhookEndpoints } from './webhook-endpoints.service.js';
+
+/** For whoever sends to the endpoints. */
+@Module({
+  imports: [TypeOrmModule.forFeature([WebhookEndpoint]), ApiClientsModule, AuditLogsModule],
+  providers: [WebhookEndpoints, WebhookEndpointsRepository],
+  exports: [WebhookEndpoints],
+})
+export class WebhookEndpointsModule {}
+
+/** Operation 7 and its siblings, apart: only where the dashboard API is served. */
+@Module({ imports: [WebhookEndpointsModule, AuditLogsModule], controllers: [WebhookEndpointsController] })
+export class WebhookEndpointOperationsModule {}

@@ -1,0 +1,474 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { WebhookEndpoints } from '../../src/modules/webhook-endpoints/index.js';
+import { auditedBy, auditEntries } from '../support/audited.js';
+import { accessToken } from '../support/device-flow.js';
+import { NOBODY } from '../support/operations.js';
+import {
+  error,
+  invalidField,
+  startTestApp,
+  type Answer,
+  type CallOptions,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+
+const ALREADY_EXISTS = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
+  'There is a webhook endpoint with this URL in this environment already.',
+);
+const LIMIT_REACHED = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_LIMIT_REACHED',
+  'The environment has 10 webhook endpoints already, which is all that it may have.',
+);
+const NOT_FOUND = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  'There is no webhook endpoint with this id.',
+);
+const MISMATCH = error(
+  'INVALID_REQUEST',
+  'ENVIRONMENT_MISMATCH',
+  'The environment must be that of the access token.',
+);
+const NOT_PUBLIC = 'The url field must be a public https URL.';
+const URL_TOO_LONG = 'The url field must not be greater than 2083 characters.';
+const DESCRIPTION_TOO_LONG = 'The description field must not be greater than 255 characters.';
+const READ = 'webhook_endpoints:read';
+const WRITE = 'webhook_endpoints:write';
+
+interface Endpoint extends Record<string, unknown> {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string | null;
+}
+type Environment = 'development' | 'production';
+
+let service: TestApp;
+let member: Login;
+/** The owner of another organization. */
+let stranger: Login;
+/** Of a member, for development, with both scopes. */
+let token: string;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    TRUSTED_PROXY_HOPS: '1',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  });
+  member = await service.login('member');
+  const { id } = await service.anotherOrganization();
+  stranger = await service.login('owner', id);
+  token = await accessToken(service, member, service.development, `${READ} ${WRITE}`);
+});
+afterAll(() => service.close());
+beforeEach(() => service.database.query('DELETE FROM webhook_endpoint'));
+
+let number = 0;
+const someUrl = (): string => `https://n${(number += 1)}.example.com/`;
+
+const create = (body: unknown, as: CallOptions = { token }) =>
+  service.call<Endpoint>('/webhook-endpoints/create', { body, ...as });
+const list = async (environment: Environment = 'development', as: CallOptions = { token }) =>
+  (await service.call<Endpoint[]>(`/webhook-endpoints?environment=${environment}`, as)).body;
+const get = (id: string, as: CallOptions = { token }) =>
+  service.call<Endpoint>(`/webhook-endpoints/${id}`, as);
+const patch = (id: string, body: unknown, as: CallOptions = { token }) =>
+  service.call<Endpoint>(`/webhook-endpoints/${id}`, { method: 'PATCH', body, ...as });
+const remove = (id: string, as: CallOptions = { token }) =>
+  service.call<Endpoint>(`/webhook-endpoints/${id}`, { method: 'DELETE', ...as });
+
+async function created(body: object = {}, as: CallOptions = { token }): Promise<Endpoint> {
+  const answer = await create({ environment: 'development', url: someUrl(), ...body }, as);
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+const rows = () => service.database.query('SELECT * FROM webhook_endpoint ORDER BY id');
+const countOf = (answers: readonly Answer<unknown>[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+describe('Operation 7: create webhook endpoint', () => {
+  it('answers the endpoint', async () => {
+    const before = Date.now();
+    const { status, body } = await create({
+      environment: 'development',
+      url: 'https://hooks.example.com/merchants',
+      description: 'Card updates',
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
+      url: 'https://hooks.example.com/merchants',
+      description: 'Card updates',
+      environment: 'development',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    });
+    expect(Object.keys(body)).toEqual(['id', 'url', 'description', 'environment', 'created_at']);
+    expect(Date.parse(String(body['created_at']))).toBeGreaterThanOrEqual(before);
+    expect(await rows()).toMatchObject([{ id: body.id, client_id: service.development.clientId }]);
+    expect((await get(body.id)).body).toEqual(body);
+    expect(await list()).toEqual([body]);
+  });
+
+  it.each([
+    [{}, null],
+    [{ description: null }, null],
+    [{ description: ' ' }, null],
+    [{ description: '😀'.repeat(255) }, '😀'.repeat(255)],
+    [{ unknown_member: 1 }, null],
+  ])('needs no description (%#)', async (body, description) => {
+    expect((await created(body)).description).toBe(description);
+  });
+
+  it.each([
+    ['https://EXAMPLE.com', 'https://example.com/'],
+    ['https://example.com:443/a/../b#c', 'https://example.com/b'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+    ['https://example.com:8443/?a=b', 'https://example.com:8443/?a=b'],
+  ])('keeps %s as %s, and takes it once', async (written, normal) => {
+    expect((await created({ url: written })).url).toBe(normal);
+    for (const url of [written, normal]) {
+      const { status, body } = await create({ environment: 'development', url });
+      expect([status, body]).toEqual([409, ALREADY_EXISTS]);
+    }
+  });
+
+  it('takes the longest URL, whatever is in it', async () => {
+    const start = 'https://example.com/';
+    const url =
+      start +
+      randomBytes(2_000)
+        .toString('base64url')
+        .slice(0, 2083 - start.length);
+    expect((await created({ url })).url).toBe(url);
+  });
+
+  it.each([
+    [{ environment: undefined }, 'The environment field is required.'],
+    [{ environment: 'staging' }, 'The selected environment is invalid.'],
+    [{ environment: 1 }, 'The selected environment is invalid.'],
+    [{ environment: ['development'] }, 'The selected environment is invalid.'],
+    [{ url: undefined }, 'The url field is required.'],
+    [{ url: null }, 'The url field is required.'],
+    [{ url: ' ' }, 'The url field is required.'],
+    [{ url: 7 }, 'The url field must be a string.'],
+    [{ url: ['https://example.com'] }, 'The url field must be a string.'],
+    [
+      { url: 'https://example.com/\0' },
+      'The url field must not contain null characters or unpaired surrogates.',
+    ],
+    [{ url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
+    // Shorter than that, but not as the URL Standard writes it.
+    [{ url: `https://example.com/${'ä'.repeat(400)}` }, URL_TOO_LONG],
+    [{ url: 'http://example.com/' }, NOT_PUBLIC],
+    [{ url: 'https://127.0.0.1/' }, NOT_PUBLIC],
+    [{ url: 'https://0x7f.1/' }, NOT_PUBLIC],
+    [{ url: 'https://localhost/' }, NOT_PUBLIC],
+    [{ url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
+    [{ url: 'example.com' }, NOT_PUBLIC],
+    [{ description: 7 }, 'The description field must be a string.'],
+    [{ description: '\0' }, 'The description field must not contain null characters or unpaired surrogates.'],
+    [{ description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    [{ description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    // One problem per answer: the first in the order of the fields.
+    [{ environment: 'x', url: 7, description: 7 }, 'The selected environment is invalid.'],
+    [{ url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
+  ])('refuses a body (%#)', async (change, message) => {
+    const { status, body } = await create({ environment: 'development', url: someUrl(), ...change });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('takes a URL once from 20 rivals', async () => {
+    const entries = await auditedBy(service, async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          create({ environment: 'development', url: 'https://rivals.example.com' }),
+        ),
+      );
+      expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([1, 19]);
+      for (const { body } of answers.filter(({ status }) => status === 409))
+        expect(body).toEqual(ALREADY_EXISTS);
+    });
+    expect(entries).toEqual(['webhook.create success https://rivals.example.com/']);
+  });
+
+  it('takes ten of 25 rivals, in each environment by itself', async () => {
+    for (const environment of ['development', 'production'] as const) {
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, () => create({ environment, url: someUrl() }, { login: member })),
+      );
+      expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([10, 15]);
+      for (const { body } of answers.filter(({ status }) => status === 409))
+        expect(body).toEqual(LIMIT_REACHED);
+      expect(await list(environment, { login: member })).toHaveLength(10);
+    }
+    const [first] = await list();
+    const again = await create({ environment: 'development', url: first?.url });
+    expect([again.status, again.body]).toEqual([409, ALREADY_EXISTS]);
+    await remove(String(first?.id));
+    expect((await create({ environment: 'development', url: first?.url })).status).toBe(200);
+    expect((await create({ environment: 'development', url: someUrl() })).body).toEqual(LIMIT_REACHED);
+    expect((await created({}, { login: stranger })).url).toMatch(/^https/);
+  });
+});
+
+describe('Webhook endpoints', () => {
+  it('are listed in the order in which they were created, each environment by itself', async () => {
+    const urls: string[] = [];
+    for (let count = 0; count < 3; count += 1) urls.push((await created()).url);
+    const production = await created({ environment: 'production' }, { login: member });
+    expect((await list()).map(({ url }) => url)).toEqual(urls);
+    expect(await list('production', { login: member })).toEqual([production]);
+  });
+
+  it('are listed of a known environment alone', async () => {
+    for (const [query, message] of [
+      ['', 'The environment field is required.'],
+      ['?environment=', 'The environment field is required.'],
+      ['?environment=staging', 'The selected environment is invalid.'],
+      ['?environment=development&page=2', 'The query parameter page is not known.'],
+    ]) {
+      const { status, body } = await service.call(`/webhook-endpoints${query}`, { token });
+      expect([query, status, body]).toEqual([query, 400, invalidField(String(message))]);
+    }
+  });
+
+  it('may have the same URL in both environments', async () => {
+    const { url } = await created();
+    await created({ url, environment: 'production' }, { login: member });
+    expect(await rows()).toHaveLength(2);
+  });
+
+  it('are for tokens of their environment, and for logins', async () => {
+    const production = await accessToken(service, member, service.production, `${READ} ${WRITE}`);
+    const { id } = await created();
+    const before = await rows();
+    const refused = [
+      await create({ environment: 'development', url: someUrl() }, { token: production }),
+      await service.call('/webhook-endpoints?environment=development', { token: production }),
+      await get(id, { token: production }),
+      await patch(id, { description: 'x' }, { token: production }),
+      await remove(id, { token: production }),
+    ];
+    for (const { status, body } of refused) expect([status, body]).toEqual([403, MISMATCH]);
+    expect(await rows()).toEqual(before);
+    // Whatever else is wrong with what it wants to make of it.
+    expect((await patch(id, { url: 'x' }, { token: production })).status).toBe(403);
+    for (const role of ['owner', 'admin', 'member'] as const) {
+      const login = await service.login(role);
+      expect((await patch(id, { description: role }, { login })).body.description).toBe(role);
+    }
+    expect((await remove(id, { login: member })).status).toBe(200);
+  });
+
+  it('are read and written by scope', async () => {
+    const { id } = await created();
+    const reader = { token: await accessToken(service, member, service.development, READ) };
+    const writer = { token: await accessToken(service, member, service.development, WRITE) };
+    expect((await get(id, reader)).status).toBe(200);
+    expect(await list('development', reader)).toHaveLength(1);
+    for (const [answer, scope] of [
+      [await get(id, writer), READ],
+      [await create({}, reader), WRITE],
+      [await patch(id, { description: 'x' }, reader), WRITE],
+      [await remove(id, reader), WRITE],
+    ] as const) {
+      expect([answer.status, answer.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+      expect(answer.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
+    }
+    expect((await remove(id, writer)).status).toBe(200);
+  });
+
+  it('of another organization are not there, and stay as they are', async () => {
+    const { id } = await created();
+    const before = await rows();
+    const entries = await auditedBy(service, async () => {
+      for (const answer of [
+        await get(id, { login: stranger }),
+        await patch(id, { url: someUrl() }, { login: stranger }),
+        await patch(id, { url: 'not even a URL' }, { login: stranger }),
+        await remove(id, { login: stranger }),
+      ])
+        expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
+    });
+    expect(entries).toEqual([]);
+    expect(await rows()).toEqual(before);
+    expect(await list('development', { login: stranger })).toEqual([]);
+    const absent = await get(NOBODY);
+    expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
+  });
+});
+
+describe('A change', () => {
+  it.each([
+    [{}, 'The first'],
+    [{ description: 'The second' }, 'The second'],
+    [{ description: null }, null],
+    [{ description: '  ' }, null],
+    [{ url: null }, 'The first'],
+    [{ url: ' ', description: 'x' }, 'x'],
+    [{ environment: 'production', id: NOBODY, created_at: 0 }, 'The first'],
+  ])('of %j leaves the description %j', async (body, description) => {
+    const endpoint = await created({ description: 'The first' });
+    const answer = await patch(endpoint.id, body);
+    expect([answer.status, answer.body]).toEqual([200, { ...endpoint, description }]);
+    expect((await get(endpoint.id)).body).toEqual(answer.body);
+  });
+
+  it('of the URL leaves the rest', async () => {
+    const endpoint = await created({ description: 'The first' });
+    const { status, body } = await patch(endpoint.id, { url: 'https://OTHER.example.com' });
+    expect([status, body]).toEqual([200, { ...endpoint, url: 'https://other.example.com/' }]);
+    expect(await list()).toEqual([body]);
+  });
+
+  it('leaves an entry when something changed, and only then', async () => {
+    const { id, url } = await created({ description: 'The first' });
+    const entries = await auditedBy(service, async () => {
+      await patch(id, { url: url.toUpperCase(), description: 'The first' });
+      await patch(id, {});
+      await patch(id, { url: 'http://example.com' });
+      await patch(id, { description: null });
+      await patch(id, { description: null });
+    });
+    expect(entries).toEqual([`webhook.update success ${url}`]);
+  });
+
+  it.each([
+    [{ url: 7 }, 'The url field must be a string.'],
+    [{ url: 'http://example.com/' }, NOT_PUBLIC],
+    [{ url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
+    [{ description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    [{ url: 'http://example.com/', description: 'x'.repeat(256) }, NOT_PUBLIC],
+  ])('refuses a body (%#)', async (change, message) => {
+    const { id } = await created();
+    const before = await rows();
+    const { status, body } = await patch(id, change);
+    expect([status, body]).toEqual([400, invalidField(message)]);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('does not take the URL of another', async () => {
+    const [one, other] = [await created(), await created()];
+    const { status, body } = await patch(one.id, { url: other.url });
+    expect([status, body]).toEqual([409, ALREADY_EXISTS]);
+    expect((await get(one.id)).body).toEqual(one);
+  });
+
+  it('to one URL is made of ten rivals by one, while others create it', async () => {
+    const endpoints = await Promise.all(Array.from({ length: 9 }, () => created()));
+    const url = 'https://wanted.example.com/';
+    const answers = await Promise.all([
+      ...endpoints.map(({ id }) => patch(id, { url })),
+      ...Array.from({ length: 11 }, () => create({ environment: 'development', url })),
+    ]);
+    expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([1, 19]);
+    expect((await list()).filter((endpoint) => endpoint.url === url)).toHaveLength(1);
+  });
+});
+
+describe('A deletion', () => {
+  it('answers what was deleted, to one of 20 rivals', async () => {
+    const endpoint = await created({ description: 'Mine' });
+    const entries = await auditedBy(service, async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(endpoint.id)));
+      expect([countOf(answers, 200), countOf(answers, 404)]).toEqual([1, 19]);
+      expect(answers.find(({ status }) => status === 200)?.body).toEqual(endpoint);
+    });
+    expect(entries).toEqual([`webhook.delete success ${endpoint.url}`]);
+    expect((await get(endpoint.id)).status).toBe(404);
+  });
+
+  it('waits for whoever sends to the endpoint', async () => {
+    const { id } = await created();
+    const connection = new pg.Client({ connectionString: service.database.url });
+    await connection.connect();
+    await connection.query('BEGIN');
+    // As `ofClient` does in the transaction of who publishes.
+    await connection.query('SELECT id FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE', [id]);
+    let isRemoved = false;
+    const removal = remove(id).then(() => (isRemoved = true));
+    await pause(300);
+    expect(isRemoved).toBe(false);
+    await connection.query('COMMIT');
+    await connection.end();
+    await removal;
+    expect((await get(id)).status).toBe(404);
+  });
+});
+
+describe('The audit log', () => {
+  it('says who did what to which URL, without the secrets in it', async () => {
+    const { id } = await created({ url: 'https://hooks.example.com/?team=7&token=abc123' });
+    await patch(id, { url: 'https://hooks.example.com/?team=8&id=4fJq0vN8sYw2Lb7RtXk1' });
+    await remove(id, { login: member });
+    const [deletion, change, creation] = await auditEntries(service);
+    const [{ body: me }] = [await service.call('/me', { login: member })];
+    for (const [entry, action, name] of [
+      [creation, 'webhook.create', 'https://hooks.example.com/?team=7&token=***'],
+      [change, 'webhook.update', 'https://hooks.example.com/?team=8&id=***'],
+      [deletion, 'webhook.delete', 'https://hooks.example.com/?team=8&id=***'],
+    ] as const) {
+      expect(entry).toMatchObject({
+        event: { action, outcome: { status: 'success' } },
+        actor: { name: me['name'], email: member.email },
+        target: { type: 'webhook_endpoint', name, environment: 'development' },
+      });
+    }
+  });
+
+  it('says who was refused', async () => {
+    const reader = { token: await accessToken(service, member, service.development, READ) };
+    const entries = await auditedBy(service, async () => {
+      await create({}, reader);
+      await patch(NOBODY, {}, reader);
+      await remove(NOBODY, reader);
+      await get(NOBODY, reader);
+    });
+    expect(entries).toEqual(['create', 'update', 'delete'].map((verb) => `webhook.${verb} denied null`));
+  });
+});
+
+it('Whoever publishes gets the endpoints of a client, in their order', async () => {
+  const endpoints = [await created(), await created()];
+  await created({ environment: 'production' }, { login: member });
+  await created({}, { login: stranger });
+  expect(await service.app.get(WebhookEndpoints).ofClient(service.development.clientId)).toEqual(
+    endpoints.map(({ id, url }) => ({ id, url })),
+  );
+});
+
+// Last: `@Transactional()` belongs to the application that was started last in a process.
+describe('A deployment that is pinned to one environment', () => {
+  it('knows no endpoints of the other', async () => {
+    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+    try {
+      const login = await pinned.login('owner');
+      const url = someUrl();
+      const body = { environment: 'development', url };
+      const refused = await pinned.call('/webhook-endpoints/create', { body, login });
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        invalidField('The selected environment is invalid.'),
+      ]);
+      await pinned.database.query(
+        `INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())`,
+        [NOBODY, pinned.development.clientId, url],
+      );
+      expect((await pinned.call(`/webhook-endpoints/${NOBODY}`, { login })).status).toBe(404);
+      const own = await pinned.call('/webhook-endpoints/create', {
+        body: { environment: 'production', url },
+        login,
+      });
+      expect(own.status).toBe(200);
+    } finally {
+      await pinned.close();
+    }
+  });
+});
