@@ -8,6 +8,7 @@ import {
 } from './infrastructure/config/index.js';
 import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
+import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
 import { MailModule } from './infrastructure/mail/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
@@ -40,6 +41,7 @@ const INFRASTRUCTURE = [
   PagingModule,
   RateLimitingModule,
   MailModule,
+  HttpClientModule,
   HttpServicesModule,
 ];
 

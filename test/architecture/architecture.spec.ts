@@ -264,12 +264,14 @@ describe('Confinement', () => {
       'src/modules/careers/a.ts': `import { Agent } from 'undici';\nimport axios from 'axios';\nawait fetch(url);`,
       'src/modules/careers/b.ts': `import { request } from 'node:http';\nimport https from 'https';`,
       'src/modules/careers/c.ts': `import type { Server } from 'node:http';\nthis.repository.fetch(id);`,
-      'src/infrastructure/http/outgoing.ts': `import { Agent } from 'undici';`,
+      'src/infrastructure/http/d.ts': `import { Agent } from 'node:http';`,
+      'src/infrastructure/http-client/outgoing.ts': `import { Agent } from 'undici';`,
     },
-    'src/modules/careers/a.ts imports undici and calls out over HTTP: let infrastructure/http do it',
+    'src/modules/careers/a.ts imports undici and calls out over HTTP: let infrastructure/http-client do it',
     'src/modules/careers/a.ts imports axios',
     'src/modules/careers/b.ts imports node:http',
     'src/modules/careers/b.ts imports https',
+    'src/infrastructure/http/d.ts imports node:http',
     'src/modules/careers/a.ts:3 calls out over HTTP',
   ]);
 

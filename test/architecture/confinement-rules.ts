@@ -75,16 +75,16 @@ const OUTGOING = new Set(['request', 'get', 'connect', 'Agent', 'ClientRequest',
 
 export function strayHttpClients(sources: Sources): string[] {
   const remedy =
-    'calls out over HTTP: let infrastructure/http do it, where addresses are checked and time is limited.';
+    'calls out over HTTP: let infrastructure/http-client do it, where addresses are checked and time is limited.';
   const imported = importsOf(sources)
     .filter(({ from, specifier, values }) => {
-      if (isIn('http')(from)) return false;
+      if (isIn('http-client')(from)) return false;
       return HTTP_CLIENTS.test(specifier)
         ? values.length > 0
         : NODE_HTTP.test(specifier) && values.some((name) => OUTGOING.has(name));
     })
     .map(({ from, specifier }) => `${from} imports ${specifier} and ${remedy}`);
-  const called = findings(sources, isIn('http'), (node) => {
+  const called = findings(sources, isIn('http-client'), (node) => {
     const isGlobal = ts.isCallExpression(node) && node.expression.getText() === 'fetch';
     return isGlobal || isMember(node, 'globalThis', 'fetch') ? remedy : undefined;
   });

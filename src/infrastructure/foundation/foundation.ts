@@ -7,6 +7,7 @@ import {
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
 import { checkDatabase, DatabaseConfiguration, migrate } from '../database/index.js';
+import { HttpClientConfiguration } from '../http-client/index.js';
 import { generatedKey } from './generated-key.js';
 
 /** What a process stands on before Nest starts: its configuration, its keys and a database. */
@@ -29,7 +30,7 @@ export async function layFoundation(
   environment: Environment,
   report: (sentence: string) => void,
 ): Promise<Foundation> {
-  const configuration = loadConfiguration(environment, missingInProduction);
+  const configuration = loadConfiguration(environment, unfitForProduction);
   provideKeys(configuration);
   return { configuration, release: await provideDatabase(configuration, report) };
 }
@@ -40,8 +41,8 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   await (migrateOnStart ? migrate(url) : checkDatabase(url));
 }
 
-/** What a developer's installation is supplied with and production has to bring along. */
-function missingInProduction(configuration: LoadedConfiguration): string[] {
+/** What a developer's installation is supplied with or allowed, and production is not. */
+function unfitForProduction(configuration: LoadedConfiguration): string[] {
   const service = configuration.get(ServiceConfiguration);
   if (!service.isProduction) return [];
   const keys = configuration.get(CryptoConfiguration);
@@ -55,6 +56,9 @@ function missingInProduction(configuration: LoadedConfiguration): string[] {
     ...(service.dashboardUrl || !service.serves('dashboard')
       ? []
       : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
+    ...(configuration.get(HttpClientConfiguration).allowsAnyTarget
+      ? ['WEBHOOK_TARGETS=any is refused in production: anybody could have the inner network called.']
+      : []),
   ];
 }
 

@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import { MINUTE, SECOND } from '../time/index.js';
+import { RESET } from './transport-failure.js';
+
+/** Idle time, unless the receiver says (`Keep-Alive: timeout=`): less than the 5 s of many servers. */
+const IDLE_TIME = 4 * SECOND;
+/** However busy: a connection that lives long keeps to an address that its name has left. */
+const LONGEST_LIFE = MINUTE;
+/** Bytes of a body that are read, so that the connection can be used again; nobody needs what it says. */
+const MOST_OF_BODY = 16 * 1024;
+
+export interface ConnectionRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface AnswerHead {
+  readonly statusCode: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** One open connection, for one request at a time. */
+export class Connection {
+  private readonly client: Client;
+  private readonly openedAt = performance.now();
+  private isBodyDone = true;
+
+  constructor(
+    readonly origin: string,
+    private readonly socket: Socket,
+  ) {
+    this.client = new Client(origin, {
+      connect: handOver(socket),
+      pipelining: 1,
+      keepAliveTimeout: IDLE_TIME,
+      keepAliveMaxTimeout: LONGEST_LIFE,
+      // The caller's deadline holds for all of it; undici's are for each chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** The head of the answer. Redirects are answers as any other. */
+  async send({ path, headers, body }: ConnectionRequest, signal: AbortSignal): Promise<Answer> {
+    this.isBodyDone = false;
+    const answer = await this.client.request({ method: 'POST', path, headers: { ...headers }, body, signal });
+    const retryAfter = answer.headers['retry-after'];
+    return {
+      head: {
+        statusCode: answer.statusCode,
+        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+      },
+      finish: async () => {
+        this.isBodyDone = await isShort(answer.body);
+      },
+    };
+  }
+
+  /** Whether another request may be sent: as far as one can know before the receiver has seen it. */
+  get isReusable(): boolean {
+    const isYoung = performance.now() - this.openedAt < LONGEST_LIFE;
+    return isYoung && this.isBodyDone && !this.socket.destroyed && !this.client.destroyed;
+  }
+
+  onClosed(listener: () => void): void {
+    this.socket.once('close', listener);
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+    void this.client.destroy();
+  }
+}
+
+export interface Answer {
+  readonly head: AnswerHead;
+  /** Reads the body, as far as that is worth while; never rejects. */
+  finish(): Promise<void>;
+}
+
+/** Gives undici the one connection that there is; when it asks for another, this one was closed. */
+function handOver(socket: Socket) {
+  let isGiven = false;
+  return (_: unknown, callback: (...result: [null, Socket] | [Error, null]) => void): void => {
+    const isGone = isGiven || socket.destroyed;
+    isGiven = true;
+    // Not at once: undici is in the middle of its own loop, and would not notice.
+    queueMicrotask(() => (isGone ? callback(RESET, null) : callback(null, socket)));
+  };
+}
+
+/** Whether the body came to its end; it is cut (which closes the connection) where it is too long. */
+async function isShort(body: AsyncIterable<Buffer>): Promise<boolean> {
+  let read = 0;
+  try {
+    for await (const chunk of body) {
+      read += chunk.length;
+      if (read > MOST_OF_BODY) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** What the server says of a name. */
+export interface DnsRecords {
+  readonly a?: readonly string[];
+  readonly aaaa?: readonly string[];
+  /** The names on the way to the addresses. */
+  readonly aliases?: readonly string[];
+  /** 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED. */
+  readonly errorCode?: number;
+  /** Types of questions that are never answered. */
+  readonly silentFor?: readonly ('A' | 'AAAA')[];
+}
+
+/** A DNS server on UDP that says what a test wants to be said. */
+export interface DnsServer {
+  /** As in `WEBHOOK_DNS_SERVERS`. */
+  readonly address: string;
+  /** `A name` of each question, in their order. */
+  readonly questions: readonly string[];
+  /** What is said of a name; of several, the next one each time that the name is asked for, then the last. */
+  say(name: string, ...records: readonly DnsRecords[]): void;
+  close(): Promise<void>;
+}
+
+const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
+const HEADER_BYTES = 12;
+const IS_ANSWER = 0x8180;
+const NXDOMAIN = 3;
+const CNAME = 5;
+
+export async function startDnsServer(): Promise<DnsServer> {
+  const zone = new Map<string, readonly DnsRecords[]>();
+  const questions: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (message: Buffer, from: RemoteInfo) => {
+    const { name, end } = readName(message);
+    const typeNumber = message.readUInt16BE(end);
+    const type = TYPES[typeNumber];
+    const earlier = questions.filter((each) => each === `${type} ${name}`).length;
+    questions.push(`${type} ${name}`);
+    const said = zone.get(name);
+    const records = said?.[Math.min(earlier, said.length - 1)] ?? { errorCode: NXDOMAIN };
+    if (type !== undefined && records.silentFor?.includes(type)) return;
+    const answers = answersTo(name, type, records);
+    const header = Buffer.alloc(HEADER_BYTES);
+    message.copy(header, 0, 0, 2);
+    header.writeUInt16BE(IS_ANSWER | (records.errorCode ?? 0), 2);
+    header.writeUInt16BE(1, 4);
+    header.writeUInt16BE(answers.length, 6);
+    const question = message.subarray(HEADER_BYTES, end + 4);
+    socket.send(Buffer.concat([header, question, ...answers]), from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    questions,
+    say: (name, ...records) => void zone.set(name, records),
+    close: async () => {
+      socket.close();
+      await once(socket, 'close');
+    },
+  };
+}
+
+function answersTo(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRecords): Buffer[] {
+  if (records.errorCode !== undefined) return [];
+  const aliases = records.aliases ?? [];
+  const owners = [name, ...aliases];
+  const chain = aliases.map((alias, index) => record(owners[index] ?? '', CNAME, writeName(alias)));
+  const addresses = (type === 'A' ? records.a : type === 'AAAA' ? records.aaaa : undefined) ?? [];
+  return [
+    ...chain,
+    ...addresses.map((address) =>
+      record(owners.at(-1) ?? '', type === 'A' ? 1 : 28, Buffer.from(ipaddr.parse(address).toByteArray())),
+    ),
+  ];
+}
+
+/** With a long time to live, so that a cache in between would be noticed. */
+function record(owner: string, type: number, data: Buffer): Buffer {
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(type, 0);
+  fixed.writeUInt16BE(1, 2);
+  fixed.writeUInt32BE(3600, 4);
+  fixed.writeUInt16BE(data.length, 8);
+  return Buffer.concat([writeName(owner), fixed, data]);
+}
+
+function readName(message: Buffer): { readonly name: string; readonly end: number } {
+  const labels: string[] = [];
+  let place = HEADER_BYTES;
+  for (let length = message[place] ?? 0; length > 0; length = message[place] ?? 0) {
+    labels.push(message.toString('latin1', place + 1, place + 1 + length));
+    place += length + 1;
+  }
+  return { name: labels.join('.').toLowerCase(), end: place + 1 };
+}
+
+function writeName(name: string): Buffer {
+  const labels = name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label, 'latin1')]));
+  return Buffer.concat([...labels, Buffer.alloc(1)]);
+}

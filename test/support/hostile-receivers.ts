@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
+
+/** What arrived at a receiver. */
+export interface ReceivedRequest {
+  /** The first line and the headers, as they came. */
+  readonly head: string;
+  readonly body: string;
+  /** The address that it came from. */
+  readonly from: string;
+}
+
+/** A receiver of webhooks, on 127.0.0.1. */
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly ReceivedRequest[];
+  /** Connections that have ever been accepted, and those that are open. */
+  readonly connections: { readonly total: number; readonly open: number; readonly mostOpen: number };
+  close(): Promise<void>;
+}
+
+export type ReceiverCertificate = keyof typeof RECEIVER_CERTIFICATES;
+
+export interface ReceiverOptions {
+  /** Speaks TLS with this certificate. */
+  readonly certificate?: ReceiverCertificate;
+  /** The scheme of its URL, where that is not what it speaks. */
+  readonly scheme?: 'https';
+  /** Called when a connection is accepted; whoever answers here, or does nothing, never sees a request. */
+  readonly onConnection?: (socket: Socket) => void;
+  /** Called for each whole request. */
+  readonly answer?: (socket: Socket, request: ReceivedRequest) => void;
+}
+
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const connections = { total: 0, open: 0, mostOpen: 0 };
+  const sockets = new Set<Socket>();
+  const accept = (socket: Socket): void => {
+    socket.on('error', () => undefined);
+    if (options.onConnection !== undefined) {
+      options.onConnection(socket);
+      return;
+    }
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      const headEnd = received.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const head = received.toString('latin1', 0, headEnd);
+      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+      if (received.length < headEnd + 4 + length) return;
+      const body = received.toString('utf8', headEnd + 4, headEnd + 4 + length);
+      received = received.subarray(headEnd + 4 + length);
+      const request = { head, body, from: socket.remoteAddress ?? '' };
+      requests.push(request);
+      options.answer?.(socket, request);
+    });
+  };
+  const { certificate } = options;
+  const server: Server =
+    certificate === undefined
+      ? createServer(accept)
+      : createTlsServer({ key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATES[certificate] }, accept);
+  server.on('connection', (socket: Socket) => {
+    connections.total += 1;
+    connections.open += 1;
+    connections.mostOpen = Math.max(connections.mostOpen, connections.open);
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      connections.open -= 1;
+      sockets.delete(socket);
+    });
+  });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const scheme = options.scheme ?? (certificate === undefined ? 'http' : 'https');
+  return {
+    url: `${scheme}://localhost:${port}/hook`,
+    port,
+    requests,
+    connections,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+/** Milliseconds between drips. */
+const DRIP = 100;
+
+/** Writes the piece again and again, as fast as it is taken or every so many milliseconds, until the end. */
+function repeat(socket: Socket, piece: string | Buffer, milliseconds?: number): void {
+  const write = (): void => {
+    if (socket.destroyed) return;
+    if (milliseconds !== undefined) {
+      socket.write(piece);
+      setTimeout(write, milliseconds);
+    } else if (socket.write(piece)) setImmediate(write);
+    else socket.once('drain', write);
+  };
+  write();
+}
+
+export function answerWith(status: string, ...headers: readonly string[]): ReceiverOptions {
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    ...headers,
+    ...(status.startsWith('204') ? [] : ['Content-Length: 0']),
+  ];
+  return { answer: (socket) => socket.write(`${lines.join('\r\n')}\r\n\r\n`) };
+}
+
+const BOMB = gzipSync(Buffer.alloc(10 * 1024 * 1024));
+const FLOOD = Buffer.alloc(64 * 1024, 'x');
+
+/** What receivers do to a sender. Each is started with `startReceiver(HOSTILE_RECEIVERS.neverAnswers)`. */
+export const HOSTILE_RECEIVERS = {
+  neverAnswers: { answer: () => undefined },
+  slowHeaders: {
+    answer: (socket) => {
+      socket.write(`${OK}X-Slow: `);
+      repeat(socket, 'a', DRIP);
+    },
+  },
+  endlessHeaders: {
+    answer: (socket) => {
+      socket.write(OK);
+      repeat(socket, `X-More: ${'a'.repeat(1000)}\r\n`);
+    },
+  },
+  endlessInformation: {
+    answer: (socket) => repeat(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', DRIP),
+  },
+  drippingBody: {
+    answer: (socket) => {
+      socket.write(CHUNKED);
+      repeat(socket, '1\r\na\r\n', DRIP);
+    },
+  },
+  endlessBody: {
+    answer: (socket) => {
+      socket.write(`${OK}Content-Length: 1000000000000\r\n\r\n`);
+      repeat(socket, FLOOD);
+    },
+  },
+  gzipBomb: {
+    answer: (socket) => {
+      socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${BOMB.length}\r\n\r\n`);
+      socket.write(BOMB);
+    },
+  },
+  resetMidBody: {
+    answer: (socket) =>
+      socket.write(`${OK}Content-Length: 1000\r\n\r\nbut a part`, () => socket.resetAndDestroy()),
+  },
+  resetBeforeHeaders: { answer: (socket) => socket.resetAndDestroy() },
+  closedBeforeHeaders: { answer: (socket) => socket.end() },
+  resetAtOnce: { onConnection: (socket) => socket.resetAndDestroy() },
+  notHttp: { answer: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
+  tlsStall: { scheme: 'https', onConnection: () => undefined },
+  notTls: { scheme: 'https', onConnection: (socket) => socket.write('220 mail.example.com ESMTP\r\n') },
+  selfSigned: { certificate: 'selfSigned', ...answerWith('200 OK') },
+  expired: { certificate: 'expired', ...answerWith('200 OK') },
+  wrongHost: { certificate: 'wrongHost', ...answerWith('200 OK') },
+  redirect: answerWith('307 Temporary Redirect', 'Location: /followed'),
+  redirectToMetadata: answerWith('302 Found', 'Location: http://169.254.169.254/latest/meta-data/'),
+  created: answerWith('201 Created'),
+  noContent: answerWith('204 No Content'),
+  gone: answerWith('410 Gone'),
+  tooMany: answerWith('429 Too Many Requests', 'Retry-After: 120'),
+  /** Promises to keep the connection and closes it. */
+  closesKeptConnections: {
+    answer: (socket) =>
+      socket.write(`${OK}Connection: keep-alive\r\nContent-Length: 0\r\n\r\n`, () => socket.end()),
+  },
+} as const satisfies Record<string, ReceiverOptions>;
+
+export type HostileReceiver = keyof typeof HOSTILE_RECEIVERS;
+
+/** A port of 127.0.0.1 at which nobody listens. */
+export async function refusedPort(): Promise<number> {
+  const receiver = await startReceiver({});
+  await receiver.close();
+  return receiver.port;
+}
