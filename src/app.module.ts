@@ -32,6 +32,11 @@ import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
+import {
+  WebhookDeliveryOperationsModule,
+  WebhookEngineModule,
+  WebhooksModule,
+} from './modules/webhooks/index.js';
 import { WebhookEndpointOperationsModule } from './modules/webhook-endpoints/index.js';
 
 const INFRASTRUCTURE = [
@@ -54,6 +59,7 @@ const FOUNDATION = [
   MerchantsModule,
   RequestLogsModule,
   AuditLogsModule,
+  WebhooksModule,
 ];
 
 /** Modules that bring the operations of a surface. */
@@ -70,6 +76,7 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
     OrganizationOperationsModule,
     ApiClientOperationsModule,
     WebhookEndpointOperationsModule,
+    WebhookDeliveryOperationsModule,
   ],
   careers: [CareersModule],
 };
@@ -90,7 +97,7 @@ export class AppModule {
         ...INFRASTRUCTURE,
         ...FOUNDATION,
         ...surfaces.flatMap((surface) => MODULES_OF_SURFACE[surface as Surface]),
-        ...(options.backgroundWork ? [ScheduleModule.forRoot()] : []),
+        ...(options.backgroundWork ? [ScheduleModule.forRoot(), WebhookEngineModule] : []),
         // Shuts down before the database does: Nest closes global modules last.
         HttpModule,
       ],

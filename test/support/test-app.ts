@@ -64,7 +64,11 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+/** @param options.backgroundWork whether the scheduled work and the delivery engine run too */
+export async function startTestApp(
+  environment: Record<string, string> = {},
+  { backgroundWork = false } = {},
+): Promise<TestApp> {
   const database = await cloneDatabase();
   const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
   const configuration = loadConfiguration({
@@ -75,7 +79,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     DATABASE_CONNECT_TIMEOUT_MS: '500',
     ...environment,
   });
-  const app = await createApplication(configuration, { backgroundWork: false });
+  const app = await createApplication(configuration, { backgroundWork });
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
   const createOrganization = async () => {

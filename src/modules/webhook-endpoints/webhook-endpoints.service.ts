@@ -5,13 +5,13 @@ import { requireEnvironment, type DashboardCaller } from '../../infrastructure/a
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstViolation, isMissing, maximumCharacters } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type KnownClient } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { normalUrl } from './endpoint-url.js';
-import { isPublicHttpsUrl } from './public-https-url.js';
 import {
   ENVIRONMENT_UNKNOWN_HERE,
   NOT_PUBLIC,
@@ -42,6 +42,7 @@ export class WebhookEndpoints {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
+    private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -84,7 +85,7 @@ export class WebhookEndpoints {
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const client = await this.clientIn(caller, request.environment);
-    requireGoodFields(request);
+    this.requireGoodFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
       clientId: client.clientId,
@@ -107,7 +108,7 @@ export class WebhookEndpoints {
     request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(caller, id);
-    requireGoodFields(request);
+    this.requireGoodFields(request);
     const endpoint = existing(await this.repository.locked(id));
     const url = request.url === undefined ? endpoint.url : normalUrl(request.url);
     const description = request.description === undefined ? endpoint.description : request.description;
@@ -125,6 +126,22 @@ export class WebhookEndpoints {
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
     return this.recorded('webhook.delete', caller, { ...endpoint, client });
+  }
+
+  /** @throws ApiError INVALID_FIELD for the first problem in the order of the fields */
+  private requireGoodFields({ url, description }: UpdateWebhookEndpointRequest): void {
+    const fault =
+      (url === undefined ? undefined : this.faultOfUrl(url)) ??
+      (isMissing(description)
+        ? undefined
+        : firstViolation(description, { words: 'description', object: {} }, DESCRIPTION_RULES));
+    if (fault !== undefined) throw INVALID_FIELD.error(fault);
+  }
+
+  private faultOfUrl(url: string): string | undefined {
+    if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
+    // The normal form may be longer than what was written: letters beyond ASCII become three or more.
+    return isShortEnough(normalUrl(url), { words: 'url', object: {} });
   }
 
   private async clientIn(caller: DashboardCaller, environment: PlatformEnvironment): Promise<KnownClient> {
@@ -149,21 +166,6 @@ export class WebhookEndpoints {
 function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   if (!endpoint) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
   return endpoint;
-}
-
-/** @throws ApiError INVALID_FIELD for the first problem in the order of the fields */
-function requireGoodFields({ url, description }: UpdateWebhookEndpointRequest): void {
-  const fault =
-    (url === undefined ? undefined : faultOfUrl(url)) ??
-    (isMissing(description)
-      ? undefined
-      : firstViolation(description, { words: 'description', object: {} }, DESCRIPTION_RULES));
-  if (fault !== undefined) throw INVALID_FIELD.error(fault);
-}
-
-function faultOfUrl(url: string): string | undefined {
-  // The normal form may be longer than what was written: letters beyond ASCII become three or more.
-  return isPublicHttpsUrl(url) ? isShortEnough(normalUrl(url), { words: 'url', object: {} }) : NOT_PUBLIC;
 }
 
 function inWordsOfTheApi({
