@@ -31,7 +31,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'saml-configurations': ['audit-logs'],
   'webhook-endpoints': ['api-clients', 'audit-logs'],
   sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
-  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs'],
+  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],
 };
 
 /** From the outside in: each may import those behind it. */

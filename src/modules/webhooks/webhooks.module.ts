@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
@@ -41,7 +42,7 @@ export class WebhooksModule {}
 
 /** What people do about deliveries, apart: only where the dashboard API is served. */
 @Module({
-  imports: [WebhooksModule, WebhookEndpointsModule],
+  imports: [WebhooksModule, WebhookEndpointsModule, AuditLogsModule],
   controllers: [DeliveriesController],
   providers: [Deliveries],
 })
