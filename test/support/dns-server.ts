@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { isIPv6, type AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** What the server says of a name. */
@@ -75,9 +75,7 @@ function answersTo(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRec
   const addresses = (type === 'A' ? records.a : type === 'AAAA' ? records.aaaa : undefined) ?? [];
   return [
     ...chain,
-    ...addresses.map((address) =>
-      record(owners.at(-1) ?? '', type === 'A' ? 1 : 28, Buffer.from(ipaddr.parse(address).toByteArray())),
-    ),
+    ...addresses.map((address) => record(owners.at(-1) ?? '', type === 'A' ? 1 : 28, bytesOf(address))),
   ];
 }
 
@@ -89,6 +87,12 @@ function record(owner: string, type: number, data: Buffer): Buffer {
   fixed.writeUInt32BE(3600, 4);
   fixed.writeUInt16BE(data.length, 8);
   return Buffer.concat([writeName(owner), fixed, data]);
+}
+
+/** By way of a URL for IPv6: ipaddr.js takes `::8.8.8.8` for `::ffff:8.8.8.8`. */
+function bytesOf(address: string): Buffer {
+  const canonical = isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+  return Buffer.from(ipaddr.parse(canonical).toByteArray());
 }
 
 function readName(message: Buffer): { readonly name: string; readonly end: number } {

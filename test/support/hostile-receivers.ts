@@ -44,6 +44,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     socket.on('error', () => undefined);
     if (options.onConnection !== undefined) {
       options.onConnection(socket);
+      // Or it would not be noticed that the other side has closed.
+      socket.resume();
       return;
     }
     let received = Buffer.alloc(0);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'undici';
 import { MINUTE, SECOND } from '../time/index.js';
 import { RESET } from './transport-failure.js';
@@ -54,6 +55,8 @@ export class Connection {
       },
       finish: async () => {
         this.isBodyDone = await isShort(answer.body);
+        // A receiver that closes with its answer has been heard after that, and is not written to again.
+        await nextTurn();
       },
     };
   }

@@ -2,7 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
 import { addressIn, withoutRootDot } from './public-url.js';
 import { isPublicUnicast } from './public-unicast.js';
-import { FORBIDDEN_ADDRESS, FORBIDDEN_URL, UNRESOLVED } from './transport-failure.js';
+import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-failure.js';
 import { within } from './time-limit.js';
 
 /** Milliseconds for one question to one server, asked twice, and for all of it. */
@@ -34,13 +34,10 @@ export class HostResolver {
 
   private async addressesOf(hostname: string): Promise<readonly string[]> {
     const literal = addressIn(hostname);
-    if (!this.configuration.allowsAnyTarget) {
-      if (literal !== undefined) throw FORBIDDEN_URL;
-    } else {
-      if (literal !== undefined) return [literal];
-      // A developer's names are in /etc/hosts, where DNS does not look.
-      if (this.configuration.dnsServers.length === 0) return addressesOfSystem(hostname);
-    }
+    if (literal !== undefined) return [literal];
+    // A developer's names are in /etc/hosts, where DNS does not look.
+    const { allowsAnyTarget, dnsServers } = this.configuration;
+    if (allowsAnyTarget && dnsServers.length === 0) return addressesOfSystem(hostname);
     return this.addressesOfDns(withoutRootDot(hostname));
   }
 

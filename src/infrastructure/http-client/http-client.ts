@@ -10,11 +10,10 @@ import { Slots } from './slots.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import { unlessAborted } from './time-limit.js';
 import {
-  codeOf,
   exchangeFailure,
   FORBIDDEN_URL,
+  isOurFault,
   NO_ANSWER,
-  TransportError,
   type TransportFailure,
 } from './transport-failure.js';
 
@@ -146,10 +145,4 @@ export class HttpClient implements OnApplicationShutdown {
     const { failure, explanation } = exchangeFailure(error);
     return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
   }
-}
-
-/** An error of this code or of who calls it, such as a header that cannot be sent. */
-function isOurFault(error: unknown): boolean {
-  if (error instanceof TransportError) return false;
-  return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
 }

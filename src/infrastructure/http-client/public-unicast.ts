@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -16,15 +17,20 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
  * Teredo) are refused, because where they lead is decided by somebody else.
  */
 export function isPublicUnicast(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast') return false;
+  const parsed = parse(address);
+  if (parsed?.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_UNICAST);
   return !NOT_PUBLIC_EITHER.some((range) => parsed.match(range));
 }
 
 /** Whether two spellings mean one address. */
 export function isSameAddress(one: string, other: string): boolean {
-  if (!ipaddr.isValid(one) || !ipaddr.isValid(other)) return false;
-  return ipaddr.process(one).toNormalizedString() === ipaddr.process(other).toNormalizedString();
+  return one === other || (isIP(one) !== 0 && parse(one)?.toString() === parse(other)?.toString());
+}
+
+/** By way of a URL for IPv6: ipaddr.js takes `::8.8.8.8`, as DNS answers are written, for `::ffff:8.8.8.8`. */
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  if (isIPv4(address)) return ipaddr.IPv4.parse(address);
+  if (!isIPv6(address) || !URL.canParse(`http://[${address}]`)) return undefined;
+  return ipaddr.process(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }

@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /** Why a request got no answer; stable, published. */
 export const TRANSPORT_FAILURES = ['TIMEOUT', 'DNS', 'TLS', 'REFUSED', 'RESET', 'FORBIDDEN_ADDRESS'] as const;
 export type TransportFailure = (typeof TRANSPORT_FAILURES)[number];
@@ -66,11 +68,19 @@ export function handshakeFailure(error: unknown): TransportError {
 /** What went wrong after the connection stood. */
 export function exchangeFailure(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
-  const code = codeOf(error);
-  // llhttp's, and undici's for headers that are too large.
-  return code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' ? NOT_HTTP : RESET;
+  return isNotHttp(error) ? NOT_HTTP : RESET;
 }
 
-export function codeOf(error: unknown): string {
+/** An error of this code or of who calls it, such as a header that cannot be sent; no receiver causes it. */
+export function isOurFault(error: unknown): boolean {
+  if (error instanceof TransportError || isNotHttp(error)) return false;
+  return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
+}
+
+function isNotHttp(error: unknown): boolean {
+  return error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
+}
+
+function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }

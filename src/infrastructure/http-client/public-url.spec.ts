@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { forbiddenUrls } from '../../../test/support/forbidden-urls.js';
+import { faultOfPublicUrl } from './public-url.js';
+
+describe('A public https URL', () => {
+  it.each(forbiddenUrls(8443))('is not %s', (url, fault) => {
+    expect(faultOfPublicUrl(url)).toBe(fault);
+  });
+
+  it.each([
+    'https://example.com',
+    'https://example.com/',
+    'https://example.com./hook',
+    'HTTPS://EXAMPLE.COM/HOOK',
+    'https://hooks.example.com:8443/a/b?c=d&e=%20#f',
+    'https://münchen.example.com/ü',
+    'https://例え.テスト.example.com/',
+    'https://xn--mnchen-3ya.example.com/',
+    'https://a_b.example.com/',
+    'https://127.0.0.1.example.com/',
+    'https://localhost.example.com/',
+    'https://local.example.com/',
+    'https://1.example.com/',
+    'https://example.com/@127.0.0.1',
+    'https://example.com/?url=http://user:password@127.0.0.1',
+    'https://receiver.xn--p1ai/',
+    `https://${'a'.repeat(63)}.example.com/`,
+  ])('may be %s', (url) => {
+    expect(faultOfPublicUrl(url)).toBeUndefined();
+  });
+
+  it('is never an IPv4 address, however its numbers are written', () => {
+    const number = (value: number) =>
+      fc.constantFrom(
+        String(value),
+        `0x${value.toString(16)}`,
+        `0${value.toString(8)}`,
+        `0X00${value.toString(16)}`,
+      );
+    const spelled = fc
+      .tuple(fc.nat({ max: 0xffffffff }), fc.integer({ min: 1, max: 4 }))
+      .chain(([address, parts]) => {
+        const bytes = Array.from({ length: parts - 1 }, (_, index) => (address >>> (24 - 8 * index)) & 0xff);
+        const bits = 8 * (5 - parts);
+        const last = bits === 32 ? address : address % 2 ** bits;
+        return fc.tuple(...[...bytes, last].map(number)).map((texts) => texts.join('.'));
+      });
+    fc.assert(
+      fc.property(spelled, fc.constantFrom('', '.'), (host, dot) => {
+        expect(faultOfPublicUrl(`https://${host}${dot}/`)).toBe('ADDRESS');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is decided for every text, without an error', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.string({ unit: 'binary' })), (text) => {
+        faultOfPublicUrl(text);
+        faultOfPublicUrl(`https://${text}`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has a host that the parser does not change any further', () => {
+    fc.assert(
+      fc.property(fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true }), (authority) => {
+        const url = `https://${authority}/`;
+        if (faultOfPublicUrl(url) !== undefined) return;
+        expect(new URL(new URL(url).href).hostname).toBe(new URL(url).hostname);
+        expect(faultOfPublicUrl(new URL(url).href)).toBeUndefined();
+      }),
+    );
+  });
+});

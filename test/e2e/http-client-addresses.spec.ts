@@ -1,0 +1,253 @@
+import { Logger } from '@nestjs/common';
+import type { HttpClient, OutgoingResult } from '../../src/infrastructure/http-client/index.js';
+import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { eventually } from '../support/eventually.js';
+import { FORBIDDEN_NAMES, forbiddenUrls, REBINDING, UNRESOLVED_NAMES } from '../support/forbidden-urls.js';
+import {
+  answerWith,
+  HOSTILE_RECEIVERS,
+  refusedPort,
+  startReceiver,
+  type Receiver,
+} from '../support/hostile-receivers.js';
+import { httpClient } from '../support/http-clients.js';
+
+const FORBIDDEN = { statusCode: 0, failure: 'FORBIDDEN_ADDRESS', retryAfterSeconds: null };
+const UNRESOLVED = {
+  statusCode: 0,
+  failure: 'DNS',
+  explanation: 'The host name could not be resolved.',
+};
+/** What binds to the loopback cannot leave this machine, wherever it is sent. */
+const STAYS_HERE = { WEBHOOK_EGRESS_ADDRESS: '127.0.0.1' };
+
+let dns: DnsServer;
+let listener: Receiver;
+const complaints: unknown[] = [];
+const opened: { close(): Promise<void> }[] = [];
+
+function opens<T extends { close(): Promise<void> }>(started: T): T {
+  opened.push(started);
+  return started;
+}
+
+const clientWith = (environment: Record<string, string>): HttpClient => opens(httpClient(environment));
+const post = (client: HttpClient, url: string): Promise<OutgoingResult> =>
+  client.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') });
+
+beforeAll(async () => {
+  Logger.overrideLogger({ log() {}, warn() {}, error: (message: unknown) => complaints.push(message) });
+  dns = opens(await startDnsServer());
+  listener = opens(await startReceiver({ certificate: 'trusted', ...answerWith('200 OK') }));
+});
+afterAll(async () => {
+  await Promise.all(opened.toReversed().map((each) => each.close()));
+});
+
+const urlOf = (name: string): string => `https://${name}:${listener.port}/hook`;
+
+describe('Where webhooks may go to public addresses', () => {
+  let client: HttpClient;
+  beforeAll(() => {
+    client = clientWith({ WEBHOOK_DNS_SERVERS: dns.address, ...STAYS_HERE });
+  });
+
+  it('no spelling of a forbidden URL makes a connection, or even a question', async () => {
+    const urls = forbiddenUrls(listener.port);
+    expect(urls.length).toBeGreaterThan(80);
+    const before = dns.questions.length;
+    const results = await Promise.all(urls.map(([url]) => post(client, url)));
+    for (const [index, result] of results.entries()) {
+      expect({ url: urls[index]?.[0], ...result }).toMatchObject({
+        ...FORBIDDEN,
+        explanation: 'The URL is not a public https URL.',
+      });
+    }
+    expect(dns.questions).toHaveLength(before);
+    expect(listener.connections.total).toBe(0);
+  });
+
+  it.each(Object.keys(FORBIDDEN_NAMES))('%s leads nowhere', async (name) => {
+    dns.say(name, FORBIDDEN_NAMES[name] ?? {});
+    const result = await post(client, urlOf(name));
+    expect(result).toMatchObject({
+      ...FORBIDDEN,
+      explanation: 'The host name leads to an address that is not public.',
+    });
+    expect(result.phases).toMatchObject({ connect: null, tls: null, firstByte: null });
+    expect(listener.connections.total).toBe(0);
+  });
+
+  it('a name is resolved anew for each connection, and only once for it', async () => {
+    dns.say('rebinding.example.com', ...REBINDING);
+    const asked = (): number => dns.questions.filter((each) => each === 'A rebinding.example.com').length;
+    // The public address is tried, from where nothing gets out.
+    expect(await post(client, urlOf('rebinding.example.com'))).toMatchObject({ failure: 'REFUSED' });
+    expect(asked()).toBe(1);
+    expect(await post(client, urlOf('rebinding.example.com'))).toMatchObject(FORBIDDEN);
+    expect(asked()).toBe(2);
+    expect(listener.connections.total).toBe(0);
+  });
+
+  it('a name with a dot at its end is the same name', async () => {
+    dns.say('dotted.example.com', { a: ['127.0.0.1'] });
+    expect(await post(client, urlOf('dotted.example.com.'))).toMatchObject(FORBIDDEN);
+    expect(dns.questions).toContain('A dotted.example.com');
+  });
+
+  it.each(Object.keys(UNRESOLVED_NAMES))('%s is not found, soon', async (name) => {
+    dns.say(name, UNRESOLVED_NAMES[name] ?? {});
+    const result = await post(client, urlOf(name));
+    expect(result).toMatchObject(UNRESOLVED);
+    expect(result.phases.total).toBeLessThan(3500);
+  });
+
+  it('a DNS server that does not answer for IPv6 does not keep IPv4 from being judged', async () => {
+    dns.say('half-silent.example.com', { a: ['10.0.0.1'], silentFor: ['AAAA'] });
+    expect(await post(client, urlOf('half-silent.example.com'))).toMatchObject(FORBIDDEN);
+  });
+
+  it('no DNS server at all is a failure of names', async () => {
+    const lost = clientWith({ WEBHOOK_DNS_SERVERS: `127.0.0.1:${await refusedPort()}` });
+    expect(await post(lost, 'https://example.com/')).toMatchObject(UNRESOLVED);
+  });
+});
+
+describe('Where webhooks may go to any address', () => {
+  it('the same names lead to the listener, so that it would have noticed', async () => {
+    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_DNS_SERVERS: dns.address });
+    const before = listener.connections.total;
+    for (const name of ['alias.example.com', 'a-private-aaaa-public.example.com', 'dotted.example.com.']) {
+      expect(await post(client, urlOf(name))).toMatchObject({ statusCode: 200 });
+    }
+    expect(await post(client, `https://127.0.0.1:${listener.port}/`)).toMatchObject({ statusCode: 200 });
+    expect(await post(client, `https://2130706433:${listener.port}/`)).toMatchObject({ statusCode: 200 });
+    expect(listener.connections.total).toBe(before + 4);
+  });
+
+  it('a dead address among several does not fail the request', async () => {
+    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_DNS_SERVERS: dns.address });
+    // Nobody listens at the second address of the loopback.
+    dns.say('half-dead.example.com', { a: ['127.0.0.2', '127.0.0.1'], aaaa: ['::1'] });
+    expect(await post(client, urlOf('half-dead.example.com'))).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('WEBHOOK_EGRESS_ADDRESS', () => {
+  it('is where webhooks come from', async () => {
+    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: '127.0.0.3' });
+    const target = opens(await startReceiver(answerWith('200 OK')));
+    await post(client, target.url);
+    expect(target.requests.map(({ from }) => from)).toEqual(['127.0.0.3']);
+  });
+});
+
+describe('WEBHOOK_PROXY_URL', () => {
+  const PROXIED = 'https://hooks.example.com';
+  let proxy: ConnectProxy;
+  beforeAll(async () => {
+    const statuses: Readonly<Record<string, number>> = {
+      'forbidden.example.com': 403,
+      'unresolved.example.com': 502,
+      'late.example.com': 504,
+      'strange.example.com': 407,
+    };
+    proxy = opens(await startConnectProxy((authority) => statuses[authority.split(':')[0] ?? '']));
+  });
+
+  const through = ({ url }: ConnectProxy, credentials = ''): HttpClient =>
+    clientWith({
+      WEBHOOK_PROXY_URL: url.replace('//', `//${credentials}`),
+      WEBHOOK_DNS_SERVERS: dns.address,
+    });
+
+  it('takes every webhook, names unresolved, TLS with the receiver itself', async () => {
+    const target = opens(await startReceiver({ certificate: 'trusted', ...answerWith('200 OK') }));
+    const client = through(proxy, 'us%20er:p%40ss@');
+    const before = dns.questions.length;
+    const result = await post(client, `${PROXIED}:${target.port}/hook`);
+    expect(result).toMatchObject({ statusCode: 200, failure: null, phases: { dns: null } });
+    expect(result.phases.connect).not.toBeNull();
+    expect(result.phases.tls).not.toBeNull();
+    expect(dns.questions).toHaveLength(before);
+    expect(proxy.tunnels.at(-1)).toEqual({
+      authority: `hooks.example.com:${target.port}`,
+      credentials: `Basic ${Buffer.from('us er:p@ss').toString('base64')}`,
+    });
+    expect(target.requests[0]?.head).not.toMatch(/proxy-authorization/i);
+    // The tunnel is kept as any other connection.
+    expect(await post(client, `${PROXIED}:${target.port}/hook`)).toMatchObject({ statusCode: 200 });
+    expect(target.connections.total).toBe(1);
+  });
+
+  it('is asked for no host that is forbidden by its spelling', async () => {
+    const client = through(proxy);
+    const before = proxy.tunnels.length;
+    const results = await Promise.all(forbiddenUrls(listener.port).map(([url]) => post(client, url)));
+    for (const result of results) expect(result).toMatchObject(FORBIDDEN);
+    expect(proxy.tunnels).toHaveLength(before);
+  });
+
+  it('does not make a certificate any better', async () => {
+    const target = opens(await startReceiver(HOSTILE_RECEIVERS.wrongHost));
+    expect(await post(through(proxy), `${PROXIED}:${target.port}/`)).toMatchObject({ failure: 'TLS' });
+  });
+
+  it.each([
+    ['forbidden', 'FORBIDDEN_ADDRESS'],
+    ['unresolved', 'REFUSED'],
+    ['late', 'TIMEOUT'],
+    ['strange', 'REFUSED'],
+  ])('%s: its refusal is %s', async (name, failure) => {
+    const result = await post(through(proxy), `https://${name}.example.com/`);
+    expect(result).toMatchObject({ statusCode: 0, failure });
+    expect(result.explanation).not.toMatch(/proxy|127/i);
+  });
+
+  it('that does not let us in is told to the operator', async () => {
+    complaints.length = 0;
+    const client = through(proxy);
+    await post(client, 'https://strange.example.com/');
+    await post(client, 'https://strange.example.com/');
+    expect(complaints).toEqual(['The proxy of WEBHOOK_PROXY_URL answers CONNECT with 407.']);
+  });
+
+  it('that is away is told to the operator', async () => {
+    complaints.length = 0;
+    const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${await refusedPort()}` });
+    expect(await post(client, PROXIED)).toMatchObject({ statusCode: 0, failure: 'REFUSED' });
+    expect(complaints).toEqual(['The proxy of WEBHOOK_PROXY_URL cannot be reached.']);
+  });
+
+  it('that never answers takes three seconds', async () => {
+    const stalled = opens(await startReceiver({ onConnection: () => undefined }));
+    const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${stalled.port}` });
+    const result = await post(client, PROXIED);
+    expect(result).toMatchObject({ failure: 'TIMEOUT' });
+    expect(result.phases.total).toBeLessThan(3500);
+    await eventually('the connection is closed', () => stalled.connections.open === 0);
+  });
+});
+
+describe('Thousands of receivers', () => {
+  it('leave neither connections nor memory behind', async () => {
+    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_DNS_SERVERS: dns.address });
+    const target = opens(await startReceiver(answerWith('200 OK', 'Keep-Alive: timeout=60')));
+    const names = Array.from({ length: 3000 }, (_, index) => `receiver-${index}.example.com`);
+    for (const name of names) dns.say(name, { a: ['127.0.0.1'] });
+    const before = process.memoryUsage().heapUsed;
+    let answered = 0;
+    const work = names.values();
+    const worker = async (): Promise<void> => {
+      for (const name of work) {
+        const { statusCode } = await post(client, `http://${name}:${target.port}/`);
+        if (statusCode === 200) answered += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+    expect(answered).toBe(3000);
+    expect(target.connections.mostOpen).toBeLessThanOrEqual(256 + 2 * 32);
+    expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(100);
+  });
+});

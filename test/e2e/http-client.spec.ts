@@ -1,0 +1,268 @@
+import type { OutgoingResult } from '../../src/infrastructure/http-client/index.js';
+import { eventually } from '../support/eventually.js';
+import {
+  answerWith,
+  HOSTILE_RECEIVERS,
+  refusedPort,
+  startReceiver,
+  type HostileReceiver,
+  type Receiver,
+  type ReceiverOptions,
+} from '../support/hostile-receivers.js';
+import { httpClient, shortenDeadline } from '../support/http-clients.js';
+
+const BODY = Buffer.from('{"event":"AUTHENTICATED"}');
+const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'event-1' };
+const client = httpClient({ WEBHOOK_TARGETS: 'any' });
+const opened: { close(): Promise<void> }[] = [client];
+
+async function receiver(options: ReceiverOptions): Promise<Receiver> {
+  const started = await startReceiver(options);
+  opened.push(started);
+  return started;
+}
+
+const post = (url: string, connections?: number): Promise<OutgoingResult> =>
+  client.post({ url, headers: HEADERS, body: BODY, ...(connections && { connections }) });
+
+afterAll(() => Promise.all(opened.map((each) => each.close())));
+
+type Expected = Partial<OutgoingResult>;
+const NOTHING: Expected = { statusCode: 0, retryAfterSeconds: null };
+const ANSWER: Expected = { failure: null, explanation: null, retryAfterSeconds: null };
+const RESET: Expected = {
+  ...NOTHING,
+  failure: 'RESET',
+  explanation: 'The connection was closed before an answer came.',
+};
+const NOT_HTTP: Expected = { ...NOTHING, failure: 'RESET', explanation: 'What came was not an HTTP answer.' };
+const LATE: Expected = { ...NOTHING, failure: 'TIMEOUT', explanation: 'No answer came within 10 seconds.' };
+const TLS: Expected = { ...NOTHING, failure: 'TLS' };
+
+const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
+  neverAnswers: LATE,
+  slowHeaders: LATE,
+  endlessHeaders: NOT_HTTP,
+  endlessInformation: LATE,
+  drippingBody: { ...ANSWER, statusCode: 200 },
+  endlessBody: { ...ANSWER, statusCode: 200 },
+  gzipBomb: { ...ANSWER, statusCode: 200 },
+  resetMidBody: { ...ANSWER, statusCode: 200 },
+  resetBeforeHeaders: RESET,
+  closedBeforeHeaders: RESET,
+  resetAtOnce: RESET,
+  notHttp: NOT_HTTP,
+  tlsStall: {
+    ...NOTHING,
+    failure: 'TIMEOUT',
+    explanation: 'The TLS handshake was not finished within 3 seconds.',
+  },
+  notTls: { ...TLS, explanation: 'A secure connection could not be established.' },
+  selfSigned: { ...TLS, explanation: 'The certificate is self-signed.' },
+  expired: { ...TLS, explanation: 'The certificate has expired.' },
+  wrongHost: { ...TLS, explanation: 'The certificate is for another host name.' },
+  redirect: { ...ANSWER, statusCode: 307 },
+  redirectToMetadata: { ...ANSWER, statusCode: 302 },
+  created: { ...ANSWER, statusCode: 201 },
+  noContent: { ...ANSWER, statusCode: 204 },
+  gone: { ...ANSWER, statusCode: 410 },
+  tooMany: { ...ANSWER, statusCode: 429, retryAfterSeconds: 120 },
+  closesKeptConnections: { ...ANSWER, statusCode: 200 },
+};
+
+const KINDS = Object.keys(HOSTILE_RECEIVERS) as HostileReceiver[];
+const ENDLESS: readonly HostileReceiver[] = ['slowHeaders', 'endlessInformation', 'drippingBody'];
+
+describe('Hostile receivers, all at once', () => {
+  const receivers = new Map<HostileReceiver, Receiver>();
+  const results = new Map<HostileReceiver, { result: OutgoingResult; took: number }>();
+  let grown: number;
+
+  beforeAll(async () => {
+    for (const kind of KINDS) receivers.set(kind, await receiver(HOSTILE_RECEIVERS[kind]));
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const sampling = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 50);
+    await Promise.all(
+      KINDS.map(async (kind) => {
+        const start = performance.now();
+        const result = await post(receivers.get(kind)?.url ?? '');
+        results.set(kind, { result, took: performance.now() - start });
+      }),
+    );
+    clearInterval(sampling);
+    grown = (highest - before) / 1024 / 1024;
+  }, 15_000);
+
+  it.each(KINDS)('%s', (kind) => {
+    const { result, took } = results.get(kind) ?? {};
+    expect(result).toMatchObject(EXPECTED[kind]);
+    expect(took).toBeLessThan(10_500);
+    expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(took ?? 0));
+  });
+
+  it('stops reading soon, and leaves no connection open where a body was cut', async () => {
+    for (const kind of ['endlessBody', 'gzipBomb', 'drippingBody', 'neverAnswers'] as const) {
+      await eventually(`${kind} is left alone`, () => receivers.get(kind)?.connections.open === 0);
+    }
+    expect(results.get('endlessBody')?.took).toBeLessThan(3000);
+    expect(grown).toBeLessThan(150);
+  });
+
+  it('waits for a slow body until the deadline, and the status counts', () => {
+    for (const kind of ENDLESS) expect(results.get(kind)?.took).toBeGreaterThan(9900);
+  });
+
+  it('follows no redirect', () => {
+    expect(receivers.get('redirect')?.requests).toHaveLength(1);
+    expect(receivers.get('redirectToMetadata')?.requests).toHaveLength(1);
+  });
+
+  it('tells where the time went', () => {
+    expect(results.get('neverAnswers')?.result.phases).toMatchObject({ tls: null });
+    expect(results.get('neverAnswers')?.result.phases.firstByte).toBeGreaterThan(9000);
+    expect(results.get('tlsStall')?.result.phases).toMatchObject({ firstByte: null });
+    expect(results.get('tlsStall')?.result.phases.tls).toBeGreaterThan(2900);
+    for (const { result } of results.values()) {
+      for (const value of Object.values(result.phases)) {
+        expect(value === null || Number.isInteger(value)).toBe(true);
+      }
+    }
+  });
+});
+
+describe('A request', () => {
+  it('arrives as it was given', async () => {
+    const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
+    const result = await post(`${target.url}?a=1&b=%20#fragment`);
+    expect(result).toMatchObject({ ...ANSWER, statusCode: 200 });
+    expect(target.requests).toHaveLength(1);
+    const [{ head, body } = { head: '', body: '' }] = target.requests;
+    expect(head.split('\r\n')[0]).toBe('POST /hook?a=1&b=%20 HTTP/1.1');
+    expect(head).toContain('webhook-id: event-1');
+    expect(head).toContain(`content-length: ${BODY.length}`);
+    expect(head).toContain(`host: localhost:${target.port}`);
+    expect(body).toBe(BODY.toString());
+  });
+
+  it('is refused where nobody listens', async () => {
+    expect(await post(`http://127.0.0.1:${await refusedPort()}/`)).toMatchObject({
+      ...NOTHING,
+      failure: 'REFUSED',
+      explanation: 'The connection was refused.',
+    });
+  });
+
+  it('goes to a name whose first address is dead', async () => {
+    const target = await receiver(answerWith('200 OK'));
+    // localhost is ::1 first on many machines, where this receiver does not listen.
+    expect(await post(target.url)).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([
+    'http://',
+    'nonsense',
+    'ftp://localhost/',
+    'http://user:password@localhost/',
+    'http://localhost:0/',
+    'http://local host/',
+  ])('never rejects: %s', async (url) => {
+    expect(await post(url)).toMatchObject({ statusCode: 0, failure: 'FORBIDDEN_ADDRESS' });
+  });
+
+  it('never rejects, even when its headers cannot be sent', async () => {
+    const target = await receiver(answerWith('200 OK'));
+    const result = await client.post({ url: target.url, headers: { 'x-bad': 'a\r\nb: c' }, body: BODY });
+    expect(result).toMatchObject({ statusCode: 0, failure: 'RESET' });
+    expect(target.requests).toHaveLength(0);
+  });
+
+  it('has a deadline that covers the wait for a connection', async () => {
+    const hasty = httpClient({ WEBHOOK_TARGETS: 'any' });
+    opened.push(hasty);
+    shortenDeadline(hasty, 300);
+    const target = await receiver(HOSTILE_RECEIVERS.neverAnswers);
+    const request = { url: target.url, headers: HEADERS, body: BODY, connections: 1 };
+    const results = await Promise.all([hasty.post(request), hasty.post(request), hasty.post(request)]);
+    for (const result of results) {
+      expect(result).toMatchObject({ failure: 'TIMEOUT' });
+      expect(result.phases.total).toBeLessThan(500);
+    }
+    expect(results[1]?.phases).toMatchObject({ connect: null, firstByte: null });
+    expect(target.requests).toHaveLength(1);
+  });
+});
+
+describe('Connections', () => {
+  it('are used again, and then have no phases of their own', async () => {
+    const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
+    const first = await post(target.url);
+    const second = await post(target.url);
+    expect(first.phases.connect).not.toBeNull();
+    expect(first.phases.tls).not.toBeNull();
+    expect(second.phases).toMatchObject({ dns: null, connect: null, tls: null });
+    expect(target.connections.total).toBe(1);
+  });
+
+  it('are at most four to one origin, and what is asked for otherwise', async () => {
+    const slow: ReceiverOptions = {
+      answer: (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 20),
+    };
+    const [usual, wide] = [await receiver(slow), await receiver(slow)];
+    const results = await Promise.all([
+      ...Array.from({ length: 40 }, () => post(usual.url)),
+      ...Array.from({ length: 40 }, () => post(wide.url, 10)),
+    ]);
+    expect(results.every(({ statusCode }) => statusCode === 200)).toBe(true);
+    expect(usual.connections.mostOpen).toBe(4);
+    expect(wide.connections.mostOpen).toBe(10);
+  });
+
+  it('that a receiver closes while they are kept fail nobody', async () => {
+    const target = await receiver(HOSTILE_RECEIVERS.closesKeptConnections);
+    for (let count = 1; count <= 50; count += 1) {
+      expect(await post(target.url)).toMatchObject({ ...ANSWER, statusCode: 200 });
+    }
+  });
+
+  it('that are reset under the second request are replaced by a new one, once', async () => {
+    const answers = new WeakMap<object, number>();
+    const target = await receiver({
+      answer: (socket) => {
+        const count = (answers.get(socket) ?? 0) + 1;
+        answers.set(socket, count);
+        if (count > 1) socket.resetAndDestroy();
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      },
+    });
+    for (let count = 1; count <= 5; count += 1)
+      expect(await post(target.url)).toMatchObject({ statusCode: 200 });
+    expect(target.connections.total).toBe(5);
+  });
+
+  it('are closed when they have been idle for as long as the receiver says', async () => {
+    const target = await receiver(answerWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
+    await post(target.url);
+    await eventually('the connection is closed', () => target.connections.open === 0);
+  });
+
+  it('go with the client', async () => {
+    const other = httpClient({ WEBHOOK_TARGETS: 'any' });
+    const target = await receiver(answerWith('200 OK'));
+    await other.post({ url: target.url, headers: HEADERS, body: BODY });
+    expect(target.connections.open).toBe(1);
+    await other.close();
+    await eventually('the connection is closed', () => target.connections.open === 0);
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([
+    ['503 Service Unavailable', 'Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['429 Too Many Requests', '999999999', 3600],
+    ['429 Too Many Requests', 'soon', null],
+  ])('%s, %s', async (status, header, expected) => {
+    const target = await receiver(answerWith(status, `Retry-After: ${header}`));
+    expect(await post(target.url)).toMatchObject({ failure: null, retryAfterSeconds: expected });
+  });
+});
