@@ -249,6 +249,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       body: { name: 'Fuzz', metadata_xml: samlMetadata() },
       login,
     });
+    await service.database.query('DELETE FROM webhook_endpoint');
     const { body: endpoint } = await service.call('/webhook-endpoints/create', {
       body: { environment: 'development', url: 'https://fuzz.example.com/' },
       login,
