@@ -32,6 +32,7 @@ import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
+import { SessionOperationsModule } from './modules/sessions/index.js';
 import {
   WebhookDeliveryOperationsModule,
   WebhookEngineModule,
@@ -64,7 +65,12 @@ const FOUNDATION = [
 
 /** Modules that bring the operations of a surface. */
 const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
-  platform: [McpTokenOperationsModule, DetectedAccountsModule, AuditLogOperationsModule],
+  platform: [
+    McpTokenOperationsModule,
+    DetectedAccountsModule,
+    AuditLogOperationsModule,
+    SessionOperationsModule,
+  ],
   dashboard: [
     PagesModule,
     DashboardPagesModule,

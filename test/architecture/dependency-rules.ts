@@ -29,6 +29,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
   'saml-configurations': ['audit-logs'],
+  sessions: ['api-clients'],
   'webhook-endpoints': ['api-clients', 'audit-logs'],
   sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
   webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],

@@ -4,11 +4,13 @@ import { eventually } from '../support/eventually.js';
 import { logLinesOf } from '../support/log-lines.js';
 import {
   CREATE_MCP_TOKEN,
+  CREATE_SESSION,
   DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
   LIST_AUDIT_LOGS,
   OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
+  SESSION_OPERATIONS,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
@@ -73,14 +75,17 @@ describe('Without its database', () => {
   };
 
   beforeAll(async () => {
-    expect(await callAll()).toEqual([200, 200, 200, 200, 200]);
+    expect(await callAll()).toEqual([200, 200, 200, 200, 200, 200]);
     await service.database.cutOff();
   });
   afterAll(() => service.database.reconnect());
 
-  it.each([...OPERATIONS, ...DASHBOARD_OPERATIONS])('answers 503 to $id', async (operation) => {
-    unavailable(await call(operation));
-  });
+  it.each([...OPERATIONS, ...SESSION_OPERATIONS, ...DASHBOARD_OPERATIONS])(
+    'answers 503 to $id',
+    async (operation) => {
+      unavailable(await call(operation));
+    },
+  );
 
   it('answers 503 also to a client whose credentials it has to look up', async () => {
     for (const operation of OPERATIONS) unavailable(await call(operation, unknown));
@@ -88,7 +93,9 @@ describe('Without its database', () => {
 
   it('answers 503 to many calls at once', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => call(OPERATIONS[index % 5] ?? CREATE_MCP_TOKEN)),
+      Array.from({ length: 30 }, (_, index) =>
+        call(OPERATIONS[index % OPERATIONS.length] ?? CREATE_MCP_TOKEN),
+      ),
     );
     for (const answer of answers) unavailable(answer);
   });
@@ -108,8 +115,8 @@ describe('Without its database', () => {
   it('goes on by itself when the database is back, with the log entries of the time between', async () => {
     await service.database.reconnect();
     await eventually('it is ready', async () => (await service.call('/readyz')).status === 200);
-    expect(await callAll()).toEqual([200, 200, 200, 200, 200]);
-    expect(await callAll(unknown)).toEqual([200, 200, 403, 200, 200]);
+    expect(await callAll()).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await callAll(unknown)).toEqual([200, 200, 403, 200, 200, 200]);
     const entries = await eventually('the entries are there', async () => {
       const [row] = await service.database.query<{ count: number }>(
         'SELECT count(*)::integer AS count FROM request_log WHERE client_id = $1 AND status_code = 503',
@@ -162,11 +169,16 @@ describe('With a fault of its own', () => {
     ['detected_account', SEARCH_DETECTED_ACCOUNTS],
     ['merchant_name', IDENTIFY_DETECTED_ACCOUNTS],
     ['job_application', SUBMIT_JOB_APPLICATION],
+    ['session', CREATE_SESSION],
     ['audit_log', LIST_AUDIT_LOGS],
   ])('answers 500 and no more without the table %s', async (table, operation) => {
     expect((await call(operation)).status).toBe(200);
     await without([table], async () => internalError(await call(operation)));
     expect((await call(operation)).status).toBe(200);
+  });
+
+  it.each(SESSION_OPERATIONS)('answers 500 to $id without the table session', async (operation) => {
+    await without(['session'], async () => internalError(await call(operation)));
   });
 
   it.each(DASHBOARD_OPERATIONS)('answers 500 to $id when it cannot look at the login', async (operation) => {

@@ -4,6 +4,7 @@ import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
+  CREATE_SESSION,
   DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
   SEARCH_DETECTED_ACCOUNTS,
@@ -11,6 +12,7 @@ import {
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
+import { Sessions } from '../../src/modules/sessions/index.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
 import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
@@ -42,6 +44,7 @@ beforeAll(async () => {
     MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
     APPLICATIONS_PER_HOUR: '1000000',
     DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    SESSION_OPENS_PER_MINUTE: '1000000',
   });
   await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
 });
@@ -249,6 +252,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       body: { name: 'Fuzz', metadata_xml: samlMetadata() },
       login,
     });
+    await service.database.query('DELETE FROM webhook_endpoint');
     const { body: endpoint } = await service.call('/webhook-endpoints/create', {
       body: { environment: 'development', url: 'https://fuzz.example.com/' },
       login,
@@ -333,6 +337,30 @@ describe('What the service takes', () => {
           [body['id']],
         );
         expect(kept).toEqual([{ full_name, exceptional_at }]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('is kept letter by letter (metadata of sessions)', async () => {
+    const key = fc.oneof(goodText, fc.constantFrom(...LOADED_NAMES)).filter((name) => name !== 'constructor');
+    const pairs = fc.uniqueArray(fc.tuple(key, goodText), { maxLength: 10, selector: ([name]) => name });
+    await fc.assert(
+      fc.asyncProperty(pairs, pairs, async (first, second) => {
+        const text = `{"type":"link","external_user_id":"fuzz","metadata":${objectText(first)}}`;
+        const { status, body } = await send(CREATE_SESSION, text);
+        expect(status).toBe(200);
+        const session = String(body['session']);
+        const opened = await service.call('/session/open', {
+          body: `{"session_id":"${session}","metadata":${objectText(second)}}`,
+        });
+        const whole = new Map([...first, ...second]);
+        expect(opened.status).toBe(whole.size <= 10 ? 200 : 400);
+        const expected = [...(opened.status === 200 ? whole : first)];
+        const kept = await service.app
+          .get(Sessions, { strict: false })
+          .metadataOf(service.development.clientId, session);
+        expect(Object.entries(kept?.metadata ?? {}).toSorted()).toEqual(expected.toSorted());
       }),
       RUNS,
     );

@@ -10,6 +10,7 @@ import {
   DASHBOARD_OPERATIONS,
   NOBODY,
   OPERATIONS,
+  SESSION_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
@@ -157,7 +158,9 @@ describe('Paths and methods', () => {
     return [...new Set(methods.flatMap((method) => method.split(', ')))].toSorted().join(', ');
   };
   const PATHS: readonly (readonly [path: string, allow: string])[] = [
-    ...OPERATIONS.map(({ path, method }) => [path, method === 'GET' ? READ : 'POST'] as const),
+    ...[...OPERATIONS, ...SESSION_OPERATIONS].map(
+      ({ path, method }) => [path, method === 'GET' ? READ : 'POST'] as const,
+    ),
     ...DASHBOARD_OPERATIONS.map(({ path }) => [path, allowedOf(path)] as const),
     ['/healthz', READ],
     ['/readyz', READ],

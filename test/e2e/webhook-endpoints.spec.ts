@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import { Transactional } from '../../src/infrastructure/database/index.js';
 import { WebhookEndpoints } from '../../src/modules/webhook-endpoints/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
@@ -385,19 +385,21 @@ describe('A deletion', () => {
     expect((await get(endpoint.id)).status).toBe(404);
   });
 
-  it('waits for whoever sends to the endpoint', async () => {
+  it('waits for whoever publishes to the endpoint', async () => {
     const { id } = await created();
-    const connection = new pg.Client({ connectionString: service.database.url });
-    await connection.connect();
-    await connection.query('BEGIN');
-    // As `ofClient` does in the transaction of who publishes.
-    await connection.query('SELECT id FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE', [id]);
+    const endpoints = service.app.get(WebhookEndpoints);
     let isRemoved = false;
-    const removal = remove(id).then(() => (isRemoved = true));
-    await pause(300);
-    expect(isRemoved).toBe(false);
-    await connection.query('COMMIT');
-    await connection.end();
+    let removal: Promise<unknown> | undefined;
+    class Publisher {
+      @Transactional()
+      async publish(): Promise<void> {
+        expect(await endpoints.ofClient(service.development.clientId)).toHaveLength(1);
+        removal = remove(id).then(() => (isRemoved = true));
+        await pause(300);
+        expect(isRemoved).toBe(false);
+      }
+    }
+    await new Publisher().publish();
     await removal;
     expect((await get(id)).status).toBe(404);
   });

@@ -63,6 +63,20 @@ export const SUBMIT_JOB_APPLICATION: BodyOperation = {
   },
 };
 
+export const CREATE_SESSION: BodyOperation = {
+  id: 'createSession',
+  path: '/session/create',
+  credentials: 'basic',
+  body: {
+    type: 'card_switcher',
+    external_user_id: 'user-1',
+    card_id: 'card-81',
+    email: 'ada@example.com',
+    phone_number: '+12125550123',
+    metadata: { order: '4711' },
+  },
+};
+
 export const LIST_AUDIT_LOGS: TestedOperation = {
   id: 'listAuditLogs',
   path: '/audit_logs',
@@ -76,9 +90,28 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
   SEARCH_DETECTED_ACCOUNTS,
   IDENTIFY_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
+  CREATE_SESSION,
 ];
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
+
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+/** About a session that nobody has. */
+export const SESSION_OPERATIONS: readonly BodyOperation[] = [
+  {
+    id: 'extendSession',
+    path: '/session/extend',
+    credentials: 'basic',
+    body: { session_id: NOBODY },
+  },
+  {
+    id: 'openSession',
+    path: '/session/open',
+    credentials: 'none',
+    body: { session_id: NOBODY, metadata: { order: '4711' } },
+  },
+];
 
 /** An operation of the dashboard API, mostly about something that nobody has. */
 export interface TestedDashboardOperation extends TestedOperation {
@@ -95,7 +128,6 @@ export interface TestedDashboardOperation extends TestedOperation {
   readonly isAboutNobody?: true;
 }
 
-export const NOBODY = '00000000-0000-4000-8000-000000000000';
 export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
 type Details = Omit<TestedDashboardOperation, 'id' | 'method' | 'path' | 'credentials'>;

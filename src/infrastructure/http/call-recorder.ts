@@ -8,6 +8,9 @@ export interface FinishedCall extends AttributedClient {
   readonly latencyMilliseconds: number;
   /** The parsed body, where there was one. */
   readonly body: unknown;
+  /** Where the handler knows them better than the body tells. */
+  readonly sessionId?: string | undefined;
+  readonly externalUserId?: string | undefined;
 }
 
 /** Hears of every attributed call just before its answer leaves. */

@@ -11,7 +11,12 @@ export { HttpModule } from './http.module.js';
 export { JsonBody } from './json-body.decorator.js';
 export { NoStore } from './no-store.js';
 export { PublicAddress } from './public-address.js';
-export { requestContext, type AttributedClient } from './request-context.js';
+export {
+  Attribution,
+  requestContext,
+  type AttributedClient,
+  type CallAttribution,
+} from './request-context.js';
 export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { prepareHttpServer } from './server.js';
 export { subscriberOf } from './subscriber.js';

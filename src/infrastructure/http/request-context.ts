@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { PlatformEnvironment } from '../config/index.js';
 
 /** The API client that a call is attributed to, whether it got in or not. */
@@ -9,10 +10,19 @@ export interface AttributedClient {
   readonly environment: PlatformEnvironment;
 }
 
-/** What is known of a request besides what the caller sent; lives as long as the request. */
-export class RequestContext {
+/** Whom and what a call is about, for the request log; a handler may know it better than the body tells. */
+export interface CallAttribution {
   /** Set as soon as a client is recognised, also when its secret was wrong. */
   client?: AttributedClient;
+  sessionId?: string;
+  externalUserId?: string;
+}
+
+/** What is known of a request besides what the caller sent; lives as long as the request. */
+export class RequestContext implements CallAttribution {
+  client?: AttributedClient;
+  sessionId?: string;
+  externalUserId?: string;
   /** Whether the call belongs into the request log of its client: calls of the dashboard API do not. */
   isRecorded = true;
   /** For the operators' log only: what the caller probably did wrong. */
@@ -45,3 +55,9 @@ export function openRequestContext(request: RequestWithContext): RequestContext 
 export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }
+
+/** The handler's parameter to say in whom and what the call is about. */
+export const Attribution = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): CallAttribution =>
+    requestContext(context.switchToHttp().getRequest<RequestWithContext>()),
+);

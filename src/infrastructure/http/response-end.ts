@@ -97,6 +97,8 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
       statusCode: response.statusCode,
       latencyMilliseconds: Math.round(context.elapsedMilliseconds),
       body: request.body,
+      sessionId: context.sessionId,
+      externalUserId: context.externalUserId,
     });
   }
 

@@ -1,3 +1,3 @@
 export { CareersOperation } from './careers-operation.js';
 export { DashboardOperation } from './dashboard-operation.js';
-export { PlatformOperation } from './platform-operation.js';
+export { PlatformOperation, SdkOperation } from './platform-operation.js';

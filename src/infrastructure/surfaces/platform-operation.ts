@@ -1,5 +1,5 @@
 import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
-import { ApiBasicAuth } from '@nestjs/swagger';
+import { ApiBasicAuth, ApiSecurity } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
 import { INVALID_API_KEYS } from '../errors/index.js';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
@@ -23,5 +23,15 @@ export function PlatformOperation(options: PlatformOperationOptions): MethodDeco
       ...options,
       errors: [...options.errors, INVALID_API_KEYS, ...commonErrors(options)],
     }),
+  );
+}
+
+/** An operation of the platform API for the client SDK, which has no credentials to keep: what it sends is enough. */
+export function SdkOperation(options: PlatformOperationOptions): MethodDecorator {
+  return applyDecorators(
+    HttpCode(200),
+    UseGuards(...(options.guards ?? [])),
+    ApiSecurity({}),
+    DocumentedOperation('platform', { ...options, errors: [...options.errors, ...commonErrors(options)] }),
   );
 }

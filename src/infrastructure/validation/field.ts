@@ -9,15 +9,22 @@ export interface FieldOptions {
   readonly in?: 'query';
   /** The rules for a present value, in the order in which they are reported. */
   readonly rules: readonly Rule[];
-  /** `false`: may be absent. A name: may be absent where the field of that name is present. */
-  readonly required?: boolean | { readonly unless: string };
+  /**
+   * `false`: may be absent. `unless`: may be absent where the field of that name is present. `when`: may be
+   * absent unless the field of that name has that value.
+   */
+  readonly required?: Presence;
   /** The value of an absent field. */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field, where an absent one stays as it is: in a PATCH. */
   readonly clearable?: true;
+  /** Whether the value is an object of the caller's own, whose members' names are not looked at. */
+  readonly ownNames?: true;
   /** What the API document says of the field. */
   readonly document: ApiPropertyOptions;
 }
+
+type Presence = boolean | { readonly unless: string } | { readonly when: string; readonly is: string };
 
 /** A query string has no null. */
 const NULLABLE_IN = { body: { nullable: true }, query: {} };
@@ -36,7 +43,11 @@ export function Field(options: FieldOptions): PropertyDecorator {
     mandatory === true
       ? ApiProperty(document)
       : ApiPropertyOptional({ ...document, ...NULLABLE_IN[options.in ?? 'body'] } as ApiPropertyOptions),
-    Transform(({ value }) => (isMissing(value) ? missingValue(value, options) : value)),
+    Transform(({ value, obj, key }) => {
+      if (isMissing(value)) return missingValue(value, options);
+      // class-transformer leaves out members that are called as something of JavaScript's own.
+      return options.ownNames ? (obj as Record<string, unknown>)[key] : (value as unknown);
+    }),
     validated((value, field) => {
       if (isMissing(value)) return absence(mandatory, field);
       return firstViolation(value, field, options.rules);
@@ -48,9 +59,13 @@ function missingValue(value: unknown, options: FieldOptions): unknown {
   return options.clearable && value !== undefined ? null : options.default;
 }
 
-function absence(mandatory: boolean | { readonly unless: string }, field: FieldContext): string | undefined {
+function absence(mandatory: Presence, field: FieldContext): string | undefined {
   if (mandatory === false) return undefined;
   if (mandatory === true) return required(field);
+  if ('when' in mandatory) {
+    if (field.object[mandatory.when] !== mandatory.is) return undefined;
+    return `The ${field.words} field is required when the ${wordsOf(mandatory.when)} is ${mandatory.is}.`;
+  }
   const other = mandatory.unless;
   if (!isMissing(field.object[other])) return undefined;
   return `The ${field.words} field is required when the ${wordsOf(other)} field is not present.`;

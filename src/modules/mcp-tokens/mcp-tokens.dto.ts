@@ -1,6 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ExternalUserId, Field, isInteger, maximum, minimum } from '../../infrastructure/validation/index.js';
-import { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
+import {
+  ExternalUserId,
+  Field,
+  isInteger,
+  maximum,
+  minimum,
+  NorthAmericanPhoneNumber,
+} from '../../infrastructure/validation/index.js';
 
 /** Seconds. */
 const SHORTEST_LIFETIME = 60;
@@ -28,7 +34,7 @@ export class CreateMcpTokenRequest {
   })
   expires_in: number = DEFAULT_LIFETIME;
 
-  @NorthAmericanPhoneNumber()
+  @NorthAmericanPhoneNumber('Needed if the agent connector shall create sign-in links.')
   phone_number?: string;
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { CallRecorder, type FinishedCall } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
@@ -37,11 +38,17 @@ export class PlatformCallRecorder extends CallRecorder {
       event: null,
       statusCode: call.statusCode,
       latencyMilliseconds: call.latencyMilliseconds,
-      sessionId: null,
+      sessionId: call.sessionId ?? sessionIdOf(call.body),
       taskId: null,
-      externalUserId: externalUserIdOf(call.body),
+      externalUserId: call.externalUserId ?? externalUserIdOf(call.body),
     });
   }
+}
+
+/** The session that is named, whether or not there is one. */
+function sessionIdOf(body: unknown): string | null {
+  const value = (body as { session_id?: unknown } | undefined)?.session_id;
+  return isUUID(value) ? (value as string) : null;
 }
 
 /** The user of a refused call is worth knowing too, as far as the text can be stored. */

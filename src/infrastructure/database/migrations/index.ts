@@ -15,6 +15,7 @@ import { CreateSamlConfigurations1790000000015 } from './1790000000015-create-sa
 import { CreateMerchantVisibility1790000000016 } from './1790000000016-create-merchant-visibility.js';
 import { AddAccountToOrganizations1790000000017 } from './1790000000017-add-account-to-organizations.js';
 import { CreateWebhookEndpoints1790000000018 } from './1790000000018-create-webhook-endpoints.js';
+import { CreateSessions1790000000019 } from './1790000000019-create-sessions.js';
 import { CreateWebhookDeliveries1790000000020 } from './1790000000020-create-webhook-deliveries.js';
 import { AddAttemptsToRequestLogs1790000000021 } from './1790000000021-add-attempts-to-request-logs.js';
 
@@ -37,6 +38,7 @@ export const MIGRATIONS = [
   CreateMerchantVisibility1790000000016,
   AddAccountToOrganizations1790000000017,
   CreateWebhookEndpoints1790000000018,
+  CreateSessions1790000000019,
   CreateWebhookDeliveries1790000000020,
   AddAttemptsToRequestLogs1790000000021,
 ];

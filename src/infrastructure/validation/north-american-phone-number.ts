@@ -1,5 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { Field, isE164, type Rule } from '../../infrastructure/validation/index.js';
+import { Field } from './field.js';
+import type { Rule } from './rule.js';
+import { isE164 } from './rules.js';
 
 const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA']);
 
@@ -13,16 +15,15 @@ const isValidInSupportedCountry: Rule = (value) => {
   return 'The phone number must be a valid number in a supported country.';
 };
 
-/** An optional phone number of the US or Canada. */
-export function NorthAmericanPhoneNumber(): PropertyDecorator {
+/** An optional phone number of the US or Canada. @param use what it is for, for the API document */
+export function NorthAmericanPhoneNumber(use: string): PropertyDecorator {
   return Field({
     required: false,
     rules: [isE164, isValidInSupportedCountry],
     document: {
       type: String,
       pattern: '^\\+[1-9]\\d{1,14}$',
-      description:
-        'E.164; a valid number of the US or Canada. Needed if the agent connector shall create sign-in links.',
+      description: `E.164; a valid number of the US or Canada. ${use}`,
       example: '+12125550123',
     },
   });

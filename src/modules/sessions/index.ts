@@ -1,0 +1,2 @@
+export { SessionOperationsModule, SessionsModule } from './sessions.module.js';
+export { Sessions, type SessionDetails } from './sessions.service.js';

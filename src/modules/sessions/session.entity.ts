@@ -1,0 +1,42 @@
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { SessionMetadata } from './session-metadata.js';
+import type { SessionType } from './session-types.js';
+
+/** A session of one user in the client SDK, valid until `expiresAt`. Whoever knows its id may open it. */
+@Entity({ name: 'session' })
+export class Session {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'session_pkey' })
+  id!: string;
+
+  @ForeignKey('api_client', { name: 'session_client_fkey' })
+  @Column({ name: 'client_id', type: 'uuid' })
+  clientId!: string;
+
+  @Column({ type: 'varchar', length: 16 })
+  type!: SessionType;
+
+  @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
+  externalUserId!: string;
+
+  @Column({ name: 'card_id', type: 'varchar', length: 256, nullable: true })
+  cardId!: string | null;
+
+  /** Sealed. */
+  @Column({ name: 'email_sealed', type: 'bytea', nullable: true })
+  emailSealed!: Buffer | null;
+
+  /** E.164, sealed. */
+  @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
+  phoneNumberSealed!: Buffer | null;
+
+  /** What the backend and the SDK attached, merged. */
+  @Column({ type: 'jsonb', default: () => "'{}'" })
+  metadata!: SessionMetadata;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  @Index('session_expires_at_index')
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+}

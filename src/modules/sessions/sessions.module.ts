@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { Session } from './session.entity.js';
+import { SessionsCleaning } from './sessions.cleaning.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsRepository } from './sessions.repository.js';
+import { Sessions } from './sessions.service.js';
+
+/** For whoever sends webhooks of a session. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
+  providers: [Sessions, SessionsRepository, SessionsCleaning],
+  exports: [Sessions],
+})
+export class SessionsModule {}
+
+/** The operations, apart: only where the platform API is served. */
+@Module({ imports: [SessionsModule], controllers: [SessionsController] })
+export class SessionOperationsModule {}

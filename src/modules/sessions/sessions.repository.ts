@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../infrastructure/database/index.js';
+import { SECOND } from '../../infrastructure/time/index.js';
+import type { SessionMetadata } from './session-metadata.js';
+import { Session } from './session.entity.js';
+
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(session: Session): Promise<void> {
+    await this.transaction.manager.insert(Session, session);
+  }
+
+  async ofClient(clientId: string, id: string): Promise<Session | null> {
+    return this.transaction.manager.findOneBy(Session, { id, clientId });
+  }
+
+  /** Rivals who change it go one after the other. */
+  async locked(id: string): Promise<Session | null> {
+    return this.transaction.manager.findOne(Session, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Moves the end of a session that is still valid. @returns the new end; each of many rivals adds its own time */
+  async extend(session: Session, milliseconds: number, now: Date): Promise<Date | undefined> {
+    const [[extended]] = await this.transaction.manager.query<[{ expiresAt: Date }[], number]>(
+      `UPDATE session SET expires_at = expires_at + make_interval(secs => $3)
+        WHERE id = $1 AND expires_at > $2
+        RETURNING expires_at AS "expiresAt"`,
+      [session.id, now, milliseconds / SECOND],
+    );
+    return extended?.expiresAt;
+  }
+
+  async setMetadata(id: string, metadata: SessionMetadata): Promise<void> {
+    await this.transaction.manager.update(Session, { id }, { metadata });
+  }
+
+  /** Deletes sessions that expired before the time given, a batch at most. @returns how many */
+  async deleteExpired(before: Date, batch: number): Promise<number> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `DELETE FROM session
+        WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+                        FOR UPDATE SKIP LOCKED)`,
+      [before, batch],
+    );
+    return count;
+  }
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import { Sealer } from '../../infrastructure/crypto/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { CallAttribution } from '../../infrastructure/http/index.js';
+import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { ApiClientDirectory } from '../api-clients/index.js';
+import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
+import { faultOfMerged, merged, type SessionMetadata } from './session-metadata.js';
+import type { Session } from './session.entity.js';
+import type {
+  CreateSessionRequest,
+  LivingSessionResponse,
+  OpenSessionRequest,
+  SessionResponse,
+} from './sessions.dto.js';
+import { SessionsRepository } from './sessions.repository.js';
+
+/** How long a session is valid, and how much an extension adds to that (contract, "Sessions"). */
+const LIFETIME = 30 * MINUTE;
+
+/** What webhooks of a session say of it. */
+export interface SessionDetails {
+  readonly externalUserId: string;
+  readonly cardId: string | null;
+  /** Undefined where nothing was attached. */
+  readonly metadata: SessionMetadata | undefined;
+}
+
+/** Sessions of users in the client SDK, and what is attached to them (contract, "Sessions"). */
+@Injectable()
+export class Sessions {
+  constructor(
+    private readonly repository: SessionsRepository,
+    private readonly clients: ApiClientDirectory,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(
+    { clientId }: ApiCaller,
+    request: CreateSessionRequest,
+    attribution: CallAttribution,
+  ): Promise<SessionResponse> {
+    const id = randomUUID();
+    const createdAt = this.clock.now();
+    await this.repository.add({
+      id,
+      clientId,
+      type: request.type,
+      externalUserId: request.external_user_id,
+      cardId: request.card_id ?? null,
+      emailSealed: this.seal(request.email, id, 'email'),
+      phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
+      metadata: request.metadata ?? {},
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + LIFETIME),
+    });
+    attribution.sessionId = id;
+    return { session: id };
+  }
+
+  /** Adds to the time that is left, so that nobody loses any by being early. */
+  async extend(
+    { clientId }: ApiCaller,
+    id: string,
+    attribution: CallAttribution,
+  ): Promise<LivingSessionResponse> {
+    const session = await this.repository.ofClient(clientId, id);
+    if (!session) throw SESSION_NOT_FOUND.error();
+    attribution.externalUserId = session.externalUserId;
+    const expiresAt = await this.repository.extend(session, LIFETIME, this.clock.now());
+    if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
+    return { session: session.id, expires_at: expiresAt };
+  }
+
+  /**
+   * For the SDK, which proves nothing but that it knows the id: it can add to the metadata, and learns none. The
+   * call is put into the request log of the session's client.
+   */
+  @Transactional()
+  async open(
+    { session_id, metadata = {} }: OpenSessionRequest,
+    attribution: CallAttribution,
+  ): Promise<LivingSessionResponse> {
+    const session = await this.repository.locked(session_id);
+    const client = session && (await this.clients.find(session.clientId));
+    if (!client) throw SESSION_NOT_FOUND.error();
+    attribution.client = { clientId: client.clientId, environment: client.environment };
+    attribution.externalUserId = session.externalUserId;
+    if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
+    const whole = merged(session.metadata, metadata);
+    const fault = faultOfMerged(whole);
+    if (fault !== undefined) throw INVALID_FIELD.error(fault);
+    if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, whole);
+    return { session: session.id, expires_at: session.expiresAt };
+  }
+
+  /**
+   * What is attached to a session of a client, also to one that has expired.
+   *
+   * @returns undefined when the client has no such session, or it was so long ago that it has been deleted
+   */
+  async metadataOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
+    const session = isUUID(sessionId) ? await this.repository.ofClient(clientId, sessionId) : null;
+    if (!session) return undefined;
+    const { externalUserId, cardId, metadata } = session;
+    const isEmpty = Object.keys(metadata).length === 0;
+    return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
+  }
+
+  /** What the seal is bound to keeps the value in its row and column. */
+  private seal(value: string | undefined, id: Session['id'], column: string): Buffer | null {
+    return value === undefined ? null : this.sealer.seal(value, ['session', id, column]);
+  }
+}

@@ -1,0 +1,463 @@
+import { randomUUID } from 'node:crypto';
+import { Sealer } from '../../src/infrastructure/crypto/index.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { Sessions } from '../../src/modules/sessions/index.js';
+import { SessionsCleaning } from '../../src/modules/sessions/sessions.cleaning.js';
+import { moveClock, stopClock } from '../support/clock.js';
+import { CREATE_SESSION, NOBODY, SESSION_OPERATIONS } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const OPENS_PER_MINUTE = 40;
+const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this id.');
+const EXTEND_NOT_SUPPORTED = error(
+  'SESSION_ERROR',
+  'EXTEND_NOT_SUPPORTED',
+  'The session has expired. Create a new one.',
+);
+const TOO_MANY_KEYS = 'The metadata field must not have more than 10 keys.';
+const GOOD = { type: 'link', external_user_id: 'user-1' };
+
+interface Row {
+  readonly client_id: string;
+  readonly type: string;
+  readonly external_user_id: string;
+  readonly card_id: string | null;
+  readonly email_sealed: Buffer | null;
+  readonly phone_number_sealed: Buffer | null;
+  readonly metadata: Record<string, string>;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+let service: TestApp;
+let stranger: IssuedCredentials;
+let address = 0;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    TRUSTED_PROXY_HOPS: '1',
+    SESSION_OPENS_PER_MINUTE: String(OPENS_PER_MINUTE),
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  });
+  stranger = (await service.anotherOrganization()).development;
+});
+afterAll(() => service.close());
+
+const create = (body: unknown, as = service.development) =>
+  service.call<{ session: string }>('/session/create', { body, as });
+const extend = (session_id: unknown, as = service.development) =>
+  service.call('/session/extend', { body: { session_id }, as });
+/** From an address of its own, so that the limit is in nobody's way. */
+const open = (session_id: unknown, metadata?: unknown) =>
+  service.call('/session/open', {
+    body: { session_id, metadata },
+    headers: { 'x-forwarded-for': `10.0.${Math.floor((address += 1) / 256)}.${address % 256}` },
+  });
+
+async function created(body: object = {}, as = service.development): Promise<string> {
+  const answer = await create({ ...GOOD, ...body }, as);
+  expect(answer.status).toBe(200);
+  return answer.body.session;
+}
+
+async function rowOf(id: string): Promise<Row> {
+  const [row] = await service.database.query<Row>('SELECT * FROM session WHERE id = $1', [id]);
+  if (!row) throw new Error(`There is no session ${id}`);
+  return row;
+}
+
+async function later(milliseconds: number, work: () => Promise<void>): Promise<void> {
+  const restore = moveClock(service, milliseconds);
+  try {
+    await work();
+  } finally {
+    restore();
+  }
+}
+
+const keys = (count: number, prefix = 'k') =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
+const countOf = (answers: readonly Answer<unknown>[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+describe('Create session', () => {
+  it('answers its id, and keeps it for 30 minutes', async () => {
+    const now = new Date('2026-05-05T10:00:00.123Z');
+    const restore = stopClock(service, now);
+    const { status, body } = await create(CREATE_SESSION.body, service.production);
+    restore();
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      session: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
+    });
+    expect(await rowOf(body.session)).toMatchObject({
+      client_id: service.production.clientId,
+      type: 'card_switcher',
+      external_user_id: 'user-1',
+      card_id: 'card-81',
+      metadata: { order: '4711' },
+      created_at: now,
+      expires_at: new Date(now.getTime() + 30 * MINUTE),
+    });
+  });
+
+  it('seals what is personal', async () => {
+    rememberSecret('+12125550187', 'sealed@example.com');
+    const id = await created({ email: 'sealed@example.com', phone_number: '+12125550187' });
+    const row = await rowOf(id);
+    expect(JSON.stringify(row)).not.toMatch(/sealed@|2125550187/);
+    const texts = [row.email_sealed, row.phone_number_sealed].map((sealed) => sealed?.toString('latin1'));
+    for (const text of texts) expect(text).not.toMatch(/sealed@|2125550187/);
+    const sealer = service.app.get(Sealer);
+    expect(sealer.open(row.email_sealed as Buffer, ['session', id, 'email'])).toBe('sealed@example.com');
+    expect(sealer.open(row.phone_number_sealed as Buffer, ['session', id, 'phone_number'])).toBe(
+      '+12125550187',
+    );
+    expect(() => sealer.open(row.email_sealed as Buffer, ['session', NOBODY, 'email'])).toThrow();
+  });
+
+  it.each([
+    [{ type: 'transaction_link' }],
+    [{ type: 'vault', card_id: 'card-81' }],
+    [{ card_id: null, email: null, phone_number: null, metadata: null }],
+    [{ card_id: ' ', email: '', phone_number: '' }],
+    [{ metadata: {} }],
+    [{ metadata: { ...keys(9), last: '😀'.repeat(500) } }],
+    [{ metadata: { empty: '', ' ': ' ' } }],
+    [{ external_user_id: '😀'.repeat(256), unknown_member: 1 }],
+  ])('takes a body (%#)', async (body) => {
+    await created(body);
+  });
+
+  it.each([
+    [{ type: undefined }, 'The type field is required.'],
+    [{ type: 'LINK' }, 'The selected type is invalid.'],
+    [{ type: ['link'] }, 'The selected type is invalid.'],
+    [{ external_user_id: undefined }, 'The external user id field is required.'],
+    [{ external_user_id: 7 }, 'The external user id field must be a string.'],
+    [{ type: 'card_switcher' }, 'The card id field is required when the type is card_switcher.'],
+    [
+      { type: 'card_switcher', card_id: null },
+      'The card id field is required when the type is card_switcher.',
+    ],
+    [
+      { type: 'card_switcher', card_id: ' ' },
+      'The card id field is required when the type is card_switcher.',
+    ],
+    [{ card_id: 81 }, 'The card id field must be a string.'],
+    [{ card_id: 'x'.repeat(257) }, 'The card id field must not be greater than 256 characters.'],
+    [{ email: 'ada' }, 'The email field must be a valid email address.'],
+    [{ email: 7 }, 'The email field must be a string.'],
+    [{ phone_number: '2125550123' }, 'The phone number format is invalid.'],
+    [{ phone_number: '+442071838750' }, 'The phone number must be a valid number in a supported country.'],
+    [{ metadata: 'x' }, 'The metadata field must be an object.'],
+    [{ metadata: [] }, 'The metadata field must be an object.'],
+    [{ metadata: 7 }, 'The metadata field must be an object.'],
+    [{ metadata: keys(11) }, TOO_MANY_KEYS],
+    [{ metadata: { order: 4711 } }, 'The metadata.order field must be a string.'],
+    [{ metadata: { order: null } }, 'The metadata.order field must be a string.'],
+    [{ metadata: { order: {} } }, 'The metadata.order field must be a string.'],
+    [{ metadata: { 'ä ö': 1 } }, 'The metadata values field must be a string.'],
+    [
+      { metadata: { order: '😀'.repeat(501) } },
+      'The metadata.order field must not be greater than 500 characters.',
+    ],
+    [
+      { metadata: { order: 'a\0b' } },
+      'The metadata.order field must not contain null characters or unpaired surrogates.',
+    ],
+    [
+      { metadata: { 'a\0b': 'x' } },
+      'The metadata keys field must not contain null characters or unpaired surrogates.',
+    ],
+    [
+      { metadata: { ['k'.repeat(501)]: 'x' } },
+      'The metadata keys field must not be greater than 500 characters.',
+    ],
+    // One problem per answer: the first in the order of the fields.
+    [
+      { type: 'card_switcher', email: 'ada', phone_number: 'x', metadata: 7 },
+      'The card id field is required when the type is card_switcher.',
+    ],
+    [{ email: 'ada', phone_number: 'x' }, 'The email field must be a valid email address.'],
+  ])('refuses a body (%#)', async (change, message) => {
+    const count = 'SELECT count(*) FROM session';
+    const before = await service.database.query(count);
+    const { status, body } = await create({ ...GOOD, ...change });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+    expect(await service.database.query(count)).toEqual(before);
+  });
+
+  it('refuses half a surrogate pair, as value and as key', async () => {
+    for (const metadata of ['{"a":"\\ud83d"}', '{"\\ud83d":"a"}']) {
+      const { status } = await create(`{"type":"link","external_user_id":"u","metadata":${metadata}}`);
+      expect(status).toBe(400);
+    }
+  });
+});
+
+describe('Extend session', () => {
+  it('adds 30 minutes to the time that is left', async () => {
+    const id = await created();
+    const { expires_at: first } = await rowOf(id);
+    for (const round of [1, 2]) {
+      const { status, body } = await extend(id);
+      const expected = new Date(first.getTime() + round * 30 * MINUTE);
+      expect([status, body]).toEqual([200, { session: id, expires_at: expected.toISOString() }]);
+      expect((await rowOf(id)).expires_at).toEqual(expected);
+    }
+  });
+
+  it('adds the time of each of 20 rivals', async () => {
+    const id = await created();
+    const { expires_at: before } = await rowOf(id);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => extend(id)));
+    expect(countOf(answers, 200)).toBe(20);
+    expect(new Set(answers.map(({ body }) => body['expires_at'])).size).toBe(20);
+    expect((await rowOf(id)).expires_at).toEqual(new Date(before.getTime() + 600 * MINUTE));
+  });
+
+  it('is too late from the moment on when the session expires', async () => {
+    const id = await created();
+    const { expires_at: end } = await rowOf(id);
+    let restore = stopClock(service, end);
+    const late = await extend(id);
+    restore();
+    expect([late.status, late.body]).toEqual([400, EXTEND_NOT_SUPPORTED]);
+    expect((await rowOf(id)).expires_at).toEqual(end);
+    restore = stopClock(service, new Date(end.getTime() - 1));
+    expect((await extend(id)).status).toBe(200);
+    restore();
+  });
+
+  it('finds neither what is not there nor what is another client’s', async () => {
+    const id = await created();
+    const before = await rowOf(id);
+    for (const answer of [
+      await extend(randomUUID()),
+      await extend(id, stranger),
+      // The same organization’s.
+      await extend(id, service.production),
+    ])
+      expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
+    await later(31 * MINUTE, async () => expect((await extend(id, stranger)).status).toBe(404));
+    expect(await rowOf(id)).toEqual(before);
+  });
+});
+
+describe('Open session', () => {
+  it('merges metadata, of which the SDK’s wins, and tells none', async () => {
+    const id = await created({ metadata: { order: 'backend', plan: 'gold' } });
+    const { expires_at } = await rowOf(id);
+    const { status, body } = await open(id, { order: 'sdk', screen: 'home' });
+    expect([status, body]).toEqual([200, { session: id, expires_at: expires_at.toISOString() }]);
+    expect((await rowOf(id)).metadata).toEqual({ order: 'sdk', plan: 'gold', screen: 'home' });
+    for (const metadata of [undefined, null, {}]) expect((await open(id, metadata)).status).toBe(200);
+    expect((await rowOf(id)).metadata).toEqual({ order: 'sdk', plan: 'gold', screen: 'home' });
+  });
+
+  it('holds the limit for all metadata together', async () => {
+    const id = await created({ metadata: keys(8) });
+    const refused = await open(id, keys(3, 'l'));
+    expect([refused.status, refused.body]).toEqual([400, invalidField(TOO_MANY_KEYS)]);
+    expect((await rowOf(id)).metadata).toEqual(keys(8));
+    expect((await open(id, { ...keys(2, 'l'), k0: 'changed' })).status).toBe(200);
+    expect(Object.keys((await rowOf(id)).metadata)).toHaveLength(10);
+    expect((await open(id, { k0: 'again' })).status).toBe(200);
+  });
+
+  it('lets just as many of 24 rivals add a key as there is room for', async () => {
+    const id = await created({ metadata: keys(4) });
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => open(id, { [`rival-${index}`]: String(index) })),
+    );
+    expect([countOf(answers, 200), countOf(answers, 400)]).toEqual([6, 18]);
+    const added = answers.flatMap(({ status }, index) =>
+      status === 200 ? [[`rival-${index}`, String(index)]] : [],
+    );
+    expect((await rowOf(id)).metadata).toEqual({ ...keys(4), ...Object.fromEntries(added) });
+  });
+
+  it.each([
+    [{}, 'The session id field is required.'],
+    [{ session_id: 7 }, 'The session id field must be a string.'],
+    [{ session_id: 'x' }, 'The session id field must be a UUID.'],
+    [{ session_id: NOBODY, metadata: 7 }, 'The metadata field must be an object.'],
+    [{ session_id: NOBODY, metadata: keys(11) }, TOO_MANY_KEYS],
+    [{ session_id: 'x', metadata: 7 }, 'The session id field must be a UUID.'],
+  ])('refuses a body (%#)', async (body, message) => {
+    const answer = await service.call('/session/open', { body });
+    expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
+    if ('metadata' in body) return;
+    const extension = await service.call('/session/extend', { body, as: service.development });
+    expect([extension.status, extension.body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('finds nothing that is not there, or has expired', async () => {
+    const id = await created();
+    const before = await rowOf(id);
+    const absent = await open(randomUUID());
+    expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
+    const restore = stopClock(service, before.expires_at);
+    const late = await open(id, { order: 'late' });
+    restore();
+    expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+    expect(await rowOf(id)).toEqual(before);
+    expect((await open(id.toUpperCase())).body).toMatchObject({ session: id });
+  });
+
+  it('is limited for each address', async () => {
+    const from = (ip: string) =>
+      service.call('/session/open', {
+        body: { session_id: NOBODY },
+        headers: { 'x-forwarded-for': ip },
+      });
+    const answers = await Promise.all(
+      Array.from({ length: OPENS_PER_MINUTE + 20 }, () => from('203.0.113.7')),
+    );
+    expect([countOf(answers, 404), countOf(answers, 429)]).toEqual([OPENS_PER_MINUTE, 20]);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.body['error_code']).toBe('TOO_MANY_REQUESTS');
+    expect(refused?.headers.get('retry-after')).toBe(String(refused?.body['retry_after']));
+    expect((await from('203.0.113.8')).status).toBe(404);
+  });
+});
+
+describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
+  it('takes JSON that is not too large, of whom it is for', async () => {
+    const as = credentials === 'basic' ? { as: service.development } : {};
+    const large = await service.call(path, { body: { large: 'x'.repeat(600_000) }, ...as });
+    expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    const typed = await service.call(path, { body: '{}', headers: { 'content-type': 'text/plain' }, ...as });
+    expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    if (credentials === 'none') return;
+    const unknown = await service.call(path, { body: {}, as: { ...service.development, secret: 'wrong' } });
+    expect([unknown.status, unknown.body['error_code']]).toEqual([401, 'INVALID_API_KEYS']);
+  });
+});
+
+describe('The request log', () => {
+  const entries = (status: number) =>
+    service.database.query(
+      `SELECT client_id, environment, path, status_code, session_id, external_user_id
+         FROM request_log WHERE status_code = $1 ORDER BY id`,
+      [status],
+    );
+  const entry = (path: string, status: number, session: string | null, user: string | null) => ({
+    client_id: service.development.clientId,
+    environment: 'development',
+    path,
+    status_code: status,
+    session_id: session,
+    external_user_id: user,
+  });
+  beforeEach(() => service.database.query('DELETE FROM request_log'));
+
+  it('names the session and its user', async () => {
+    const id = await created({ external_user_id: 'logged' });
+    await extend(id);
+    await open(id, { order: '4711' });
+    expect(await entries(200)).toEqual([
+      entry('/session/create', 200, id, 'logged'),
+      entry('/session/extend', 200, id, 'logged'),
+      entry('/session/open', 200, id, 'logged'),
+    ]);
+  });
+
+  it('names them also where the call was refused', async () => {
+    const id = await created({ external_user_id: 'logged' });
+    await open(id, keys(10));
+    await open(id, { more: 'x' });
+    await later(31 * MINUTE, async () => {
+      await extend(id);
+      await open(id);
+    });
+    await extend(NOBODY);
+    await extend('no session');
+    await create({ ...GOOD, type: 'x' });
+    expect(await entries(400)).toEqual([
+      entry('/session/open', 400, id, 'logged'),
+      entry('/session/extend', 400, id, 'logged'),
+      entry('/session/extend', 400, null, null),
+      entry('/session/create', 400, null, 'user-1'),
+    ]);
+    expect(await entries(404)).toEqual([
+      entry('/session/open', 404, id, 'logged'),
+      entry('/session/extend', 404, NOBODY, null),
+    ]);
+  });
+
+  it('names no user of another client', async () => {
+    const id = await created({ external_user_id: 'logged' });
+    await extend(id, stranger);
+    expect(await entries(404)).toEqual([
+      { ...entry('/session/extend', 404, id, null), client_id: stranger.clientId },
+    ]);
+  });
+
+  it('has no entry of a session that nobody has', async () => {
+    await open(randomUUID());
+    expect(await entries(404)).toEqual([]);
+  });
+});
+
+describe('For webhooks', () => {
+  const details = (id: string, clientId = service.development.clientId) =>
+    service.app.get(Sessions).metadataOf(clientId, id);
+
+  it('there are user, card and metadata of a session, also when it has expired', async () => {
+    const id = await created({ external_user_id: 'u', card_id: 'c', metadata: { order: '4711' } });
+    const expected = { externalUserId: 'u', cardId: 'c', metadata: { order: '4711' } };
+    expect(await details(id)).toEqual(expected);
+    await later(29 * DAY, async () => {
+      await service.app.get(SessionsCleaning).run();
+      expect(await details(id)).toEqual(expected);
+    });
+  });
+
+  it('there is no metadata where none was attached, and nothing of other clients’ sessions', async () => {
+    const id = await created();
+    expect(await details(id)).toEqual({ externalUserId: 'user-1', cardId: null, metadata: undefined });
+    expect(await details(id, service.production.clientId)).toBeUndefined();
+    expect(await details(NOBODY)).toBeUndefined();
+    expect(await details('no session')).toBeUndefined();
+  });
+
+  it('sessions are deleted 30 days after they expired, in batches', async () => {
+    const living = await created();
+    await service.database.query(
+      `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
+       SELECT gen_random_uuid(), $1, 'link', 'old', now(), now() - make_interval(days => 30, mins => n % 3)
+         FROM generate_series(1, 2500) n`,
+      [service.development.clientId],
+    );
+    await later(-MINUTE, () => service.app.get(SessionsCleaning).run());
+    const count = async () =>
+      (await service.database.query(`SELECT 1 FROM session WHERE external_user_id = 'old'`)).length;
+    expect(await count()).toBeGreaterThan(800);
+    await service.app.get(SessionsCleaning).run();
+    expect(await count()).toBe(0);
+    expect((await rowOf(living)).external_user_id).toBe('user-1');
+  });
+});
+
+// Last: `@Transactional()` belongs to the application that was started last in a process.
+it('On the host of one environment the sessions of the other do not exist', async () => {
+  const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+  try {
+    await pinned.database.query(
+      `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
+       VALUES ($1, $2, 'link', 'u', now(), now() + interval '1 hour')`,
+      [NOBODY, pinned.development.clientId],
+    );
+    const body = { session_id: NOBODY };
+    expect((await pinned.call('/session/open', { body })).status).toBe(404);
+    await pinned.database.query('UPDATE session SET client_id = $1', [pinned.production.clientId]);
+    expect((await pinned.call('/session/open', { body })).status).toBe(200);
+  } finally {
+    await pinned.close();
+  }
+});
