@@ -64,7 +64,10 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+export async function startTestApp(
+  environment: Record<string, string> = {},
+  create: typeof createApplication = createApplication,
+): Promise<TestApp> {
   const database = await cloneDatabase();
   const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
   const configuration = loadConfiguration({
@@ -75,7 +78,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     DATABASE_CONNECT_TIMEOUT_MS: '500',
     ...environment,
   });
-  const app = await createApplication(configuration, { backgroundWork: false });
+  const app = await create(configuration, { backgroundWork: false });
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
   const createOrganization = async () => {

@@ -2,5 +2,5 @@ export { Field, type FieldOptions } from './field.js';
 export { EXTERNAL_USER_ID_LENGTH, ExternalUserId } from './fields.js';
 export { RequestValidationPipe } from './request-validation.pipe.js';
 export { requireName } from './require-name.js';
-export { firstViolation, isMissing, required, type Rule } from './rule.js';
+export { firstViolation, isMissing, required, wordsOf, type Rule } from './rule.js';
 export * from './rules.js';

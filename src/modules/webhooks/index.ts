@@ -6,5 +6,6 @@ export {
   type EventOf,
 } from './events/event-catalogue.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
+export { SESSION_METADATA, type EventMerchant, type SessionMetadata } from './events/event-envelope.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';

@@ -14,6 +14,7 @@ import { CreateAllowlistedDomains1790000000014 } from './1790000000014-create-al
 import { CreateSamlConfigurations1790000000015 } from './1790000000015-create-saml-configurations.js';
 import { CreateMerchantVisibility1790000000016 } from './1790000000016-create-merchant-visibility.js';
 import { AddAccountToOrganizations1790000000017 } from './1790000000017-add-account-to-organizations.js';
+import { CreateTaskIds1790000000022 } from './1790000000022-create-task-ids.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   CreateSamlConfigurations1790000000015,
   CreateMerchantVisibility1790000000016,
   AddAccountToOrganizations1790000000017,
+  CreateTaskIds1790000000022,
 ];
