@@ -52,7 +52,7 @@ export const NO_ACCESS = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'NO_ACCESS',
-  when: 'The client is not enabled for the operation, or a page of another site made the browser send the request.',
+  when: 'The client is not enabled for the operation, a sandbox operation is called with production credentials, or a page of another site made the browser send the request.',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 

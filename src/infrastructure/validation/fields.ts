@@ -1,11 +1,12 @@
-import { Field } from './field.js';
+import { Field, type FieldOptions } from './field.js';
 import { isString, maximumCharacters } from './rules.js';
 
 export const EXTERNAL_USER_ID_LENGTH = 256;
 
 /** The caller's own identifier for one of its users. */
-export function ExternalUserId(): PropertyDecorator {
+export function ExternalUserId(options: Pick<FieldOptions, 'required'> = {}): PropertyDecorator {
   return Field({
+    ...options,
     rules: [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)],
     document: {
       type: String,

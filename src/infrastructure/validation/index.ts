@@ -3,5 +3,5 @@ export { EXTERNAL_USER_ID_LENGTH, ExternalUserId } from './fields.js';
 export { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
 export { RequestValidationPipe } from './request-validation.pipe.js';
 export { requireName } from './require-name.js';
-export { firstViolation, isMissing, required, type Rule } from './rule.js';
+export { firstViolation, isMissing, required, wordsOf, type Rule } from './rule.js';
 export * from './rules.js';

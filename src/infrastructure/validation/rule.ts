@@ -8,6 +8,7 @@ export interface FieldContext {
 /** Looks at a present value; answers the message for the caller when the value breaks the rule. */
 export type Rule = (value: unknown, field: FieldContext) => string | undefined;
 
+/** A field's name as messages spell it. */
 export function wordsOf(property: string): string {
   return property.replaceAll('_', ' ');
 }

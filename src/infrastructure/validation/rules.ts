@@ -62,6 +62,12 @@ const E164 = /^\+[1-9]\d{1,14}$/;
 export const isE164: Rule = (value, { words }) =>
   typeof value === 'string' && E164.test(value) ? undefined : `The ${words} format is invalid.`;
 
+/** A JSON object. */
+export const isObject: Rule = (value, { words }) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? undefined
+    : `The ${words} field must be an object.`;
+
 /** A JSON array. */
 export const isArray: Rule = (value, { words }) =>
   Array.isArray(value) ? undefined : `The ${words} field must be an array.`;

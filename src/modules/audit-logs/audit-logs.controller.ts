@@ -31,7 +31,7 @@ export class AuditLogsController {
     response: AuditLogListResponse,
     responseDescription: 'A page of the audit log.',
     responseExample: EXAMPLE_PAGE,
-    guards: [EnvironmentGuard('production', PRODUCTION_ONLY)],
+    guards: [EnvironmentGuard('production', ENVIRONMENT_MISMATCH, PRODUCTION_ONLY)],
     errors: [
       withMessages(
         INVALID_FIELD,

@@ -12,6 +12,6 @@ import { DetectedAccountsService } from './detected-accounts.service.js';
   imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule],
   controllers: [DetectedAccountsController],
   providers: [DetectedAccountsService, DetectedAccountsImport, DetectedAccountsRepository],
-  exports: [DetectedAccountsImport],
+  exports: [DetectedAccountsImport, DetectedAccountsService],
 })
 export class DetectedAccountsModule {}

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { Transaction } from '../../infrastructure/database/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
 @Injectable()
 export class DetectedAccountsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transaction: Transaction,
+  ) {}
 
   /**
    * When the user's accounts behind these match keys were detected; a key without an account is absent.
@@ -26,9 +30,9 @@ export class DetectedAccountsRepository {
     return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
   }
 
-  /** Adds the accounts; of an account that is known already the earlier time is kept. */
+  /** Adds the accounts; of an account that is known already the earlier time is kept. Joins an open transaction. */
   async record(accounts: readonly DetectedAccount[]): Promise<void> {
-    await this.dataSource.query(
+    await this.transaction.manager.query(
       `INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)
        SELECT client_id, external_user_id, merchant_id, min(detected_at)
          FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::timestamptz[])

@@ -33,6 +33,12 @@ export class MerchantsRepository {
     return new Map(rows.map((row) => [row.matchKey, row.merchantId]));
   }
 
+  async byIds(ids: readonly number[]): Promise<Merchant[]> {
+    return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
+      ids,
+    ]);
+  }
+
   /** Those of the ids that exist. */
   async knownIds(ids: readonly number[]): Promise<Set<number>> {
     const rows = await this.transaction.manager.query<{ id: number }[]>(

@@ -36,6 +36,11 @@ export class MerchantsService implements OnApplicationBootstrap {
     );
   }
 
+  /** The merchants of these ids, by id; one that there is not is absent. */
+  async byIds(ids: readonly number[]): Promise<Map<number, { readonly id: number; readonly name: string }>> {
+    return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
+  }
+
   async knownIds(ids: readonly number[]): Promise<Set<number>> {
     return this.repository.knownIds(ids);
   }

@@ -6,6 +6,7 @@ export {
   type EventOf,
 } from './events/event-catalogue.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
+export { SESSION_METADATA, type EventMerchant, type SessionMetadata } from './events/event-envelope.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { WebhookDeliveryOperationsModule, WebhookEngineModule, WebhooksModule } from './webhooks.module.js';

@@ -18,6 +18,7 @@ import { CreateWebhookEndpoints1790000000018 } from './1790000000018-create-webh
 import { CreateSessions1790000000019 } from './1790000000019-create-sessions.js';
 import { CreateWebhookDeliveries1790000000020 } from './1790000000020-create-webhook-deliveries.js';
 import { AddAttemptsToRequestLogs1790000000021 } from './1790000000021-add-attempts-to-request-logs.js';
+import { CreateTaskIds1790000000022 } from './1790000000022-create-task-ids.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   CreateSessions1790000000019,
   CreateWebhookDeliveries1790000000020,
   AddAttemptsToRequestLogs1790000000021,
+  CreateTaskIds1790000000022,
 ];

@@ -1,7 +1,7 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { eventBody } from './event-body.js';
 import { EVENTS, type AnyEvent, type EventName } from './event-catalogue.js';
-import { ENVELOPES, EXAMPLE_FIELDS, METADATA } from './event-envelope.js';
+import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js';
 import { integer, object, word } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
@@ -23,7 +23,7 @@ export function eventSchema(name: EventName): SchemaObject {
 }
 
 function withMetadata(data: SchemaObject): SchemaObject {
-  return { ...data, properties: { ...data.properties, metadata: METADATA.schema } };
+  return { ...data, properties: { ...data.properties, metadata: SESSION_METADATA.schema } };
 }
 
 /** An event of this name with every field that it may have. */

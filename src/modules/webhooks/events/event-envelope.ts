@@ -1,4 +1,14 @@
+import {
+  firstViolation,
+  isObject,
+  isString,
+  maximumCharacters,
+  type Rule,
+} from '../../../infrastructure/validation/index.js';
 import { integer, object, text, uuid, type Shape, type ValueOf } from './shape.js';
+
+const MOST_KEYS = 10;
+const LONGEST_VALUE = 500;
 
 const MERCHANT = object(
   {
@@ -14,15 +24,36 @@ export type EventMerchant = ValueOf<typeof MERCHANT>;
 /** What a session carries along: 10 keys at most, values of 500 characters at most. */
 export type SessionMetadata = Readonly<Record<string, string>>;
 
-export const METADATA: Shape<SessionMetadata> = {
+const hasFewKeys: Rule = (value, { words }) =>
+  Object.keys(value as object).length > MOST_KEYS
+    ? `The ${words} field must not have more than ${MOST_KEYS} keys.`
+    : undefined;
+
+/** A key is the caller's own text: not told in the message. */
+const hasTexts: Rule = (value, { words, object: owner }) => {
+  for (const [key, text] of Object.entries(value as object)) {
+    const message =
+      firstViolation(key, { words: `${words} key`, object: owner }, [isString]) ??
+      firstViolation(text, { words: `${words} value`, object: owner }, [
+        isString,
+        maximumCharacters(LONGEST_VALUE),
+      ]);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+};
+
+/** The metadata of a session, as webhooks echo it. */
+export const SESSION_METADATA: Shape<SessionMetadata> = {
   schema: {
     type: 'object',
     description: 'The metadata of the session; absent when none was attached.',
-    additionalProperties: { type: 'string', maxLength: 500 },
+    additionalProperties: { type: 'string', maxLength: LONGEST_VALUE },
     minProperties: 1,
-    maxProperties: 10,
+    maxProperties: MOST_KEYS,
   },
   example: { trace_id: 't-1' },
+  rules: [isObject, hasFewKeys, hasTexts],
 };
 
 interface SessionFields {
@@ -67,7 +98,7 @@ const EXAMPLE_SESSION: Required<SessionFields> = {
   taskId: TASK_ID.example,
   externalUserId: EXTERNAL_USER_ID.example,
   merchant: MERCHANT.example,
-  metadata: METADATA.example,
+  metadata: SESSION_METADATA.example,
 };
 const { externalUserId, merchant } = EXAMPLE_SESSION;
 

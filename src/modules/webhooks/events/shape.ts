@@ -1,10 +1,33 @@
 import type { SchemaObject } from '@nestjs/swagger';
+import {
+  everyItem,
+  isArray,
+  isInteger,
+  isObject,
+  isOneOf,
+  isString,
+  isUuid,
+  maximumCharacters,
+  maximumItems,
+  firstViolation,
+  required,
+  wordsOf,
+  type Rule,
+} from '../../../infrastructure/validation/index.js';
 
-/** A piece of a payload: its type for the compiler, its schema and an example for the documents. */
+/**
+ * A piece of a payload: its type for the compiler, its schema and an example for the documents, and the rules for
+ * callers who say what it shall be.
+ */
 export interface Shape<Value> {
   readonly schema: SchemaObject;
   readonly example: Value;
+  readonly rules: readonly Rule[];
 }
+
+/** Only of what callers say it shall be. */
+const LONGEST_TEXT = 500;
+const LONGEST_LIST = 100;
 
 export type ValueOf<Any> = Any extends Shape<infer Value> ? Value : never;
 
@@ -12,15 +35,19 @@ export type Fields = Readonly<Record<string, Shape<unknown>>>;
 type ObjectOf<Of extends Fields> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
 
 export function text(description: string, example: string): Shape<string> {
-  return { schema: { type: 'string', description }, example };
+  return {
+    schema: { type: 'string', description },
+    example,
+    rules: [isString, maximumCharacters(LONGEST_TEXT)],
+  };
 }
 
 export function uuid(description: string, example: string): Shape<string> {
-  return { schema: { type: 'string', format: 'uuid', description }, example };
+  return { schema: { type: 'string', format: 'uuid', description }, example, rules: [isUuid] };
 }
 
 export function integer(description: string, example: number): Shape<number> {
-  return { schema: { type: 'integer', description }, example };
+  return { schema: { type: 'integer', description }, example, rules: [isInteger] };
 }
 
 /** One of a few words. */
@@ -29,15 +56,23 @@ export function word<const Words extends readonly string[]>(
   description: string,
   example: Words[number],
 ): Shape<Words[number]> {
-  return { schema: { type: 'string', enum: [...words], description }, example };
+  return { schema: { type: 'string', enum: [...words], description }, example, rules: [isOneOf(words)] };
 }
 
-export function orNull<Value>({ schema, example }: Shape<Value>): Shape<Value | null> {
-  return { schema: { ...schema, type: [String(schema.type), 'null'] }, example };
+export function orNull<Value>({ schema, example, rules }: Shape<Value>): Shape<Value | null> {
+  return {
+    schema: { ...schema, type: [String(schema.type), 'null'] },
+    example,
+    rules: [(value, field) => (value === null ? undefined : firstViolation(value, field, rules))],
+  };
 }
 
 export function list<Value>(item: Shape<Value>, description: string): Shape<readonly Value[]> {
-  return { schema: { type: 'array', items: item.schema, description }, example: [item.example] };
+  return {
+    schema: { type: 'array', items: item.schema, description },
+    example: [item.example],
+    rules: [isArray, maximumItems(LONGEST_LIST), everyItem(item.rules)],
+  };
 }
 
 /** An object with all of these fields. */
@@ -51,10 +86,19 @@ export function object<const Of extends Fields>(fields: Of, description: string)
       required: Object.keys(fields),
     },
     example: Object.fromEntries(entries.map(([name, { example }]) => [name, example])) as ObjectOf<Of>,
+    rules: [isObject, ...entries.map(([name, { rules }]) => memberRule(name, rules))],
+  };
+}
+
+function memberRule(name: string, rules: readonly Rule[]): Rule {
+  return (value, { words, object: owner }) => {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
+    const field = { words: `${words}.${wordsOf(name)}`, object: owner };
+    return member === undefined ? required(field) : firstViolation(member, field, rules);
   };
 }
 
 /** An object without fields. `object({})` would be of the type `{}`, which takes anything. */
 export function nothing(description: string): Shape<Readonly<Record<string, never>>> {
-  return { schema: { type: 'object', description }, example: {} };
+  return { schema: { type: 'object', description }, example: {}, rules: [isObject] };
 }

@@ -1,0 +1,131 @@
+// Verifies webhooks. Copy Verify and what it uses; the rest tries it out on the vectors beside this file.
+//
+//	go run receiver.go        (Go 1.21 or later)
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// How old a delivery may be, or how wrong a clock.
+const tolerance = 5 * time.Minute
+
+// Verify tells whether the service sent this, to you, now. The body is what came, before anything has parsed it;
+// the headers are those of http.Request; the secret is the client secret, as it is.
+func Verify(body []byte, headers http.Header, secret string, now time.Time) bool {
+	// In this order nothing is parsed that did not come from the service.
+	return VerifyStandardWebhooks(body, headers, secret, now) && VerifyServiceSignature(body, headers, secret)
+}
+
+// VerifyServiceSignature looks at Service-Signature alone, which covers the event, the session and the length of
+// the body, and no more.
+func VerifyServiceSignature(body []byte, headers http.Header, secret string) bool {
+	var payload struct {
+		Event     *string `json:"event"`
+		SessionID *string `json:"session_id"`
+	}
+	if json.Unmarshal(body, &payload) != nil || payload.Event == nil {
+		return false
+	}
+	signed := fmt.Sprintf("Content-Length|%d|Content-Type|application/json|Encryption-Type|HMAC-SHA256|event|%s",
+		len(body), *payload.Event)
+	if payload.SessionID != nil {
+		signed += "|session_id|" + *payload.SessionID
+	}
+	return isEqual(sign(secret, []byte(signed)), headers.Get("Service-Signature"))
+}
+
+var digits = regexp.MustCompile(`^[0-9]{1,15}$`)
+
+// VerifyStandardWebhooks looks at the id, the time and every byte of the body.
+func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now time.Time) bool {
+	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
+	if id == "" || !digits.MatchString(timestamp) {
+		return false
+	}
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
+		return false
+	}
+	expected := "v1," + sign(secret, append([]byte(id+"."+timestamp+"."), body...))
+	for _, given := range strings.Split(headers.Get("webhook-signature"), " ") {
+		if isEqual(expected, given) {
+			return true
+		}
+	}
+	return false
+}
+
+func sign(secret string, message []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(message)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// In constant time: how long it takes tells nothing about where they differ.
+func isEqual(expected, given string) bool {
+	return hmac.Equal([]byte(expected), []byte(given))
+}
+
+func main() {
+	folder := "."
+	if len(os.Args) > 1 {
+		folder = os.Args[1]
+	}
+	var signatures struct {
+		Vectors []struct{ Name, Secret, Body, Signature string }
+	}
+	var whole struct {
+		Deliveries []struct {
+			Name, Secret, Body string
+			Accepted           bool
+			Now                int64
+			Headers            map[string]string
+		}
+	}
+	read(filepath.Join(folder, "service-signature.json"), &signatures)
+	read(filepath.Join(folder, "deliveries.json"), &whole)
+	for _, vector := range signatures.Vectors {
+		headers := http.Header{}
+		headers.Set("Service-Signature", vector.Signature)
+		expectThat(vector.Name, VerifyServiceSignature([]byte(vector.Body), headers, vector.Secret))
+	}
+	for _, delivery := range whole.Deliveries {
+		headers := http.Header{}
+		for name, value := range delivery.Headers {
+			headers.Set(name, value)
+		}
+		got := Verify([]byte(delivery.Body), headers, delivery.Secret, time.Unix(delivery.Now, 0))
+		expectThat(delivery.Name, got == delivery.Accepted)
+	}
+	fmt.Printf("ok %d\n", len(signatures.Vectors)+len(whole.Deliveries))
+}
+
+func read(path string, into any) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func expectThat(name string, isRight bool) {
+	if !isRight {
+		fmt.Fprintln(os.Stderr, "Wrong about: "+name)
+		os.Exit(1)
+	}
+}

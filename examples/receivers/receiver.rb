@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+# Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+#
+#     ruby receiver.rb        (Ruby 2.7 or later)
+
+require 'json'
+require 'openssl'
+
+# Seconds that a delivery may be old, or a clock wrong.
+TOLERANCE = 300
+
+# Whether the service sent this, to you, now.
+#
+# body: the bytes as they came, before anything has parsed them
+# headers: names and values
+# secret: the client secret, as it is
+# now: seconds since the epoch
+def verify(body, headers, secret, now = Time.now.to_i)
+  # In this order nothing is parsed that did not come from the service.
+  verify_standard_webhooks(body, headers, secret, now) && verify_service_signature(body, headers, secret)
+end
+
+# `Service-Signature` alone: it covers the event, the session and the length of the body, and no more.
+def verify_service_signature(body, headers, secret)
+  payload = JSON.parse(body)
+  return false unless payload.is_a?(Hash) && payload['event'].is_a?(String)
+
+  signed = "Content-Length|#{body.bytesize}|Content-Type|application/json|Encryption-Type|HMAC-SHA256" \
+           "|event|#{payload['event']}"
+  if payload.key?('session_id')
+    return false unless payload['session_id'].is_a?(String)
+
+    signed += "|session_id|#{payload['session_id']}"
+  end
+  equal_in_constant_time?(sign(secret, signed), value_of(headers, 'service-signature'))
+rescue JSON::ParserError
+  false
+end
+
+# Standard Webhooks: the id, the time and every byte of the body.
+def verify_standard_webhooks(body, headers, secret, now)
+  id = value_of(headers, 'webhook-id')
+  timestamp = value_of(headers, 'webhook-timestamp')
+  return false if id.empty? || !timestamp.match?(/\A[0-9]{1,15}\z/) || (now - timestamp.to_i).abs > TOLERANCE
+
+  expected = "v1,#{sign(secret, "#{id}.#{timestamp}.".b + body.b)}"
+  value_of(headers, 'webhook-signature').split.any? { |given| equal_in_constant_time?(expected, given) }
+end
+
+def sign(secret, message)
+  [OpenSSL::HMAC.digest('SHA256', secret, message)].pack('m0')
+end
+
+# How long it takes tells nothing about where they differ.
+def equal_in_constant_time?(expected, given)
+  expected.bytesize == given.bytesize && OpenSSL.fixed_length_secure_compare(expected, given)
+end
+
+def value_of(headers, name)
+  headers.find { |key, _| key.downcase == name }&.last.to_s
+end
+
+def main(folder)
+  read = ->(file) { JSON.parse(File.read(File.join(folder, file), encoding: 'UTF-8')) }
+  vectors = read.call('service-signature.json')['vectors']
+  deliveries = read.call('deliveries.json')['deliveries']
+  vectors.each do |vector|
+    headers = { 'Service-Signature' => vector['signature'] }
+    next if verify_service_signature(vector['body'], headers, vector['secret'])
+
+    abort "Wrong about: #{vector['name']}"
+  end
+  deliveries.each do |delivery|
+    body, headers, secret, now = delivery.values_at('body', 'headers', 'secret', 'now')
+    next if verify(body, headers, secret, now) == delivery['accepted']
+
+    abort "Wrong about: #{delivery['name']}"
+  end
+  puts "ok #{vectors.size + deliveries.size}"
+end
+
+main(ARGV[0] || __dir__) if $PROGRAM_NAME == __FILE__

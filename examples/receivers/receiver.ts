@@ -1,0 +1,113 @@
+/**
+ * Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+ *
+ *     node receiver.ts        (Node.js 22.18 or later runs TypeScript as it is)
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** As `request.headers` of Node.js gives them. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Seconds that a delivery may be old, or a clock wrong. */
+const TOLERANCE = 300;
+
+/**
+ * Whether the service sent this, to you, now.
+ *
+ * @param body the bytes as they came, before anything has parsed them
+ * @param secret the client secret, as it is
+ * @param now seconds since the epoch
+ */
+export function verify(
+  body: Buffer,
+  headers: Headers,
+  secret: string,
+  now: number = Date.now() / 1000,
+): boolean {
+  // In this order nothing is parsed that did not come from the service.
+  return verifyStandardWebhooks(body, headers, secret, now) && verifyServiceSignature(body, headers, secret);
+}
+
+/** `Service-Signature` alone: it covers the event, the session and the length of the body, and no more. */
+export function verifyServiceSignature(body: Buffer, headers: Headers, secret: string): boolean {
+  const { event, session_id: sessionId } = parse(body);
+  if (typeof event !== 'string') return false;
+  if (sessionId !== undefined && typeof sessionId !== 'string') return false;
+  const signed =
+    `Content-Length|${body.length}|Content-Type|application/json|Encryption-Type|HMAC-SHA256|event|${event}` +
+    (sessionId === undefined ? '' : `|session_id|${sessionId}`);
+  return isEqual(hmac(secret, signed), valueOf(headers, 'service-signature'));
+}
+
+/** Standard Webhooks: the id, the time and every byte of the body. */
+export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: string, now: number): boolean {
+  const id = valueOf(headers, 'webhook-id');
+  const timestamp = valueOf(headers, 'webhook-timestamp');
+  if (id === '' || !/^\d{1,15}$/.test(timestamp) || Math.abs(now - Number(timestamp)) > TOLERANCE)
+    return false;
+  const expected = `v1,${hmac(secret, `${id}.${timestamp}.`, body)}`;
+  return valueOf(headers, 'webhook-signature')
+    .split(' ')
+    .some((signature) => isEqual(expected, signature));
+}
+
+function hmac(secret: string, ...parts: readonly (string | Buffer)[]): string {
+  const mac = createHmac('sha256', secret);
+  for (const part of parts) mac.update(part);
+  return mac.digest('base64');
+}
+
+/** In constant time: how long it takes tells nothing about where they differ. */
+function isEqual(expected: string, given: string): boolean {
+  const [left, right] = [Buffer.from(expected), Buffer.from(given)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function valueOf(headers: Headers, name: string): string {
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  return typeof value === 'string' ? value : '';
+}
+
+function parse(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    return (JSON.parse(body.toString('utf8')) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+interface Delivery {
+  readonly name: string;
+  readonly accepted: boolean;
+  readonly now: number;
+  readonly secret: string;
+  readonly body: string;
+  readonly headers: Headers;
+}
+
+function main(folder: string): void {
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  let count = 0;
+  const expectThat = (name: string, isRight: boolean): void => {
+    if (!isRight) {
+      console.error(`Wrong about: ${name}`);
+      process.exit(1);
+    }
+    count += 1;
+  };
+  for (const { name, body, secret, signature } of read('service-signature.json').vectors) {
+    const headers = { 'Service-Signature': signature };
+    expectThat(name, verifyServiceSignature(Buffer.from(body), headers, secret));
+  }
+  for (const { name, accepted, now, secret, body, headers } of read('deliveries.json')
+    .deliveries as Delivery[]) {
+    expectThat(name, verify(Buffer.from(body), headers, secret, now) === accepted);
+  }
+  console.log(`ok ${count}`);
+}
+
+const file = fileURLToPath(import.meta.url);
+if (process.argv[1] === file) main(process.argv[2] ?? dirname(file));

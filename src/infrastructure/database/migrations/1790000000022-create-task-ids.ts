@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Numbers of the tasks that sessions do, as webhooks and request logs tell them. */
+export class CreateTaskIds1790000000022 implements MigrationInterface {
+  readonly name = 'CreateTaskIds1790000000022';
+
+  async up(connection: QueryRunner): Promise<void> {
+    await connection.query(`CREATE SEQUENCE task_id_seq AS bigint;`);
+  }
+
+  async down(connection: QueryRunner): Promise<void> {
+    await connection.query(`DROP SEQUENCE task_id_seq;`);
+  }
+}

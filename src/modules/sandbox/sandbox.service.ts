@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { firstViolation } from '../../infrastructure/validation/index.js';
+import { DetectedAccountsService } from '../detected-accounts/index.js';
+import { MERCHANT_NOT_FOUND, MerchantsService } from '../merchants/index.js';
+import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
+import type {
+  DetectAccountsRequest,
+  DisconnectAccountRequest,
+  LinkAccountRequest,
+  LinkedAccountResponse,
+  PublishedEventResponse,
+  TriggeredWebhookResponse,
+  TriggerWebhookRequest,
+} from './sandbox.dto.js';
+import { SESSION_NOT_FOUND, Sessions, type SessionFacts } from './sessions.js';
+import { TaskIdsRepository } from './task-ids.repository.js';
+import { triggeredData, triggeredEvent } from './triggered-event.js';
+
+/** Lets integrators go through what happens at merchants without a real one. */
+@Injectable()
+export class SandboxService {
+  constructor(
+    private readonly publisher: WebhookPublisher,
+    private readonly sessions: Sessions,
+    private readonly merchants: MerchantsService,
+    private readonly detectedAccounts: DetectedAccountsService,
+    private readonly taskIds: TaskIdsRepository,
+  ) {}
+
+  @Transactional()
+  async link(caller: ApiCaller, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
+    const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
+    const session = await this.sessionOf(caller, request.session_id, externalUserId);
+    const merchant = await this.merchantOf(request.merchant_id);
+    const taskId = await this.taskIds.next();
+    const eventId = await this.publisher.publish(caller, {
+      event: 'AUTHENTICATED',
+      sessionId,
+      taskId,
+      externalUserId,
+      merchant,
+      data: { card_id: session?.cardId ?? null },
+      metadata: session?.metadata,
+    });
+    return { event_id: eventId, task_id: taskId, session_id: sessionId };
+  }
+
+  @Transactional()
+  async disconnect(caller: ApiCaller, request: DisconnectAccountRequest): Promise<PublishedEventResponse> {
+    const { external_user_id: externalUserId } = request;
+    await this.sessionOf(caller, request.session_id, externalUserId);
+    const merchant = await this.merchantOf(request.merchant_id);
+    const eventId = await this.publisher.publish(caller, {
+      event: 'ACCOUNT_LOGIN_REQUIRED',
+      externalUserId,
+      merchant,
+      data: {},
+    });
+    return { event_id: eventId };
+  }
+
+  @Transactional()
+  async detect(caller: ApiCaller, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
+    const { external_user_id: externalUserId } = request;
+    const merchants = await this.merchantsOf(request.merchants);
+    const ids = merchants.map(({ id }) => id);
+    await this.detectedAccounts.record(caller.clientId, externalUserId, ids);
+    const eventId = await this.publisher.publish(caller, {
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+      externalUserId,
+      data: { detected_accounts: merchants },
+    });
+    return { event_id: eventId };
+  }
+
+  @Transactional()
+  async trigger(caller: ApiCaller, request: TriggerWebhookRequest): Promise<TriggeredWebhookResponse> {
+    const data = triggeredData(request.event, request.data ?? {});
+    const field = { words: 'data', object: {} };
+    const problem = firstViolation(data, field, EVENTS[request.event].data.rules);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    const session = await this.sessionOf(caller, request.session_id);
+    const event = triggeredEvent(request.event, {
+      sessionId: request.session_id,
+      taskId: await this.taskIds.next(),
+      externalUserId: request.external_user_id ?? session?.externalUserId,
+      merchant: request.merchant_id === undefined ? undefined : await this.merchantOf(request.merchant_id),
+      data,
+      // A session without metadata has none in the event, and not that of the example.
+      metadata: request.metadata ?? (session && (session.metadata ?? {})),
+    });
+    const eventId = await this.publisher.publish(caller, event);
+    return { event_id: eventId, task_id: 'taskId' in event ? event.taskId : null };
+  }
+
+  /** A session of another user counts as unknown where the user is named. */
+  private async sessionOf(
+    { clientId }: ApiCaller,
+    sessionId: string | undefined,
+    externalUserId?: string,
+  ): Promise<SessionFacts | undefined> {
+    if (sessionId === undefined) return undefined;
+    const session = await this.sessions.metadataOf(clientId, sessionId);
+    const isOfUser = externalUserId === undefined || session?.externalUserId === externalUserId;
+    if (!session || !isOfUser) throw SESSION_NOT_FOUND.error();
+    return session;
+  }
+
+  private async merchantOf(id: number): Promise<EventMerchant> {
+    const merchant = (await this.merchants.byIds([id])).get(id);
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
+  }
+
+  /** Each merchant once, in the order of its first name or id. */
+  private async merchantsOf(named: readonly (string | number)[]): Promise<EventMerchant[]> {
+    const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
+    const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));
+    const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
+    const merchants = ids.map((id, index) => {
+      const merchant = id === undefined ? undefined : known.get(id);
+      if (!merchant) throw MERCHANT_NOT_FOUND.error(`There is no merchant that merchants.${index} names.`);
+      return merchant;
+    });
+    return [...new Set(merchants)];
+  }
+}

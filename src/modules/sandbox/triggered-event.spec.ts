@@ -1,0 +1,42 @@
+import { EVENT_NAMES, exampleEvent } from '../webhooks/index.js';
+import { triggeredData, triggeredEvent, type Changes } from './triggered-event.js';
+
+const NOTHING: Changes = {
+  sessionId: undefined,
+  taskId: 7,
+  externalUserId: undefined,
+  merchant: undefined,
+  data: { card_id: 'a' },
+  metadata: undefined,
+};
+
+describe('A triggered event', () => {
+  it.each(EVENT_NAMES)('has the fields of %s and no others', (name) => {
+    const changed = triggeredEvent(name, {
+      ...NOTHING,
+      sessionId: 's',
+      externalUserId: 'u',
+      merchant: { id: 1, name: 'Amazon' },
+      metadata: { a: 'b' },
+    });
+    expect(Object.keys(changed)).toEqual(Object.keys(exampleEvent(name)));
+    expect(changed.event).toBe(name);
+  });
+
+  it('is the example where nothing is said, but for its task', () => {
+    expect(triggeredEvent('CARD_UPDATED', NOTHING)).toEqual({
+      ...exampleEvent('CARD_UPDATED'),
+      taskId: 7,
+      data: { card_id: 'a' },
+    });
+  });
+
+  it('has the data of the example but where the caller says otherwise', () => {
+    expect(triggeredData('MERCHANT_STATUS_UPDATE', { status: 'UP', unknown: 1 })).toEqual({
+      type: 'card_switcher',
+      status: 'UP',
+    });
+    expect(triggeredData('AUTHENTICATED', { card_id: null })).toEqual({ card_id: null });
+    expect(triggeredData('ACCOUNT_LOGIN_REQUIRED', { card_id: 'a' })).toEqual({});
+  });
+});

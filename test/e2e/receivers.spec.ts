@@ -1,0 +1,125 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { verify } from '../../examples/receivers/receiver.js';
+import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
+import { exampleEvent } from '../../src/modules/webhooks/events/event-document.js';
+import { deliveryHeaders } from '../../src/modules/webhooks/signing/delivery-headers.js';
+
+const RECEIVERS = join(import.meta.dirname, '..', '..', 'examples', 'receivers');
+
+interface Vectors {
+  readonly vectors: readonly { readonly signature: string }[];
+}
+interface Deliveries {
+  readonly deliveries: readonly {
+    readonly name: string;
+    readonly accepted: boolean;
+    readonly secret: string;
+    readonly body: string;
+    readonly headers: Readonly<Record<string, string>>;
+  }[];
+}
+
+const read = <Document>(file: string): Document =>
+  JSON.parse(readFileSync(join(RECEIVERS, file), 'utf8')) as Document;
+const { vectors } = read<Vectors>('service-signature.json');
+const { deliveries } = read<Deliveries>('deliveries.json');
+
+/** What each is run by; the folder of the vectors follows. */
+const LANGUAGES: readonly (readonly [language: string, runtime: string, ...arguments: string[]])[] = [
+  ['TypeScript', process.execPath, 'receiver.mjs'],
+  ['Python', 'python3', 'receiver.py'],
+  ['Go', 'go', 'run', 'receiver.go'],
+  ['Java', 'java', 'Receiver.java'],
+  ['PHP', 'php', 'receiver.php'],
+  ['Ruby', 'ruby', 'receiver.rb'],
+];
+
+const isThere = (runtime: string): boolean =>
+  ['--version', 'version'].some((question) => spawnSync(runtime, [question]).status === 0);
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'receivers-'));
+  cpSync(RECEIVERS, folder, { recursive: true });
+  // Node.js runs TypeScript as it is from 22.18 on.
+  const { outputText } = ts.transpileModule(readFileSync(join(RECEIVERS, 'receiver.ts'), 'utf8'), {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
+  });
+  writeFileSync(join(folder, 'receiver.mjs'), outputText);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Vectors of which one is wrong: a receiver that says yes to everything, or no, would not notice. */
+function folderWith(file: string, change: (text: string) => string): string {
+  const altered = mkdtempSync(join(folder, 'altered-'));
+  for (const vectorFile of ['service-signature.json', 'deliveries.json']) {
+    const text = readFileSync(join(RECEIVERS, vectorFile), 'utf8');
+    const changed = vectorFile === file ? change(text) : text;
+    if (vectorFile === file) expect(changed).not.toBe(text);
+    writeFileSync(join(altered, vectorFile), changed);
+  }
+  return altered;
+}
+
+describe('The example receivers', () => {
+  for (const [language, runtime, ...program] of LANGUAGES) {
+    const run = (vectorFolder: string) =>
+      spawnSync(runtime, [...program, vectorFolder], { cwd: folder, encoding: 'utf8' });
+    const name = `in ${language} know what is of the service and what is not`;
+    const test = isThere(runtime) ? it : it.skip;
+
+    test(
+      test === it ? name : `${name}: ${runtime} is not on this machine`,
+      () => {
+        const good = run(folder);
+        expect([good.status, good.stdout.trim()]).toEqual([0, `ok ${vectors.length + deliveries.length}`]);
+        const wrong = [
+          folderWith('service-signature.json', (text) => text.replace('17gR0UaD', '17gR0UaE')),
+          folderWith('deliveries.json', (text) => text.replace('"accepted": true', '"accepted": false')),
+          folderWith('deliveries.json', (text) => text.replace('"accepted": false', '"accepted": true')),
+        ].map(run);
+        expect(wrong.map(({ stderr }) => /Wrong about: (.*)/.exec(stderr)?.[1])).toEqual([
+          'session event with metadata',
+          'event of a session',
+          'another body of equal length',
+        ]);
+        expect(wrong.map(({ status }) => status)).toEqual([1, 1, 1]);
+      },
+      60_000,
+    );
+  }
+
+  it('accept what the service sends now', () => {
+    const secret = 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c';
+    const event = exampleEvent('AUTHENTICATED');
+    const now = new Date();
+    const body = eventBody(event, now.getTime());
+    const parts = { eventId: 'e-1', event: 'AUTHENTICATED', body, now, secret };
+    const { sessionId } = event;
+    expect(verify(body, deliveryHeaders({ ...parts, sessionId }), secret)).toBe(true);
+    expect(verify(body, deliveryHeaders(parts), secret)).toBe(false);
+  });
+
+  it.each(deliveries.slice(0, 3).map((delivery) => [delivery.name, delivery] as const))(
+    'are tried with headers as the service sends them (%s)',
+    (_name, { accepted, secret, body, headers }) => {
+      const { event, session_id: sessionId } = JSON.parse(body) as { event: string; session_id?: string };
+      const now = new Date(Number(headers['webhook-timestamp']) * 1000);
+      const eventId = headers['webhook-id'] ?? '';
+      const sent = deliveryHeaders({
+        eventId,
+        event,
+        body: Buffer.from(body),
+        now,
+        secret,
+        ...(sessionId && { sessionId }),
+      });
+      expect([accepted, headers]).toEqual([true, sent]);
+    },
+  );
+});

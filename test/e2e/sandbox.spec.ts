@@ -1,0 +1,350 @@
+import { randomUUID } from 'node:crypto';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from '../../src/app.module.js';
+import type { createApplication } from '../../src/application.js';
+import { Transaction } from '../../src/infrastructure/database/index.js';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import { HttpAdapter, prepareHttpServer } from '../../src/infrastructure/http/index.js';
+import { LoggingConfiguration, ServiceLogger } from '../../src/infrastructure/logging/index.js';
+import { SandboxModule } from '../../src/modules/sandbox/index.js';
+import { Sessions, type SessionFacts } from '../../src/modules/sandbox/sessions.js';
+import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
+import {
+  EVENT_NAMES,
+  examplePayload,
+  WebhookPublisher,
+  type EventName,
+  type EventOf,
+} from '../../src/modules/webhooks/index.js';
+import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const LINK = '/development/accounts/link';
+const DISCONNECT = '/development/accounts/disconnect';
+const DETECT = '/development/detected-accounts';
+const TRIGGER = '/development/webhooks/trigger';
+const NETFLIX = { id: 16, name: 'Netflix' };
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Writes events down in the caller's transaction, as the engine will; some users' events it cannot write. */
+@Injectable()
+class ProvisionalPublisher extends WebhookPublisher {
+  constructor(private readonly transaction: Transaction) {
+    super();
+  }
+
+  async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
+    const id = randomUUID();
+    const body = eventBody(event, 1_710_864_923_198).toString();
+    await this.transaction.manager.query('INSERT INTO published VALUES ($1, $2, $3)', [
+      id,
+      client.clientId,
+      body,
+    ]);
+    if (body.includes('unlucky')) throw new Error('The event cannot be published.');
+    return id;
+  }
+}
+
+const sessions = new Map<string, SessionFacts & { readonly clientId: string }>();
+
+class ProvisionalSessions extends Sessions {
+  async metadataOf(clientId: string, sessionId: string): Promise<SessionFacts | undefined> {
+    const session = sessions.get(sessionId);
+    return session?.clientId === clientId ? session : undefined;
+  }
+}
+
+@Global()
+@Module({
+  providers: [
+    { provide: WebhookPublisher, useClass: ProvisionalPublisher },
+    { provide: Sessions, useClass: ProvisionalSessions },
+  ],
+  exports: [WebhookPublisher, Sessions],
+})
+class ProvisionalModule {}
+
+@Module({})
+class WithSandbox {}
+
+const create: typeof createApplication = async (configuration, options) => {
+  const imports = [AppModule.register(configuration, options), ProvisionalModule, SandboxModule];
+  const app = await NestFactory.create<NestExpressApplication>(
+    { module: WithSandbox, imports },
+    new HttpAdapter(),
+    {
+      logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
+  prepareHttpServer(app);
+  return app;
+};
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({}, create);
+  await service.database.query(
+    'CREATE TABLE published (id uuid PRIMARY KEY, client_id uuid NOT NULL, body text NOT NULL)',
+  );
+});
+afterAll(() => service.close());
+
+const post = (path: string, body: unknown, as = service.development): Promise<Answer> =>
+  service.call(path, { body, as });
+
+/** The payload of the event that an answer names, or of none. */
+async function published({ body }: Answer): Promise<Record<string, unknown> | undefined> {
+  const [row] = await service.database.query<{ client_id: string; body: string }>(
+    'SELECT client_id, body FROM published WHERE id = $1',
+    [body['event_id']],
+  );
+  if (row) expect(row.client_id).toBe(service.development.clientId);
+  return row && (JSON.parse(row.body) as Record<string, unknown>);
+}
+
+function addSession(externalUserId: string, facts: Partial<SessionFacts> = {}): string {
+  const sessionId = randomUUID();
+  const { clientId } = service.development;
+  sessions.set(sessionId, { clientId, externalUserId, cardId: null, metadata: undefined, ...facts });
+  return sessionId;
+}
+
+const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox takes development credentials alone.');
+const NO_SESSION = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this id.');
+const NO_MERCHANT = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.');
+
+describe.each([
+  [LINK, { external_user_id: 'u', merchant_id: 16 }],
+  [DISCONNECT, { external_user_id: 'u', merchant_id: 16 }],
+  [DETECT, { external_user_id: 'u', merchants: ['Netflix'] }],
+  [TRIGGER, { event: 'CARD_UPDATED' }],
+])('%s', (path, body) => {
+  it('takes development credentials alone, whatever the body', async () => {
+    for (const sent of [body, {}, 'not json']) {
+      const { status, body: answer } = await post(path, sent, service.production);
+      expect([status, answer]).toEqual([403, NO_ACCESS]);
+    }
+    expect((await post(path, body)).status).toBe(200);
+  });
+
+  it('takes no call without credentials', async () => {
+    expect((await service.call(path, { body })).status).toBe(401);
+  });
+
+  it('names the event that it published', async () => {
+    const answer = await post(path, body);
+    expect(answer.body['event_id']).toMatch(UUID);
+    expect(await published(answer)).toBeDefined();
+  });
+
+  it('requires its fields', async () => {
+    const [first = ''] = Object.keys(body);
+    const { status, body: answer } = await post(path, { ...body, [first]: null });
+    const words = first.replaceAll('_', ' ');
+    expect([status, answer]).toEqual([400, invalidField(`The ${words} field is required.`)]);
+  });
+});
+
+describe('Linking an account', () => {
+  it('fires AUTHENTICATED with the card and the metadata of the session', async () => {
+    const metadata = { trace_id: 't-1' };
+    const sessionId = addSession('linker', { cardId: 'card-1', metadata });
+    const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16, session_id: sessionId });
+    expect(answer.body).toEqual({
+      event_id: expect.stringMatching(UUID),
+      task_id: expect.any(Number),
+      session_id: sessionId,
+    });
+    expect(await published(answer)).toEqual({
+      event: 'AUTHENTICATED',
+      session_id: sessionId,
+      task_id: answer.body['task_id'],
+      external_user_id: 'linker',
+      merchant: NETFLIX,
+      data: { card_id: 'card-1', metadata },
+      timestamp: expect.any(Number),
+    });
+  });
+
+  it('makes a session up where none is named', async () => {
+    const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16 });
+    expect(await published(answer)).toMatchObject({ session_id: answer.body['session_id'] });
+    expect((await published(answer))?.['data']).toEqual({ card_id: null });
+  });
+
+  it('counts tasks, each with a number of its own', async () => {
+    const body = { external_user_id: 'counter', merchant_id: 16 };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(LINK, body)));
+    expect(new Set(answers.map((answer) => answer.body['task_id'])).size).toBe(20);
+  });
+
+  it('knows no session that there is not, or of another client or user', async () => {
+    const ofOther = addSession('linker');
+    sessions.set(ofOther, {
+      ...(sessions.get(ofOther) as SessionFacts),
+      clientId: service.production.clientId,
+    });
+    for (const session_id of [randomUUID(), ofOther, addSession('somebody else')]) {
+      for (const path of [LINK, DISCONNECT]) {
+        const { status, body } = await post(path, {
+          external_user_id: 'linker',
+          merchant_id: 16,
+          session_id,
+        });
+        expect([status, body]).toEqual([404, NO_SESSION]);
+      }
+    }
+  });
+
+  it.each([
+    [{ merchant_id: 999_999 }, 404, NO_MERCHANT],
+    [{ merchant_id: '16' }, 400, invalidField('The merchant id field must be an integer.')],
+    [{ merchant_id: 0 }, 400, invalidField('The merchant id field must be at least 1.')],
+    [
+      { merchant_id: 2 ** 31 },
+      400,
+      invalidField('The merchant id field must not be greater than 2147483647.'),
+    ],
+    [{ session_id: 'x' }, 400, invalidField('The session id field must be a UUID.')],
+  ])('refuses %j', async (change, expected, answer) => {
+    const valid = { external_user_id: 'linker', merchant_id: 16 };
+    const { status, body } = await post(LINK, { ...valid, ...change });
+    expect([status, body]).toEqual([expected, answer]);
+  });
+});
+
+it('Disconnecting an account fires ACCOUNT_LOGIN_REQUIRED', async () => {
+  const session_id = addSession('leaver', { metadata: { a: 'b' } });
+  const answer = await post(DISCONNECT, { external_user_id: 'leaver', merchant_id: 16, session_id });
+  expect(await published(answer)).toEqual({
+    event: 'ACCOUNT_LOGIN_REQUIRED',
+    external_user_id: 'leaver',
+    merchant: NETFLIX,
+    data: {},
+    timestamp: expect.any(Number),
+  });
+});
+
+describe('Detecting accounts', () => {
+  const detectedOf = async (user: string, names: string[]): Promise<boolean[]> => {
+    const { body } = await service.call<{ detected: boolean }[]>('/detected-accounts/search', {
+      body: { external_user_id: user, names },
+      as: service.development,
+    });
+    return body.map(({ detected }) => detected);
+  };
+
+  it('fires NEW_DETECTED_ACCOUNTS_AVAILABLE for what the search then finds', async () => {
+    const merchants = ['door dash', 16, 'NETFLIX'];
+    const answer = await post(DETECT, { external_user_id: 'detected', merchants });
+    expect(await published(answer)).toEqual({
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+      external_user_id: 'detected',
+      data: { detected_accounts: [{ id: 19, name: 'DoorDash' }, NETFLIX] },
+      timestamp: expect.any(Number),
+    });
+    expect(await detectedOf('detected', ['Netflix', 'Hulu', 'DoorDash'])).toEqual([true, false, true]);
+  });
+
+  it('records nothing when the event is not published, and publishes nothing when it is not recorded', async () => {
+    const before = await service.database.query('SELECT id FROM published');
+    expect((await post(DETECT, { external_user_id: 'unlucky', merchants: ['Netflix'] })).status).toBe(500);
+    expect(await detectedOf('unlucky', ['Netflix'])).toEqual([false]);
+    expect(await service.database.query('SELECT id FROM published')).toHaveLength(before.length);
+  });
+
+  it.each([
+    [['Netflix', 'Nobody’s Shop'], 404, 'There is no merchant that merchants.1 names.'],
+    [[999_999], 404, 'There is no merchant that merchants.0 names.'],
+    [[], 400, 'The merchants field is required.'],
+    [[''], 400, 'The merchants.0 field is required.'],
+    [[true], 400, 'The merchants.0 field must be a string.'],
+    [[1.5], 400, 'The merchants.0 field must be an integer.'],
+    ['Netflix', 400, 'The merchants field must be an array.'],
+    [Array(101).fill('Netflix'), 400, 'The merchants field must not have more than 100 items.'],
+  ])('refuses %j', async (merchants, expected, message) => {
+    const { status, body } = await post(DETECT, { external_user_id: 'refused', merchants });
+    expect([status, body['error_message']]).toEqual([expected, message]);
+    expect(await detectedOf('refused', ['Netflix'])).toEqual([false]);
+  });
+});
+
+describe('Triggering a webhook', () => {
+  it.each(EVENT_NAMES)('sends the example of %s', async (event) => {
+    const answer = await post(TRIGGER, { event });
+    const example = examplePayload(event);
+    const task = 'task_id' in example ? { task_id: expect.any(Number) } : {};
+    expect(await published(answer)).toEqual({ ...example, ...task });
+    expect(answer.body['task_id']).toEqual('task_id' in example ? expect.any(Number) : null);
+  });
+
+  it('lets the caller say what shall be other than in the example', async () => {
+    const answer = await post(TRIGGER, {
+      event: 'CARD_FAILED',
+      external_user_id: 'me',
+      merchant_id: 19,
+      data: { reason: 'Because.', unknown: 1 },
+      metadata: { mine: 'yes' },
+    });
+    expect(await published(answer)).toMatchObject({
+      external_user_id: 'me',
+      merchant: { id: 19, name: 'DoorDash' },
+      data: { card_id: '81n9al10a0ayn13', reason: 'Because.', metadata: { mine: 'yes' } },
+    });
+    expect((await published(answer))?.['data']).not.toHaveProperty('unknown');
+  });
+
+  it('takes user and metadata from the session', async () => {
+    const session_id = addSession('of the session', { metadata: { a: 'b' } });
+    expect(await published(await post(TRIGGER, { event: 'CARD_UPDATED', session_id }))).toMatchObject({
+      session_id,
+      external_user_id: 'of the session',
+      data: { metadata: { a: 'b' } },
+    });
+    const plain = await post(TRIGGER, { event: 'CARD_UPDATED', session_id: addSession('plain') });
+    expect((await published(plain))?.['data']).toEqual({ card_id: '81n9al10a0ayn13' });
+  });
+
+  it.each([
+    [{ event: 'card_updated' }, 'The selected event is invalid.'],
+    [{ event: 'constructor' }, 'The selected event is invalid.'],
+    [{ event: 7 }, 'The selected event is invalid.'],
+    [{ data: [] }, 'The data field must be an object.'],
+    [{ data: { card_id: 7 } }, 'The data.card id field must be a string.'],
+    [{ data: { card_id: null } }, 'The data.card id field must be a string.'],
+    [
+      { data: { card_id: 'x'.repeat(501) } },
+      'The data.card id field must not be greater than 500 characters.',
+    ],
+    [{ event: 'MERCHANT_STATUS_UPDATE', data: { status: 'up' } }, 'The selected data.status is invalid.'],
+    [
+      { event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE', data: { detected_accounts: [{ id: 1 }] } },
+      'The data.detected accounts.0.name field is required.',
+    ],
+    [{ metadata: 'a' }, 'The metadata field must be an object.'],
+    [{ metadata: { a: 1 } }, 'The metadata value field must be a string.'],
+    [
+      { metadata: { a: 'x'.repeat(501) } },
+      'The metadata value field must not be greater than 500 characters.',
+    ],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`k${index}`, ''])) },
+      'The metadata field must not have more than 10 keys.',
+    ],
+  ])('refuses %j', async (change, message) => {
+    const { status, body } = await post(TRIGGER, { event: 'CARD_UPDATED', ...change });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('refuses a session or merchant that there is not', async () => {
+    const noSession = await post(TRIGGER, { event: 'CARD_UPDATED', session_id: randomUUID() });
+    expect([noSession.status, noSession.body]).toEqual([404, NO_SESSION]);
+    const noMerchant = await post(TRIGGER, { event: 'CARD_UPDATED', merchant_id: 999_999 });
+    expect([noMerchant.status, noMerchant.body]).toEqual([404, NO_MERCHANT]);
+  });
+});
