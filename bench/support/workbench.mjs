@@ -37,7 +37,13 @@ export async function openWorkbench() {
       });
       children.push(child);
       const credentials = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8'));
-      return { ...child, baseUrl: `http://127.0.0.1:${port}`, credentials, databaseUrl: server.url };
+      return {
+        ...child,
+        baseUrl: `http://127.0.0.1:${port}`,
+        credentials,
+        databaseUrl: server.url,
+        dataDirectory: directory,
+      };
     },
     async program(file, environment) {
       const port = await freePort();

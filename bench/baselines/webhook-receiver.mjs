@@ -1,0 +1,20 @@
+/** A receiver that answers 200 and writes down what arrived when; below `/dead` it never answers. */
+import { createWriteStream } from 'node:fs';
+import { createServer } from 'node:http';
+
+const journal = createWriteStream(process.env.JOURNAL, { flags: 'a' });
+const server = createServer((request, response) => {
+  const at = performance.timeOrigin + performance.now();
+  if (request.url.startsWith('/dead')) return;
+  request.resume();
+  request.on('end', () => {
+    journal.write(`${request.headers['webhook-id']} ${at} ${request.url}\n`);
+    response.writeHead(200).end();
+  });
+});
+server.keepAliveTimeout = 70_000;
+server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log('ready'));
+process.once('SIGTERM', () => {
+  server.closeAllConnections();
+  journal.end(() => process.exit(0));
+});

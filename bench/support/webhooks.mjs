@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import pg from 'pg';
+import { AppModule } from '../../dist/src/app.module.js';
+import { loadConfiguration } from '../../dist/src/infrastructure/config/index.js';
+import { WebhookPublisher } from '../../dist/src/modules/webhooks/index.js';
+import { freePort, start } from './processes.mjs';
+
+const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
+const RECEIVER = new URL('../baselines/webhook-receiver.mjs', import.meta.url).pathname;
+
+/** A database with the schema, receivers in a process of their own, and a publisher in this one. */
+export async function openWebhooks(bench, { receivers = 1, environment = {} } = {}) {
+  const service = await bench.service({ BACKGROUND_WORK: 'off' });
+  const { databaseUrl, credentials, dataDirectory } = service;
+  await service.stop();
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDirectory,
+    SECRET_PEPPER: readFileSync(join(dataDirectory, 'secret-pepper'), 'utf8').trim(),
+    KEY_ENCRYPTION_KEY: readFileSync(join(dataDirectory, 'key-encryption-key'), 'utf8').trim(),
+    WEBHOOK_TARGETS: 'any',
+    LOG_LEVEL: 'warn',
+    ...environment,
+  };
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  const children = [];
+  const ports = [];
+  for (let index = 0; index < receivers; index += 1) {
+    const port = await freePort();
+    const journal = join(dataDirectory, 'arrivals');
+    mkdirSync(journal, { recursive: true });
+    children.push(
+      await start(RECEIVER, {
+        environment: { PORT: String(port), JOURNAL: join(journal, `${port}.txt`) },
+        ready: 'ready',
+      }),
+    );
+    ports.push(port);
+  }
+  const app = await NestFactory.createApplicationContext(
+    AppModule.register(loadConfiguration(settings), { backgroundWork: false }),
+    { logger: ['error', 'warn'] },
+  );
+  const publisher = app.get(WebhookPublisher);
+  return {
+    database,
+    ports,
+    settings,
+    client: { clientId: credentials.development.client_id, environment: 'development' },
+    secret: credentials.development.secret,
+    /** Endpoints of a client, directly in the table: some are more than an organization may have. */
+    async addEndpoint(clientId, url) {
+      const id = randomUUID();
+      await database.query(
+        'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())',
+        [id, clientId, url],
+      );
+      return id;
+    },
+    publish: (event, client) => publisher.publish(client, event),
+    async worker(extra = {}) {
+      const child = await start(WORKER, {
+        environment: { ...settings, ...extra },
+        ready: 'The background work is running',
+      });
+      children.push(child);
+      return child;
+    },
+    /** Lines `<event id> <milliseconds since the epoch> <path>` of what arrived at a receiver. */
+    arrivals(port) {
+      const file = join(dataDirectory, 'arrivals', `${port}.txt`);
+      if (!existsSync(file)) return [];
+      return readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => {
+          const [eventId, at, path] = line.split(' ');
+          return { eventId, at: Number(at), path };
+        });
+    },
+    async close() {
+      await app.close();
+      for (const child of children) await child.stop();
+      await database.end();
+    },
+  };
+}
+
+export const EXAMPLE_EVENT = {
+  event: 'CARD_UPDATED',
+  sessionId: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+  taskId: 25_605,
+  externalUserId: 'user-8f3a',
+  merchant: { id: 16, name: 'Netflix' },
+  data: { card_id: '81n9al10a0ayn13' },
+};

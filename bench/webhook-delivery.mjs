@@ -1,0 +1,171 @@
+/**
+ * Deliveries end to end: how long from the commit to the arrival at a steady rate, the same beside a dead endpoint
+ * with a long queue, and the most that gets through against a loop of requests without durability.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { reportTable } from './support/report.mjs';
+import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
+import { openWorkbench } from './support/workbench.mjs';
+
+const RATE = Number(process.env.RATE ?? 200);
+const SECONDS = Number(process.env.SECONDS ?? 20);
+const WAITING = Number(process.env.WAITING ?? 100_000);
+const BURST = Number(process.env.BURST ?? 10_000);
+
+const bench = await openWorkbench();
+const webhooks = await openWebhooks(bench);
+const [port] = webhooks.ports;
+const { database, client } = webhooks;
+
+function percentile(values, share) {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+/** Publishes at a steady rate and answers how long each event took to arrive, in milliseconds. */
+async function latencies(seconds) {
+  const published = new Map();
+  const work = [];
+  const begin = performance.now();
+  for (let index = 0; index < RATE * seconds; index += 1) {
+    const due = begin + (index * 1000) / RATE;
+    if (due > performance.now()) await pause(due - performance.now());
+    const at = performance.timeOrigin + performance.now();
+    work.push(webhooks.publish(EXAMPLE_EVENT, client).then((id) => published.set(id, at)));
+  }
+  await Promise.all(work);
+  const until = Date.now() + 30_000;
+  for (;;) {
+    const arrived = new Map(webhooks.arrivals(port).map(({ eventId, at }) => [eventId, at]));
+    if ([...published.keys()].every((id) => arrived.has(id))) {
+      return [...published].map(([id, at]) => arrived.get(id) - at);
+    }
+    if (Date.now() > until) throw new Error('Not all events arrived');
+    await pause(200);
+  }
+}
+
+async function settled() {
+  for (;;) {
+    const { rows } = await database.query(
+      `SELECT count(*)::integer AS count FROM webhook_delivery WHERE url NOT LIKE '%/dead'`,
+    );
+    if (rows[0].count === 0) return;
+    await pause(100);
+  }
+}
+
+try {
+  await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/healthy`);
+  const worker = await webhooks.worker();
+  await latencies(3);
+  const alone = await latencies(SECONDS);
+
+  const dead = await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/dead`);
+  await database.query(
+    `WITH event AS (
+       INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+       SELECT gen_random_uuid(), now(), $1, 'development', 'CARD_UPDATED', '{}' FROM generate_series(1, $2)
+       RETURNING id, created_at)
+     INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+     SELECT $3, id, created_at, $4, 3, now() FROM event`,
+    [client.clientId, WAITING, dead, `http://127.0.0.1:${port}/dead`],
+  );
+  await database.query('ANALYZE webhook_delivery, webhook_event');
+  await pause(3_000);
+  const beside = await latencies(SECONDS);
+  await database.query('DELETE FROM webhook_endpoint WHERE id = $1', [dead]);
+  await settled();
+
+  const row = (label, values, goal) => [
+    label,
+    `${percentile(values, 0.5).toFixed(0)} ms`,
+    `${percentile(values, 0.95).toFixed(0)} ms`,
+    `${percentile(values, 0.99).toFixed(0)} ms`,
+    goal,
+  ];
+  reportTable('webhook-latency', {
+    title: `Webhooks, publish to arrival at ${RATE} events/s, one worker`,
+    goal: 'see the last column',
+    columns: ['endpoints', 'p50', 'p95', 'p99', 'p95 to reach'],
+    rows: [
+      row('one, healthy', alone, '120 ms'),
+      row(`and a dead one with ${WAITING.toLocaleString('en')} waiting`, beside, '250 ms'),
+    ],
+  });
+
+  // Throughput: ten endpoints each of several clients would be the same as forty of one.
+  await worker.stop();
+  await database.query('DELETE FROM webhook_endpoint');
+  for (let index = 0; index < 40; index += 1) {
+    await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/rate/${index}`);
+  }
+  const rates = { product: [], comparison: [] };
+  for (let round = 1; round <= 3; round += 1) {
+    rates.comparison.push(await bare());
+    rates.product.push(await durable());
+    console.error(
+      `round ${round}: ${rates.product.at(-1).toFixed(0)}/s of ${rates.comparison.at(-1).toFixed(0)}/s`,
+    );
+  }
+  const median = (values) => percentile(values, 0.5);
+  reportTable('webhook-throughput', {
+    title: 'Webhooks delivered, durable, against a loop of signed requests without durability',
+    goal: 'ratio at least 0.15',
+    columns: ['median', 'product', 'comparison', 'ratio'],
+    rows: [
+      [
+        'deliveries',
+        `${median(rates.product).toFixed(0)} /s`,
+        `${median(rates.comparison).toFixed(0)} /s`,
+        (median(rates.product) / median(rates.comparison)).toFixed(2),
+      ],
+    ],
+  });
+} finally {
+  await webhooks.close();
+  await bench.close();
+}
+
+/** Deliveries per second of a queue that is full when the worker starts. */
+async function durable() {
+  for (let index = 0; index < BURST / 40; index += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => webhooks.publish(EXAMPLE_EVENT, client)));
+  }
+  const [{ count: before }] = (await database.query(`SELECT count(*)::integer FROM webhook_delivery`)).rows;
+  const worker = await webhooks.worker();
+  const begin = performance.now();
+  const [{ count: waiting }] = (await database.query(`SELECT count(*)::integer FROM webhook_delivery`)).rows;
+  await settled();
+  const rate = waiting / ((performance.now() - begin) / 1000);
+  console.error(`${before} waiting, ${waiting} when the worker was up`);
+  await worker.stop();
+  return rate;
+}
+
+/** The same requests, signed, by undici alone. */
+async function bare() {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 128 });
+  const body = Buffer.from(JSON.stringify(EXAMPLE_EVENT));
+  const begin = performance.now();
+  let sent = 0;
+  const loop = async () => {
+    while (sent < BURST) {
+      sent += 1;
+      const text = `Content-Length|${body.length}|Content-Type|application/json|Encryption-Type|HMAC-SHA256|event|CARD_UPDATED`;
+      const signature = createHmac('sha256', webhooks.secret).update(text).digest('base64');
+      const headers = {
+        'content-type': 'application/json',
+        'service-signature': signature,
+        'webhook-id': randomUUID(),
+      };
+      const answer = await pool.request({ path: '/bare', method: 'POST', headers, body });
+      await answer.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: 128 }, loop));
+  await pool.close();
+  return BURST / ((performance.now() - begin) / 1000);
+}
