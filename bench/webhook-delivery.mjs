@@ -12,7 +12,7 @@ import { openWorkbench } from './support/workbench.mjs';
 const RATE = Number(process.env.RATE ?? 200);
 const SECONDS = Number(process.env.SECONDS ?? 20);
 const WAITING = Number(process.env.WAITING ?? 100_000);
-const BURST = Number(process.env.BURST ?? 10_000);
+const BURST = Number(process.env.BURST ?? 20_000);
 
 const bench = await openWorkbench();
 const webhooks = await openWebhooks(bench);
@@ -61,6 +61,7 @@ try {
   await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/healthy`);
   const worker = await webhooks.worker();
   await latencies(3);
+  await settled();
   const alone = await latencies(SECONDS);
 
   const dead = await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/dead`);

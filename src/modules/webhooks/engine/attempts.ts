@@ -73,7 +73,8 @@ export class Attempts {
       now: this.clock.now(),
       secret,
     });
-    const connections = this.configuration.endpointConcurrency;
+    // Many endpoints may be of one host, which must not wait for each other: the lanes are the limit.
+    const connections = this.configuration.concurrency;
     const result = await this.http.post({ url, headers, body, connections });
     const { statusCode, failure, explanation, retryAfterSeconds, phases } = result;
     return {
