@@ -29,10 +29,12 @@ export async function start(program, { environment, ready }) {
     });
     child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${said}`)));
   });
+  const ended = once(child, 'exit');
   return {
     pid: child.pid,
+    ended,
     async stop() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },

@@ -22,11 +22,12 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
     SECRET_PEPPER: readFileSync(join(dataDirectory, 'secret-pepper'), 'utf8').trim(),
     KEY_ENCRYPTION_KEY: readFileSync(join(dataDirectory, 'key-encryption-key'), 'utf8').trim(),
     WEBHOOK_TARGETS: 'any',
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'error',
     ...environment,
   };
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
+  // A pool finds new connections when the server was restarted.
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+  database.on('error', () => undefined);
   const children = [];
   const ports = [];
   for (let index = 0; index < receivers; index += 1) {
@@ -43,7 +44,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
   }
   const app = await NestFactory.createApplicationContext(
     AppModule.register(loadConfiguration(settings), { backgroundWork: false }),
-    { logger: ['error', 'warn'] },
+    { logger: ['error'] },
   );
   const publisher = app.get(WebhookPublisher);
   return {
@@ -61,6 +62,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
       );
       return id;
     },
+    query: (sql, parameters) => database.query(sql, parameters),
     publish: (event, client) => publisher.publish(client, event),
     async worker(extra = {}) {
       const child = await start(WORKER, {

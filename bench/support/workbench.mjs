@@ -15,6 +15,7 @@ export async function openWorkbench() {
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
   const children = [];
   return {
+    directory,
     async database(name) {
       const client = new pg.Client({ connectionString: server.url });
       await client.connect();

@@ -1,0 +1,164 @@
+/**
+ * Two workers under load, one of which is killed (SIGKILL) at random moments and started anew, over and over;
+ * PostgreSQL is restarted in between. Afterwards nothing may be lost: every event has arrived at every endpoint,
+ * more than once only where an attempt was cut off, and every lane is empty.
+ *
+ * `node bench/webhook-kills.mjs --kills 200 --restarts 2`
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
+import { openWorkbench } from './support/workbench.mjs';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    restarts: { type: 'string', default: '2' },
+    rate: { type: 'string', default: '100' },
+  },
+});
+const [kills, restarts, rate] = [values.kills, values.restarts, values.rate].map(Number);
+const ENDPOINTS = 3;
+/** Milliseconds: two leases and the retries behind them. */
+const PATIENCE = 150_000;
+
+const bench = await openWorkbench();
+const webhooks = await openWebhooks(bench, {
+  receivers: ENDPOINTS,
+  environment: { WEBHOOK_RETRY_SECONDS: '1,2', DATABASE_POOL_SIZE: '20' },
+});
+const { client, ports } = webhooks;
+
+const published = new Set();
+let publishing = true;
+let refused = 0;
+
+/** What cannot be committed while the database is away is not published, and nobody expects it. */
+async function publishSteadily() {
+  const work = [];
+  while (publishing) {
+    work.push(
+      webhooks.publish(EXAMPLE_EVENT, client).then(
+        (id) => published.add(id),
+        () => (refused += 1),
+      ),
+    );
+    await pause(1000 / rate);
+  }
+  await Promise.all(work);
+}
+
+async function kill(worker) {
+  process.kill(worker.pid, 'SIGKILL');
+  await worker.ended;
+}
+
+/** Stops the server as `pg_ctl restart -m fast` does, and starts it with what it was started with. */
+async function restartPostgres() {
+  const directory = join(bench.directory, 'postgres');
+  const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const [program, ...options] = [
+    ...readFileSync(join(directory, 'postmaster.opts'), 'utf8').matchAll(/"([^"]*)"|(\S+)/g),
+  ].map(([, quoted, bare]) => quoted ?? bare);
+  process.kill(postmaster, 'SIGINT');
+  while (isAlive(postmaster)) await pause(50);
+  const { uid, gid } = statSync(directory);
+  const server = spawn(program, options, { uid, gid, detached: true, stdio: 'ignore' });
+  server.unref();
+  await once(server, 'spawn');
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function drained() {
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    const { rows } = await webhooks.query('SELECT count(*)::integer AS waiting FROM webhook_delivery');
+    if (rows[0].waiting === 0) return;
+    if (Date.now() > until) throw new Error(`${rows[0].waiting} deliveries are still waiting`);
+    await pause(500);
+  }
+}
+
+const faults = [];
+function expect(what, isSo) {
+  if (!isSo) faults.push(what);
+}
+
+try {
+  for (const port of ports) await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/hook`);
+  const workers = [await webhooks.worker(), await webhooks.worker()];
+  const publisher = publishSteadily();
+  await pause(1_000);
+  const restartAfter = new Set(
+    Array.from({ length: restarts }, (_, index) => Math.floor((kills * (index + 1)) / (restarts + 1))),
+  );
+  for (let killed = 1; killed <= kills; killed += 1) {
+    const victim = killed % 2;
+    await pause(20 + Math.random() * 400);
+    await kill(workers[victim]);
+    if (restartAfter.has(killed)) await restartPostgres();
+    workers[victim] = await webhooks.worker();
+    if (killed % 20 === 0) console.error(`${killed} kills, ${published.size} events`);
+  }
+  publishing = false;
+  await publisher;
+  await drained();
+
+  const interrupted = new Map();
+  const { rows: attempts } = await webhooks.query(
+    `SELECT webhook_event_id AS event, url, max(attempt) AS attempts,
+            count(*) FILTER (WHERE reason IS NOT NULL)::integer AS failed
+       FROM request_log WHERE type = 'webhook' GROUP BY webhook_event_id, url`,
+  );
+  for (const { event, url, attempts: made, failed } of attempts) {
+    expect(`${event} was tried ${made} times`, made <= 3);
+    interrupted.set(`${event} ${url}`, failed);
+  }
+  let arrived = 0;
+  let twice = 0;
+  for (const port of ports) {
+    const counts = new Map();
+    for (const { eventId } of webhooks.arrivals(port)) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
+    for (const id of published) {
+      const times = counts.get(id) ?? 0;
+      const cutOff = interrupted.get(`${id} http://127.0.0.1:${port}/hook`);
+      arrived += Math.min(times, 1);
+      twice += Math.max(times - 1, 0);
+      expect(`${id} did not arrive at ${port}`, times > 0);
+      expect(`${id} is not in the log of ${port}`, cutOff !== undefined);
+      expect(
+        `${id} arrived ${times} times at ${port}, and ${cutOff} attempts failed`,
+        times <= 1 + (cutOff ?? 0),
+      );
+    }
+  }
+  const { rows: lanes } = await webhooks.query('SELECT sum(in_flight)::integer AS flying FROM webhook_lane');
+  expect(
+    `the lanes count ${lanes[0].flying} deliveries under way, and there are none`,
+    lanes[0].flying === 0,
+  );
+  const cut = attempts.reduce((sum, { failed }) => sum + failed, 0);
+  console.log(
+    `${kills} kills, ${restarts} restarts of PostgreSQL: ${published.size} events published (${refused} refused while ` +
+      `the database was away), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
+      `${cut} attempts were cut off.`,
+  );
+  for (const fault of faults.slice(0, 20)) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
+} finally {
+  publishing = false;
+  await webhooks.close();
+  await bench.close();
+}
