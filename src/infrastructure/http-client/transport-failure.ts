@@ -81,6 +81,6 @@ function isNotHttp(error: unknown): boolean {
   return error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
