@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { OutgoingResult } from '../../src/infrastructure/http-client/index.js';
+import { TRANSPORT_FAILURES, type OutgoingResult } from '../../src/infrastructure/http-client/index.js';
 import { eventually } from '../support/eventually.js';
 import {
   answerWith,
@@ -104,6 +104,7 @@ describe('Hostile receivers, all at once', () => {
   it.each(KINDS)('%s', (kind) => {
     const { result, took } = results.get(kind) ?? {};
     expect(result).toMatchObject(EXPECTED[kind]);
+    expect([null, ...TRANSPORT_FAILURES]).toContain(result?.failure);
     expect(took).toBeLessThan(10_500);
     expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(took ?? 0));
   });

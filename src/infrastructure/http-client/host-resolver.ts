@@ -18,7 +18,7 @@ export class HostResolver {
   private readonly resolver = new Resolver({ timeout: QUESTION_TIMEOUT, tries: TRIES });
 
   constructor(private readonly configuration: HttpClientConfiguration) {
-    if (configuration.dnsServers.length > 0) this.resolver.setServers(configuration.dnsServers);
+    if (configuration.dnsServers !== undefined) this.resolver.setServers(configuration.dnsServers);
   }
 
   /**
@@ -37,7 +37,7 @@ export class HostResolver {
     if (literal !== undefined) return [literal];
     // A developer's names are in /etc/hosts, where DNS does not look.
     const { allowsAnyTarget, dnsServers } = this.configuration;
-    if (allowsAnyTarget && dnsServers.length === 0) return addressesOfSystem(hostname);
+    if (allowsAnyTarget && dnsServers === undefined) return addressesOfSystem(hostname);
     return this.addressesOfDns(withoutRootDot(hostname));
   }
 
