@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import { addressIn, withoutRootDot } from './public-url.js';
+import { addressIn } from './public-url.js';
 import { isPublicUnicast } from './public-unicast.js';
 import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-failure.js';
 import { within } from './time-limit.js';
@@ -38,7 +38,7 @@ export class HostResolver {
     // A developer's names are in /etc/hosts, where DNS does not look.
     const { allowsAnyTarget, dnsServers } = this.configuration;
     if (allowsAnyTarget && dnsServers === undefined) return addressesOfSystem(hostname);
-    return this.addressesOfDns(withoutRootDot(hostname));
+    return this.addressesOfDns(hostname);
   }
 
   /** One family is enough to go on with: some servers never answer for the other. */
