@@ -143,6 +143,16 @@ describe('WEBHOOK_EGRESS_ADDRESS', () => {
   });
 });
 
+describe('WEBHOOK_EGRESS_ADDRESS of another machine', () => {
+  it('fails every webhook and is told to the operator', async () => {
+    complaints.length = 0;
+    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: '192.0.2.1' });
+    const target = opens(await startReceiver(answerWith('200 OK')));
+    expect(await post(client, target.url)).toMatchObject({ statusCode: 0, failure: 'REFUSED' });
+    expect(complaints).toEqual(['WEBHOOK_EGRESS_ADDRESS is not an address of this machine.']);
+  });
+});
+
 describe('WEBHOOK_PROXY_URL', () => {
   const PROXIED = 'https://hooks.example.com';
   let proxy: ConnectProxy;

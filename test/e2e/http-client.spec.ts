@@ -1,7 +1,9 @@
-import type { OutgoingResult } from '../../src/infrastructure/http-client/index.js';
+import { Logger } from '@nestjs/common';
+import { TRANSPORT_FAILURES, type OutgoingResult } from '../../src/infrastructure/http-client/index.js';
 import { eventually } from '../support/eventually.js';
 import {
   answerWith,
+  fullReceiver,
   HOSTILE_RECEIVERS,
   refusedPort,
   startReceiver,
@@ -77,12 +79,15 @@ describe('Hostile receivers, all at once', () => {
   const receivers = new Map<HostileReceiver, Receiver>();
   const results = new Map<HostileReceiver, { result: OutgoingResult; took: number }>();
   let grown: number;
+  let fromFull: OutgoingResult;
 
   beforeAll(async () => {
     for (const kind of KINDS) receivers.set(kind, await receiver(HOSTILE_RECEIVERS[kind]));
+    const full = await fullReceiver();
     const before = process.memoryUsage().rss;
     let highest = before;
     const sampling = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 50);
+    const connecting = post(`http://127.0.0.1:${full.port}/`);
     await Promise.all(
       KINDS.map(async (kind) => {
         const start = performance.now();
@@ -90,6 +95,8 @@ describe('Hostile receivers, all at once', () => {
         results.set(kind, { result, took: performance.now() - start });
       }),
     );
+    fromFull = await connecting;
+    full.close();
     clearInterval(sampling);
     grown = (highest - before) / 1024 / 1024;
   }, 15_000);
@@ -97,6 +104,7 @@ describe('Hostile receivers, all at once', () => {
   it.each(KINDS)('%s', (kind) => {
     const { result, took } = results.get(kind) ?? {};
     expect(result).toMatchObject(EXPECTED[kind]);
+    expect([null, ...TRANSPORT_FAILURES]).toContain(result?.failure);
     expect(took).toBeLessThan(10_500);
     expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(took ?? 0));
   });
@@ -113,6 +121,16 @@ describe('Hostile receivers, all at once', () => {
     for (const kind of ENDLESS) expect(results.get(kind)?.took).toBeGreaterThan(9900);
   });
 
+  it('waits three seconds for a connection', () => {
+    expect(fromFull).toMatchObject({
+      ...NOTHING,
+      failure: 'TIMEOUT',
+      explanation: 'No connection could be made within 3 seconds.',
+    });
+    expect(fromFull.phases.connect).toBeGreaterThan(2900);
+    expect(fromFull.phases.total).toBeLessThan(3500);
+  });
+
   it('follows no redirect', () => {
     expect(receivers.get('redirect')?.requests).toHaveLength(1);
     expect(receivers.get('redirectToMetadata')?.requests).toHaveLength(1);
@@ -123,6 +141,7 @@ describe('Hostile receivers, all at once', () => {
     expect(results.get('neverAnswers')?.result.phases.firstByte).toBeGreaterThan(9000);
     expect(results.get('tlsStall')?.result.phases).toMatchObject({ firstByte: null });
     expect(results.get('tlsStall')?.result.phases.tls).toBeGreaterThan(2900);
+    expect(results.get('tlsStall')?.result.phases.tls).toBeLessThan(3500);
     for (const { result } of results.values()) {
       for (const value of Object.values(result.phases)) {
         expect(value === null || Number.isInteger(value)).toBe(true);
@@ -172,6 +191,7 @@ describe('A request', () => {
 
   it('never rejects, even when its headers cannot be sent', async () => {
     const target = await receiver(answerWith('200 OK'));
+    Logger.overrideLogger(false);
     const result = await client.post({ url: target.url, headers: { 'x-bad': 'a\r\nb: c' }, body: BODY });
     expect(result).toMatchObject({ statusCode: 0, failure: 'RESET' });
     expect(target.requests).toHaveLength(0);
@@ -244,6 +264,19 @@ describe('Connections', () => {
     const target = await receiver(answerWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
     await post(target.url);
     await eventually('the connection is closed', () => target.connections.open === 0);
+  });
+
+  it('are used for a minute, however busy', async () => {
+    const target = await receiver(answerWith('200 OK', 'Keep-Alive: timeout=600'));
+    await post(target.url);
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 60_000;
+    try {
+      expect(await post(target.url)).toMatchObject({ statusCode: 200 });
+    } finally {
+      performance.now = now;
+    }
+    expect(target.connections.total).toBe(2);
   });
 
   it('go with the client', async () => {

@@ -372,7 +372,13 @@ describe('The service with a given database', () => {
     'tells everything that production lacks at once',
     async () => {
       const { code, errors } = await run('main.js', {
-        environment: { NODE_ENV: 'production', PORT: 'http', SURFACES: 'kitchen', DATA_DIR: folder },
+        environment: {
+          NODE_ENV: 'production',
+          PORT: 'http',
+          SURFACES: 'kitchen',
+          WEBHOOK_TARGETS: 'any',
+          DATA_DIR: folder,
+        },
       });
       expect(code).toBe(1);
       expect(errors).not.toMatch(STACK);
@@ -384,6 +390,7 @@ describe('The service with a given database', () => {
         'PORT',
         'SECRET_PEPPER',
         'SURFACES',
+        'WEBHOOK_TARGETS=any',
       ]);
     },
     PATIENCE,

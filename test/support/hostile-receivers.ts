@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
@@ -190,6 +191,31 @@ export const HOSTILE_RECEIVERS = {
 } as const satisfies Record<string, ReceiverOptions>;
 
 export type HostileReceiver = keyof typeof HOSTILE_RECEIVERS;
+
+const LISTEN_IN_VAIN = `
+  const server = require('node:net').createServer();
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)));
+`;
+const MORE_THAN_BACKLOG = 8;
+
+/** A receiver that takes no more connections: the process behind it is stopped and its queue is full. */
+export async function fullReceiver(): Promise<{ readonly port: number; close(): void }> {
+  const child = spawn(process.execPath, ['--eval', LISTEN_IN_VAIN], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  child.kill('SIGSTOP');
+  const port = Number(output.toString());
+  const waiting = Array.from({ length: MORE_THAN_BACKLOG }, () =>
+    connect(port, '127.0.0.1').on('error', () => undefined),
+  );
+  await Promise.race(waiting.map((socket) => once(socket, 'connect')));
+  return {
+    port,
+    close: () => {
+      for (const socket of waiting) socket.destroy();
+      child.kill('SIGKILL');
+    },
+  };
+}
 
 /** A port of 127.0.0.1 at which nobody listens. */
 export async function refusedPort(): Promise<number> {

@@ -26,7 +26,6 @@ export interface AnswerHead {
 export class Connection {
   private readonly client: Client;
   private readonly openedAt = performance.now();
-  private isBodyDone = true;
 
   constructor(
     readonly origin: string,
@@ -45,7 +44,6 @@ export class Connection {
 
   /** The head of the answer. Redirects are answers as any other. */
   async send({ path, headers, body }: ConnectionRequest, signal: AbortSignal): Promise<Answer> {
-    this.isBodyDone = false;
     const answer = await this.client.request({ method: 'POST', path, headers: { ...headers }, body, signal });
     const retryAfter = answer.headers['retry-after'];
     return {
@@ -54,7 +52,7 @@ export class Connection {
         retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
       },
       finish: async () => {
-        this.isBodyDone = await isShort(answer.body);
+        await readShort(answer.body);
         // A receiver that closes with its answer has been heard after that, and is not written to again.
         await nextTurn();
       },
@@ -64,7 +62,7 @@ export class Connection {
   /** Whether another request may be sent: as far as one can know before the receiver has seen it. */
   get isReusable(): boolean {
     const isYoung = performance.now() - this.openedAt < LONGEST_LIFE;
-    return isYoung && this.isBodyDone && !this.socket.destroyed && !this.client.destroyed;
+    return isYoung && !this.socket.destroyed && !this.client.destroyed;
   }
 
   onClosed(listener: () => void): void {
@@ -94,16 +92,15 @@ function handOver(socket: Socket) {
   };
 }
 
-/** Whether the body came to its end; it is cut (which closes the connection) where it is too long. */
-async function isShort(body: AsyncIterable<Buffer>): Promise<boolean> {
+/** Reads a body to its end, or cuts it where it is too long, which closes the connection. */
+async function readShort(body: AsyncIterable<Buffer>): Promise<void> {
   let read = 0;
   try {
     for await (const chunk of body) {
       read += chunk.length;
-      if (read > MOST_OF_BODY) return false;
+      if (read > MOST_OF_BODY) return;
     }
-    return true;
   } catch {
-    return false;
+    // The status has been told, whatever became of the body.
   }
 }

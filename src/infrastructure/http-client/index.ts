@@ -2,7 +2,5 @@ export { HttpClientConfiguration } from './http-client.configuration.js';
 export { HttpClientModule } from './http-client.module.js';
 export { HttpClient, type OutgoingRequest, type OutgoingResult } from './http-client.js';
 export { faultOfPublicUrl, type UrlFault } from './public-url.js';
-export { isPublicUnicast } from './public-unicast.js';
-export { LONGEST_RETRY_AFTER } from './retry-after.js';
 export type { RequestPhases } from './stopwatch.js';
 export { TRANSPORT_FAILURES, type TransportFailure } from './transport-failure.js';

@@ -25,6 +25,17 @@ describe('Slots', () => {
     await expect(slots.take('b', 1, NEVER)).resolves.toBeDefined();
   });
 
+  it('are given on when they came at the moment in which somebody gave up', async () => {
+    const slots = new Slots();
+    const give = await slots.take('a', 1, NEVER);
+    const impatient = new AbortController();
+    const taken = slots.take('a', 1, impatient.signal);
+    impatient.abort(new Error('no patience'));
+    give();
+    await expect(taken).rejects.toThrow('no patience');
+    await expect(slots.take('a', 1, AbortSignal.timeout(100))).resolves.toBeDefined();
+  });
+
   it('are not lost when somebody gives up, and never more than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, isIPv4, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectFailure, REFUSED } from './transport-failure.js';
+import { REFUSED } from './transport-failure.js';
 
 /** Milliseconds until the next address is tried while the one before is still silent (RFC 8305, section 8). */
 const STAGGER = 250;
@@ -36,7 +36,7 @@ export async function connectToOneOf(target: TcpTarget, signal: AbortSignal): Pr
     }
     return winner;
   } catch (error) {
-    throw signal.aborted ? signal.reason : connectFailure((error as AggregateError).errors[0]);
+    throw signal.aborted ? signal.reason : (error as AggregateError).errors[0];
   } finally {
     decided.abort();
   }

@@ -32,7 +32,7 @@ export const FORBIDDEN_ADDRESS = new TransportError(
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
 export const RESET = new TransportError('RESET', 'The connection was closed before an answer came.');
-export const NOT_HTTP = new TransportError('RESET', 'What came was not an HTTP answer.');
+const NOT_HTTP = new TransportError('RESET', 'What came was not an HTTP answer.');
 
 const NO_SECURE_CONNECTION = 'A secure connection could not be established.';
 
@@ -81,6 +81,6 @@ function isNotHttp(error: unknown): boolean {
   return error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
