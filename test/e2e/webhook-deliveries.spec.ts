@@ -1,17 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { Transaction, Transactional } from '../../src/infrastructure/database/index.js';
+import { Transactional } from '../../src/infrastructure/database/index.js';
+import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
+import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
+import { refusedPort } from '../support/hostile-receivers.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
+const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const NETFLIX = { id: 16, name: 'Netflix' };
 const EVENT: AnyEvent = {
   event: 'CARD_UPDATED',
-  sessionId: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+  sessionId: SESSION_ID,
   taskId: 25_605,
   externalUserId: 'user-1',
-  merchant: { id: 16, name: 'Netflix' },
+  merchant: NETFLIX,
   data: { card_id: '81n9al10a0ayn13' },
   metadata: { trace_id: 't-1' },
 };
@@ -98,10 +105,10 @@ describe('An event', () => {
       expect(method).toBe('POST');
       expect(event).toEqual({
         event: 'CARD_UPDATED',
-        session_id: EVENT.event === 'CARD_UPDATED' ? EVENT.sessionId : '',
+        session_id: SESSION_ID,
         task_id: 25_605,
         external_user_id: 'user-1',
-        merchant: { id: 16, name: 'Netflix' },
+        merchant: NETFLIX,
         data: { card_id: '81n9al10a0ayn13', metadata: { trace_id: 't-1' } },
         timestamp: expect.any(Number) as number,
       });
@@ -124,12 +131,31 @@ describe('An event', () => {
     expect(await attempted(id, 2)).toEqual(Array(2).fill({ status_code: 200, reason: null, attempt: 1 }));
   });
 
+  it('without a session is signed without one', async () => {
+    await createEndpoint();
+    await publish({
+      event: 'MERCHANT_STATUS_UPDATE',
+      merchant: NETFLIX,
+      data: { type: 'link', status: 'DOWN' },
+    });
+    const [arrival] = await receiver.arrived(1);
+    expect(arrival?.event).toEqual({
+      event: 'MERCHANT_STATUS_UPDATE',
+      merchant: NETFLIX,
+      data: { type: 'link', status: 'DOWN' },
+      timestamp: expect.any(Number) as number,
+    });
+    const signed = { event: 'MERCHANT_STATUS_UPDATE', contentLength: arrival?.body.length ?? 0 };
+    expect(arrival?.headers['service-signature']).toBe(serviceSignature(signed, service.development.secret));
+  });
+
   it('is not sent when its transaction is rolled back', async () => {
     await createEndpoint();
+    const lost: string[] = [];
     class Work {
       @Transactional()
       async fail(): Promise<void> {
-        await publish();
+        lost.push(await publish());
         throw new Error('rolled back');
       }
     }
@@ -138,12 +164,60 @@ describe('An event', () => {
     await receiver.arrived(1);
     await queueIsEmpty();
     expect(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).toEqual([id]);
-    const [row] = await service.database.query<{ events: number }>(
-      "SELECT count(*)::integer AS events FROM webhook_event WHERE id <> $1 AND created_at > now() - interval '1 minute'",
+    expect(await service.database.query('SELECT FROM webhook_event WHERE id = ANY ($1)', [lost])).toEqual([]);
+  });
+
+  it('stands in the request log with each attempt, its URL masked', async () => {
+    await createEndpoint('/hook?shop=7&token=abc');
+    const id = await publish();
+    await attempted(id, 1);
+    const [entry] = await service.database.query(
+      `SELECT type, method, path, url, event, status_code, session_id, task_id, external_user_id, latency_ms >= 0 AS took,
+              connect_ms IS NOT NULL AS connected, tls_ms, first_byte_ms IS NOT NULL AS answered
+         FROM request_log WHERE webhook_event_id = $1`,
       [id],
     );
-    expect(row?.events).toBeGreaterThanOrEqual(0);
-    void Transaction;
+    expect(entry).toEqual({
+      type: 'webhook',
+      method: 'POST',
+      path: null,
+      url: `${receiver.url}/hook?shop=7&token=***`,
+      event: 'CARD_UPDATED',
+      status_code: 200,
+      session_id: SESSION_ID,
+      task_id: '25605',
+      external_user_id: 'user-1',
+      took: true,
+      connected: expect.any(Boolean) as boolean,
+      tls_ms: null,
+      answered: true,
+    });
+  });
+
+  it('is signed with the secret that signs at the time of the attempt', async () => {
+    await createEndpoint('/hook', 'production');
+    const { clientId } = service.production;
+    const clients = service.app.get(ApiClientsService);
+    const { secret } = await clients.rotateSecret(clientId, 1);
+    rememberSecret(secret);
+    const signatureOfNext = async (): Promise<unknown> => {
+      receiver.arrivals.length = 0;
+      const restore = moveClock(service, 6_000);
+      await publish(EVENT, client('production'));
+      const [arrival] = await receiver.arrived(1);
+      restore();
+      const contentLength = arrival?.body.length ?? 0;
+      const signed = { event: 'CARD_UPDATED', sessionId: SESSION_ID, contentLength };
+      return [service.production.secret, secret].findIndex(
+        (each) => serviceSignature(signed, each) === arrival?.headers['service-signature'],
+      );
+    };
+    expect(await signatureOfNext()).toBe(0);
+    await clients.activateSecret(clientId);
+    const restore = moveClock(service, 12_000);
+    await service.app.get(SigningSecrets).of(clientId);
+    restore();
+    expect(await signatureOfNext()).toBe(1);
   });
 });
 
@@ -157,8 +231,204 @@ describe('A delivery that fails', () => {
       [1, 2, 3].map((attempt) => ({ status_code: status, reason: 'NON_200', attempt })),
     );
     await queueIsEmpty();
-    const bodies = receiver.arrivals.map(({ body }) => body.toString());
-    expect(new Set(bodies).size).toBe(1);
+    expect(new Set(receiver.arrivals.map(({ body }) => body.toString())).size).toBe(1);
     expect(receiver.arrivals).toHaveLength(3);
+  });
+
+  it('has status 0 and a reason in the log when nobody answers', async () => {
+    await service.database.query(
+      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
+      [service.development.clientId, `http://127.0.0.1:${await refusedPort()}/`],
+    );
+    const attempts = await attempted(await publish(), 3);
+    expect(attempts).toEqual([1, 2, 3].map((attempt) => ({ status_code: 0, reason: 'REFUSED', attempt })));
+  });
+
+  it('is tried again until it is received, and then no more', async () => {
+    await createEndpoint();
+    receiver.answer = (response) => response.writeHead(receiver.arrivals.length < 3 ? 503 : 200).end();
+    const attempts = await attempted(await publish(), 3);
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 200]);
+    await queueIsEmpty();
+  });
+
+  it('waits as long as the receiver asks for', async () => {
+    await createEndpoint();
+    receiver.answer = (response) => response.writeHead(429, { 'Retry-After': '60' }).end();
+    const id = await publish();
+    await attempted(id, 1);
+    const [waiting] = await service.database.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM due_at - now())::float AS seconds FROM webhook_delivery WHERE event_id = $1',
+      [id],
+    );
+    expect(waiting?.seconds).toBeGreaterThan(50);
+    expect(waiting?.seconds).toBeLessThanOrEqual(60);
+  });
+
+  it('is dropped with its endpoint', async () => {
+    const endpoint = await createEndpoint();
+    receiver.answer = (response) => response.writeHead(503, { 'Retry-After': '1' }).end();
+    const id = await publish();
+    await attempted(id, 1);
+    const deleted = await service.call(`/webhook-endpoints/${endpoint.id}`, {
+      method: 'DELETE',
+      login: owner,
+    });
+    expect(deleted.status).toBe(200);
+    await pause(2_500);
+    expect(await attemptsOf(id)).toHaveLength(1);
+    await queueIsEmpty();
+  });
+
+  it('goes on at the URL that the endpoint had when the event was published', async () => {
+    const endpoint = await createEndpoint('/old');
+    receiver.answer = (response, { path }) =>
+      response
+        .writeHead(path === '/old' && receiver.arrivals.length < 2 ? 503 : 200, { 'Retry-After': '1' })
+        .end();
+    const first = await publish();
+    await attempted(first, 1);
+    const body = { url: `${receiver.url}/new` };
+    const options = { method: 'PATCH', body, login: owner };
+    expect((await service.call(`/webhook-endpoints/${endpoint.id}`, options)).status).toBe(200);
+    const second = await publish();
+    await attempted(first, 2);
+    await attempted(second, 1);
+    const seen = receiver.arrivals.map(({ path, headers }) => [path, headers['webhook-id']]).toSorted();
+    expect(seen).toEqual([
+      ['/new', second],
+      ['/old', first],
+      ['/old', first],
+    ]);
+  });
+
+  it('that is under way when the endpoint is deleted is logged all the same', async () => {
+    const endpoint = await createEndpoint();
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    receiver.answer = (response) => void held.then(() => response.writeHead(200).end());
+    const id = await publish();
+    await receiver.arrived(1);
+    await service.call(`/webhook-endpoints/${endpoint.id}`, { method: 'DELETE', login: owner });
+    letGo();
+    expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
+  });
+});
+
+describe('The lanes', () => {
+  it('have four deliveries to an endpoint under way at most, and nobody waits for a slow one', async () => {
+    await createEndpoint('/slow');
+    await createEndpoint('/quick');
+    const waiting: (() => void)[] = [];
+    receiver.answer = (response, { path }) => {
+      if (path === '/quick') response.writeHead(200).end();
+      else waiting.push(() => response.writeHead(200).end());
+    };
+    await Promise.all(Array.from({ length: 12 }, () => publish()));
+    await receiver.arrived(12, '/quick');
+    await receiver.arrived(4, '/slow');
+    await pause(300);
+    expect(waiting).toHaveLength(4);
+    for (let done = 0; done < 12; done += 1) {
+      await eventually('one more is sent', () => waiting.length > done);
+      waiting[done]?.();
+    }
+    await queueIsEmpty();
+  });
+
+  it('of an endpoint that keeps failing narrow to one, and widen when it answers', async () => {
+    const endpoint = await createEndpoint();
+    receiver.answer = 500;
+    await Promise.all(Array.from({ length: 2 }, () => publish()));
+    const lane = async () =>
+      (
+        await service.database.query<{ width: number | null; consecutive_failures: number }>(
+          'SELECT width, consecutive_failures FROM webhook_lane WHERE endpoint_id = $1',
+          [endpoint.id],
+        )
+      )[0];
+    await queueIsEmpty();
+    expect(await lane()).toEqual({ width: 1, consecutive_failures: 6 });
+    receiver.answer = 200;
+    await publish();
+    await queueIsEmpty();
+    expect(await lane()).toEqual({ width: 2, consecutive_failures: 0 });
+    await publish();
+    await queueIsEmpty();
+    expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
+  });
+
+  it('are found when their publisher died before it could call them', async () => {
+    await createEndpoint();
+    const id = await publish();
+    await queueIsEmpty();
+    await service.database.query(
+      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+       SELECT endpoint.id, event.id, event.created_at, endpoint.url, 3, now()
+         FROM webhook_endpoint endpoint, webhook_event event WHERE event.id = $1`,
+      [id],
+    );
+    await receiver.arrived(2);
+    await queueIsEmpty();
+  });
+
+  it('count an attempt whose lease lapsed as one, and the late result no more', async () => {
+    await createEndpoint();
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    receiver.answer = (response) => {
+      if (receiver.arrivals.length > 1) response.writeHead(200).end();
+      else void held.then(() => response.writeHead(200).end());
+    };
+    const id = await publish();
+    await receiver.arrived(1);
+    await service.database.query(`UPDATE webhook_delivery SET lease_until = now() - interval '1 second'`);
+    const attempts = await attempted(id, 2);
+    letGo();
+    await queueIsEmpty();
+    await pause(300);
+    expect(attempts).toEqual([
+      { status_code: 0, reason: 'INTERRUPTED', attempt: 1 },
+      { status_code: 200, reason: null, attempt: 2 },
+    ]);
+    expect(await attemptsOf(id)).toHaveLength(2);
+  });
+});
+
+describe('The engine goes on by itself', () => {
+  const cut = (where: string) =>
+    service.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${where}`,
+    );
+
+  it('when the connection breaks that hears of new deliveries', async () => {
+    await createEndpoint();
+    await cut(`query LIKE 'LISTEN %'`);
+    const id = await publish();
+    await attempted(id, 1);
+    await eventually('it listens again', async () => {
+      const rows = await service.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`,
+      );
+      return rows.length === 1;
+    });
+  });
+
+  it('when all connections break under load, and loses nothing', async () => {
+    await createEndpoint();
+    const published: string[] = [];
+    for (let round = 0; round < 100; round += 1) {
+      await publish().then(
+        (id) => published.push(id),
+        () => undefined,
+      );
+      if (round % 30 === 10) await cut('true').catch(() => undefined);
+    }
+    await eventually('every event that was committed has arrived', () => {
+      const arrived = new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id']));
+      return published.every((id) => arrived.has(id));
+    });
+    expect(published.length).toBeGreaterThan(50);
   });
 });
