@@ -291,6 +291,13 @@ describe('Triggering a webhook', () => {
     expect((await arrived(answer))['data']).not.toHaveProperty('unknown');
   });
 
+  it('sends metadata whatever its keys are called', async () => {
+    const metadata = '{"__proto__":"a","toString":"b","":"c"}';
+    const answer = await post(TRIGGER, `{"event":"CARD_UPDATED","metadata":${metadata}}`);
+    const { metadata: sent } = (await arrived(answer))['data'] as { metadata: object };
+    expect(JSON.stringify(sent)).toBe(metadata);
+  });
+
   it('takes user and metadata from the session', async () => {
     const session_id = await addSession('of the session', { metadata: { a: 'b' } });
     expect(await arrived(await post(TRIGGER, { event: 'CARD_UPDATED', session_id }))).toMatchObject({

@@ -135,6 +135,16 @@ async function failed(count: number, endpoints = 1): Promise<string[]> {
   return ids;
 }
 
+/** Leaves attempts open until the returned function is called, and receives them then. */
+function heldAnswers(): () => void {
+  const held: (() => void)[] = [];
+  receiver.answer = (response) => held.push(() => response.writeHead(200).end());
+  return () => {
+    receiver.answer = 200;
+    for (const answer of held) answer();
+  };
+}
+
 /** A port that nobody listens on. */
 async function deadUrl(): Promise<string> {
   const server = createServer();
@@ -352,18 +362,40 @@ describe('After an outage', () => {
     expect(receiver.arrivals).toHaveLength(EVENTS);
   });
 
+  it('there may be thousands of them', async () => {
+    const id = await createEndpoint();
+    const [eventId] = await failed(1);
+    await service.database.query(
+      `WITH copy AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+           FROM webhook_event, generate_series(1, 2500) WHERE id = $1
+         RETURNING id)
+       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+       SELECT client_id, environment, created_at, type, method, url, event, status_code,
+              latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+      [eventId],
+    );
+    const release = heldAnswers();
+    const answers = await Promise.all(Array.from({ length: 3 }, () => recover(id)));
+    expect(answers.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(2_501);
+    // Ends the deliveries too.
+    await service.database.query('DELETE FROM webhook_endpoint');
+    release();
+  });
+
   it('what is still being tried is left alone', async () => {
     const id = await createEndpoint();
     await failed(2);
-    // Keeps the first attempts open until all is said.
-    const answers: (() => void)[] = [];
-    receiver.answer = (response) => answers.push(() => response.writeHead(200).end());
+    const release = heldAnswers();
     const fresh = await publish();
     await receiver.arrived(1);
     expect((await recover(id)).body).toEqual({ queued: 2 });
     expect((await recover(id)).body).toEqual({ queued: 0 });
     await receiver.arrived(3);
-    for (const answer of answers) answer();
+    release();
     await queueIsEmpty();
     expect(arrivalsOf(fresh)).toHaveLength(1);
     expect(receiver.arrivals).toHaveLength(3);
