@@ -32,6 +32,7 @@ import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
+import { SandboxModule } from './modules/sandbox/index.js';
 import { SessionOperationsModule } from './modules/sessions/index.js';
 import {
   WebhookDeliveryOperationsModule,
@@ -70,6 +71,7 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
     DetectedAccountsModule,
     AuditLogOperationsModule,
     SessionOperationsModule,
+    SandboxModule,
   ],
   dashboard: [
     PagesModule,

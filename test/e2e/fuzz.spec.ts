@@ -7,6 +7,7 @@ import {
   CREATE_SESSION,
   DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
+  SANDBOX_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   NOBODY,
   SUBMIT_JOB_APPLICATION,
@@ -111,9 +112,17 @@ const CONTENT_TYPES = [
 ];
 const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compress', 'x', 'gzip, gzip'];
 
+/** A user, a merchant or a session may well not be there; a URL may well be taken. */
+const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
+  ...Object.fromEntries(SANDBOX_OPERATIONS.map(({ id }) => [id, [404]])),
+  createAccessGrant: [404],
+  createWebhookEndpoint: [409],
+  updateWebhookEndpoint: [409],
+};
+
 /** `call` holds each answer against the document; besides, nothing may be a fault of the service. */
 async function send(
-  { path, credentials }: TestedOperation,
+  { id, path, credentials }: TestedOperation,
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
@@ -123,7 +132,7 @@ async function send(
     headers,
     ...(credentials === 'basic' ? { as: service.development } : {}),
   });
-  expect([200, 400, 413, 415]).toContain(answer.status);
+  expect([200, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(answer.status);
   if (answer.status !== 200) {
     expect(Object.keys(answer.body)).toEqual(['error_type', 'error_code', 'error_message']);
     expect(answer.body['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
@@ -232,13 +241,6 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
   });
 });
 
-/** An access grant is for a user, who may well not be there; a URL may well be taken. */
-const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
-  createAccessGrant: [404],
-  createWebhookEndpoint: [409],
-  updateWebhookEndpoint: [409],
-};
-
 describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$id', (operation) => {
   const body = operation.body as Readonly<Record<string, unknown>>;
   const fields = Object.keys(body);
@@ -257,8 +259,16 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       body: { environment: 'development', url: 'https://fuzz.example.com/' },
       login,
     });
+    if (operation.id === 'testWebhookEndpoint') {
+      // An address that nothing is sent to: what comes of a test is told at once, and nobody is bothered.
+      await service.database.query(`UPDATE webhook_endpoint SET url = 'https://127.0.0.1/'`);
+    }
+    const endpointId = String(endpoint['id']);
     const ids: Readonly<Record<string, string>> = {
-      updateWebhookEndpoint: String(endpoint['id']),
+      updateWebhookEndpoint: endpointId,
+      testWebhookEndpoint: endpointId,
+      redeliverWebhook: endpointId,
+      recoverWebhooks: endpointId,
       updateUser: (await service.login('member')).userId,
       updateSamlConfiguration: String(configuration['id']),
       rotateApiSecret: service.production.clientId,

@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Global, Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppModule } from '../../src/app.module.js';
-import type { createApplication } from '../../src/application.js';
-import { Transaction } from '../../src/infrastructure/database/index.js';
-import type { AttributedClient } from '../../src/infrastructure/http/index.js';
-import { HttpAdapter, prepareHttpServer } from '../../src/infrastructure/http/index.js';
-import { LoggingConfiguration, ServiceLogger } from '../../src/infrastructure/logging/index.js';
-import { SandboxModule } from '../../src/modules/sandbox/index.js';
-import { Sessions, type SessionFacts } from '../../src/modules/sandbox/sessions.js';
-import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
+import { EVENT_NAMES, examplePayload } from '../../src/modules/webhooks/index.js';
+import { eventually } from '../support/eventually.js';
 import {
-  EVENT_NAMES,
-  examplePayload,
-  WebhookPublisher,
-  type EventName,
-  type EventOf,
-} from '../../src/modules/webhooks/index.js';
-import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+  error,
+  invalidField,
+  startTestApp,
+  type Answer,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 const LINK = '/development/accounts/link';
 const DISCONNECT = '/development/accounts/disconnect';
@@ -26,92 +17,81 @@ const DETECT = '/development/detected-accounts';
 const TRIGGER = '/development/webhooks/trigger';
 const NETFLIX = { id: 16, name: 'Netflix' };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Writes events down in the caller's transaction, as the engine will; some users' events it cannot write. */
-@Injectable()
-class ProvisionalPublisher extends WebhookPublisher {
-  constructor(private readonly transaction: Transaction) {
-    super();
-  }
-
-  async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
-    const id = randomUUID();
-    const body = eventBody(event, 1_710_864_923_198).toString();
-    await this.transaction.manager.query('INSERT INTO published VALUES ($1, $2, $3)', [
-      id,
-      client.clientId,
-      body,
-    ]);
-    if (body.includes('unlucky')) throw new Error('The event cannot be published.');
-    return id;
-  }
-}
-
-const sessions = new Map<string, SessionFacts & { readonly clientId: string }>();
-
-class ProvisionalSessions extends Sessions {
-  async metadataOf(clientId: string, sessionId: string): Promise<SessionFacts | undefined> {
-    const session = sessions.get(sessionId);
-    return session?.clientId === clientId ? session : undefined;
-  }
-}
-
-@Global()
-@Module({
-  providers: [
-    { provide: WebhookPublisher, useClass: ProvisionalPublisher },
-    { provide: Sessions, useClass: ProvisionalSessions },
-  ],
-  exports: [WebhookPublisher, Sessions],
-})
-class ProvisionalModule {}
-
-@Module({})
-class WithSandbox {}
-
-const create: typeof createApplication = async (configuration, options) => {
-  const imports = [AppModule.register(configuration, options), ProvisionalModule, SandboxModule];
-  const app = await NestFactory.create<NestExpressApplication>(
-    { module: WithSandbox, imports },
-    new HttpAdapter(),
-    {
-      logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
-      bodyParser: false,
-      abortOnError: false,
-    },
-  );
-  prepareHttpServer(app);
-  return app;
-};
+const DEVELOPMENT_HOOK = '/development';
+const PRODUCTION_HOOK = '/production';
 
 let service: TestApp;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  service = await startTestApp({}, create);
-  await service.database.query(
-    'CREATE TABLE published (id uuid PRIMARY KEY, client_id uuid NOT NULL, body text NOT NULL)',
+  receiver = await startReceiver();
+  service = await startTestApp(
+    { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
+    { backgroundWork: true },
   );
+  const owner = await service.login('owner');
+  await createEndpoint('development', DEVELOPMENT_HOOK, owner);
+  await createEndpoint('production', PRODUCTION_HOOK, owner);
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+async function createEndpoint(environment: string, path: string, login: Login): Promise<void> {
+  const body = { environment, url: `${receiver.url}${path}` };
+  expect((await service.call('/webhook-endpoints/create', { body, login })).status).toBe(200);
+}
 
 const post = (path: string, body: unknown, as = service.development): Promise<Answer> =>
   service.call(path, { body, as });
 
-/** The payload of the event that an answer names, or of none. */
-async function published({ body }: Answer): Promise<Record<string, unknown> | undefined> {
-  const [row] = await service.database.query<{ client_id: string; body: string }>(
-    'SELECT client_id, body FROM published WHERE id = $1',
-    [body['event_id']],
-  );
-  if (row) expect(row.client_id).toBe(service.development.clientId);
-  return row && (JSON.parse(row.body) as Record<string, unknown>);
+const arrivalsOf = (eventId: unknown): Arrival[] =>
+  receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
+
+/** What arrives of the event that an answer names: once, at the endpoint for development. */
+async function arrived({ body }: Answer): Promise<Record<string, unknown>> {
+  const eventId = body['event_id'];
+  const [arrival] = await eventually('the event arrives', () => {
+    const arrivals = arrivalsOf(eventId);
+    return arrivals.length > 0 && arrivals;
+  });
+  expect(arrivalsOf(eventId).map(({ path }) => path)).toEqual([DEVELOPMENT_HOOK]);
+  return { ...arrival?.event };
 }
 
-function addSession(externalUserId: string, facts: Partial<SessionFacts> = {}): string {
-  const sessionId = randomUUID();
-  const { clientId } = service.development;
-  sessions.set(sessionId, { clientId, externalUserId, cardId: null, metadata: undefined, ...facts });
-  return sessionId;
+interface SessionFacts {
+  readonly card_id?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+async function addSession(
+  externalUserId: string,
+  facts: SessionFacts = {},
+  as = service.development,
+): Promise<string> {
+  const body = { type: 'link', external_user_id: externalUserId, ...facts };
+  const answer = await post('/session/create', body, as);
+  expect(answer.status).toBe(200);
+  return String(answer.body['session']);
+}
+
+/** As the client SDK does, which adds to the metadata. */
+async function openSession(session_id: string, metadata: Readonly<Record<string, string>>): Promise<void> {
+  expect((await service.call('/session/open', { body: { session_id, metadata } })).status).toBe(200);
+}
+
+/** While the work is done, PostgreSQL takes no rows of the table; what the statements before did stays open. */
+async function whileNothingIsAddedTo(table: string, work: () => Promise<void>): Promise<void> {
+  await service.database.query(
+    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+     CREATE TRIGGER fail AFTER INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION fail();`,
+  );
+  try {
+    await work();
+  } finally {
+    await service.database.query(`DROP TRIGGER fail ON ${table}; DROP FUNCTION fail();`);
+  }
 }
 
 const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox takes development credentials alone.');
@@ -139,7 +119,7 @@ describe.each([
   it('names the event that it published', async () => {
     const answer = await post(path, body);
     expect(answer.body['event_id']).toMatch(UUID);
-    expect(await published(answer)).toBeDefined();
+    await arrived(answer);
   });
 
   it('requires its fields', async () => {
@@ -152,29 +132,33 @@ describe.each([
 
 describe('Linking an account', () => {
   it('fires AUTHENTICATED with the card and the metadata of the session', async () => {
-    const metadata = { trace_id: 't-1' };
-    const sessionId = addSession('linker', { cardId: 'card-1', metadata });
+    const metadata = { trace_id: 't-1', from: 'the server' };
+    const sessionId = await addSession('linker', { card_id: 'card-1', metadata });
+    await openSession(sessionId, { from: 'the client', screen: 'cards' });
     const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16, session_id: sessionId });
     expect(answer.body).toEqual({
       event_id: expect.stringMatching(UUID),
       task_id: expect.any(Number),
       session_id: sessionId,
     });
-    expect(await published(answer)).toEqual({
+    expect(await arrived(answer)).toEqual({
       event: 'AUTHENTICATED',
       session_id: sessionId,
       task_id: answer.body['task_id'],
       external_user_id: 'linker',
       merchant: NETFLIX,
-      data: { card_id: 'card-1', metadata },
+      data: {
+        card_id: 'card-1',
+        metadata: { trace_id: 't-1', from: 'the client', screen: 'cards' },
+      },
       timestamp: expect.any(Number),
     });
   });
 
   it('makes a session up where none is named', async () => {
     const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16 });
-    expect(await published(answer)).toMatchObject({ session_id: answer.body['session_id'] });
-    expect((await published(answer))?.['data']).toEqual({ card_id: null });
+    expect(await arrived(answer)).toMatchObject({ session_id: answer.body['session_id'] });
+    expect((await arrived(answer))['data']).toEqual({ card_id: null });
   });
 
   it('counts tasks, each with a number of its own', async () => {
@@ -184,12 +168,8 @@ describe('Linking an account', () => {
   });
 
   it('knows no session that there is not, or of another client or user', async () => {
-    const ofOther = addSession('linker');
-    sessions.set(ofOther, {
-      ...(sessions.get(ofOther) as SessionFacts),
-      clientId: service.production.clientId,
-    });
-    for (const session_id of [randomUUID(), ofOther, addSession('somebody else')]) {
+    const ofOther = await addSession('linker', {}, service.production);
+    for (const session_id of [randomUUID(), ofOther, await addSession('somebody else')]) {
       for (const path of [LINK, DISCONNECT]) {
         const { status, body } = await post(path, {
           external_user_id: 'linker',
@@ -219,9 +199,9 @@ describe('Linking an account', () => {
 });
 
 it('Disconnecting an account fires ACCOUNT_LOGIN_REQUIRED', async () => {
-  const session_id = addSession('leaver', { metadata: { a: 'b' } });
+  const session_id = await addSession('leaver', { metadata: { a: 'b' } });
   const answer = await post(DISCONNECT, { external_user_id: 'leaver', merchant_id: 16, session_id });
-  expect(await published(answer)).toEqual({
+  expect(await arrived(answer)).toEqual({
     event: 'ACCOUNT_LOGIN_REQUIRED',
     external_user_id: 'leaver',
     merchant: NETFLIX,
@@ -242,7 +222,7 @@ describe('Detecting accounts', () => {
   it('fires NEW_DETECTED_ACCOUNTS_AVAILABLE for what the search then finds', async () => {
     const merchants = ['door dash', 16, 'NETFLIX'];
     const answer = await post(DETECT, { external_user_id: 'detected', merchants });
-    expect(await published(answer)).toEqual({
+    expect(await arrived(answer)).toEqual({
       event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
       external_user_id: 'detected',
       data: { detected_accounts: [{ id: 19, name: 'DoorDash' }, NETFLIX] },
@@ -251,12 +231,24 @@ describe('Detecting accounts', () => {
     expect(await detectedOf('detected', ['Netflix', 'Hulu', 'DoorDash'])).toEqual([true, false, true]);
   });
 
-  it('records nothing when the event is not published, and publishes nothing when it is not recorded', async () => {
-    const before = await service.database.query('SELECT id FROM published');
-    expect((await post(DETECT, { external_user_id: 'unlucky', merchants: ['Netflix'] })).status).toBe(500);
-    expect(await detectedOf('unlucky', ['Netflix'])).toEqual([false]);
-    expect(await service.database.query('SELECT id FROM published')).toHaveLength(before.length);
-  });
+  it.each(['webhook_event', 'webhook_delivery', 'detected_account'])(
+    'records nothing and sends nothing when something of it cannot be kept (%s)',
+    async (table) => {
+      const user = `unlucky ${table}`;
+      await whileNothingIsAddedTo(table, async () => {
+        const { status } = await post(DETECT, { external_user_id: user, merchants: ['Netflix'] });
+        expect(status).toBe(500);
+      });
+      expect(await detectedOf(user, ['Netflix'])).toEqual([false]);
+      const kept = await service.database.query('SELECT 1 FROM webhook_event WHERE external_user_id = $1', [
+        user,
+      ]);
+      expect(kept).toEqual([]);
+      // What comes later arrives, and nothing of what failed before it.
+      await arrived(await post(DETECT, { external_user_id: 'lucky', merchants: ['Netflix'] }));
+      expect(receiver.arrivals.filter(({ event }) => event['external_user_id'] === user)).toEqual([]);
+    },
+  );
 
   it.each([
     [['Netflix', 'Nobody’s Shop'], 404, 'There is no merchant that merchants.1 names.'],
@@ -279,7 +271,7 @@ describe('Triggering a webhook', () => {
     const answer = await post(TRIGGER, { event });
     const example = examplePayload(event);
     const task = 'task_id' in example ? { task_id: expect.any(Number) } : {};
-    expect(await published(answer)).toEqual({ ...example, ...task });
+    expect(await arrived(answer)).toEqual({ ...example, ...task, timestamp: expect.any(Number) });
     expect(answer.body['task_id']).toEqual('task_id' in example ? expect.any(Number) : null);
   });
 
@@ -291,23 +283,31 @@ describe('Triggering a webhook', () => {
       data: { reason: 'Because.', unknown: 1 },
       metadata: { mine: 'yes' },
     });
-    expect(await published(answer)).toMatchObject({
+    expect(await arrived(answer)).toMatchObject({
       external_user_id: 'me',
       merchant: { id: 19, name: 'DoorDash' },
       data: { card_id: '81n9al10a0ayn13', reason: 'Because.', metadata: { mine: 'yes' } },
     });
-    expect((await published(answer))?.['data']).not.toHaveProperty('unknown');
+    expect((await arrived(answer))['data']).not.toHaveProperty('unknown');
+  });
+
+  it('sends metadata whatever its keys are called', async () => {
+    const metadata = '{"__proto__":"a","toString":"b","":"c"}';
+    const answer = await post(TRIGGER, `{"event":"CARD_UPDATED","metadata":${metadata}}`);
+    const { metadata: sent } = (await arrived(answer))['data'] as { metadata: object };
+    expect(JSON.stringify(sent)).toBe(metadata);
   });
 
   it('takes user and metadata from the session', async () => {
-    const session_id = addSession('of the session', { metadata: { a: 'b' } });
-    expect(await published(await post(TRIGGER, { event: 'CARD_UPDATED', session_id }))).toMatchObject({
+    const session_id = await addSession('of the session', { metadata: { a: 'b' } });
+    expect(await arrived(await post(TRIGGER, { event: 'CARD_UPDATED', session_id }))).toMatchObject({
       session_id,
       external_user_id: 'of the session',
       data: { metadata: { a: 'b' } },
     });
-    const plain = await post(TRIGGER, { event: 'CARD_UPDATED', session_id: addSession('plain') });
-    expect((await published(plain))?.['data']).toEqual({ card_id: '81n9al10a0ayn13' });
+    const withoutMetadata = await addSession('plain');
+    const plain = await post(TRIGGER, { event: 'CARD_UPDATED', session_id: withoutMetadata });
+    expect((await arrived(plain))['data']).toEqual({ card_id: '81n9al10a0ayn13' });
   });
 
   it.each([
@@ -347,4 +347,9 @@ describe('Triggering a webhook', () => {
     const noMerchant = await post(TRIGGER, { event: 'CARD_UPDATED', merchant_id: 999_999 });
     expect([noMerchant.status, noMerchant.body]).toEqual([404, NO_MERCHANT]);
   });
+});
+
+it('Nothing of all this was sent to an endpoint for production', () => {
+  expect(receiver.arrivals.filter(({ path }) => path === PRODUCTION_HOOK)).toEqual([]);
+  expect(receiver.arrivals.length).toBeGreaterThan(EVENT_NAMES.length);
 });

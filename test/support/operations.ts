@@ -77,6 +77,30 @@ export const CREATE_SESSION: BodyOperation = {
   },
 };
 
+const sandbox = (id: string, path: string, body: BodyOperation['body']): BodyOperation => ({
+  id,
+  path: `/development/${path}`,
+  credentials: 'basic',
+  environment: 'development',
+  body,
+});
+
+export const SANDBOX_OPERATIONS: readonly BodyOperation[] = [
+  sandbox('linkSandboxAccount', 'accounts/link', { external_user_id: 'user-1', merchant_id: 16 }),
+  sandbox('disconnectSandboxAccount', 'accounts/disconnect', { external_user_id: 'user-1', merchant_id: 16 }),
+  sandbox('detectSandboxAccounts', 'detected-accounts', {
+    external_user_id: 'user-1',
+    merchants: ['Netflix', 19],
+  }),
+  sandbox('triggerSandboxWebhook', 'webhooks/trigger', {
+    event: 'CARD_UPDATED',
+    external_user_id: 'user-1',
+    merchant_id: 16,
+    data: { card_id: 'card-81' },
+    metadata: { order: '4711' },
+  }),
+];
+
 export const LIST_AUDIT_LOGS: TestedOperation = {
   id: 'listAuditLogs',
   path: '/audit_logs',
@@ -91,6 +115,7 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
   IDENTIFY_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
   CREATE_SESSION,
+  ...SANDBOX_OPERATIONS,
 ];
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
@@ -280,5 +305,23 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     scope: 'webhook_endpoints:write',
     action: 'webhook.delete',
     isAboutNobody: true,
+  }),
+  operation('testWebhookEndpoint', `POST /webhook-endpoints/${NOBODY}/test`, {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    isAboutNobody: true,
+    body: { event: 'CARD_UPDATED' },
+  }),
+  operation('redeliverWebhook', `POST /webhook-endpoints/${NOBODY}/redeliver`, {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    isAboutNobody: true,
+    body: { event_id: NOBODY },
+  }),
+  operation('recoverWebhooks', `POST /webhook-endpoints/${NOBODY}/recover`, {
+    role: 'member',
+    scope: 'webhook_endpoints:write',
+    isAboutNobody: true,
+    body: { since: '2026-01-31T08:00:00Z' },
   }),
 ];

@@ -5,6 +5,7 @@ import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import {
   DetectAccountsRequest,
   DisconnectAccountRequest,
@@ -15,7 +16,6 @@ import {
   TriggerWebhookRequest,
 } from './sandbox.dto.js';
 import { SandboxService } from './sandbox.service.js';
-import { SESSION_NOT_FOUND } from './sessions.js';
 
 const DEVELOPMENT_ONLY = 'The sandbox takes development credentials alone.';
 const FORBIDDEN = withMessages(NO_ACCESS, DEVELOPMENT_ONLY);

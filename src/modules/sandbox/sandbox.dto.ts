@@ -136,6 +136,7 @@ export class TriggerWebhookRequest {
 
   @Field({
     required: false,
+    ownNames: true,
     rules: SESSION_METADATA.rules,
     document: {
       type: 'object',

@@ -6,6 +6,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { firstViolation } from '../../infrastructure/validation/index.js';
 import { DetectedAccountsService } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND, MerchantsService } from '../merchants/index.js';
+import { SESSION_NOT_FOUND, Sessions, type SessionDetails } from '../sessions/index.js';
 import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type {
   DetectAccountsRequest,
@@ -16,7 +17,6 @@ import type {
   TriggeredWebhookResponse,
   TriggerWebhookRequest,
 } from './sandbox.dto.js';
-import { SESSION_NOT_FOUND, Sessions, type SessionFacts } from './sessions.js';
 import { TaskIdsRepository } from './task-ids.repository.js';
 import { triggeredData, triggeredEvent } from './triggered-event.js';
 
@@ -102,7 +102,7 @@ export class SandboxService {
     { clientId }: ApiCaller,
     sessionId: string | undefined,
     externalUserId?: string,
-  ): Promise<SessionFacts | undefined> {
+  ): Promise<SessionDetails | undefined> {
     if (sessionId === undefined) return undefined;
     const session = await this.sessions.metadataOf(clientId, sessionId);
     const isOfUser = externalUserId === undefined || session?.externalUserId === externalUserId;

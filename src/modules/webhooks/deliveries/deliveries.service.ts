@@ -4,7 +4,11 @@ import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { RequestLogStore } from '../../request-logs/index.js';
-import { WebhookEndpoints, type OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
+import {
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+  WebhookEndpoints,
+  type OwnedWebhookEndpoint,
+} from '../../webhook-endpoints/index.js';
 import { Attempts } from '../engine/attempts.js';
 import type { ClaimedDelivery, Outcome } from '../engine/delivery.js';
 import { DeliveryQueueRepository } from '../engine/delivery-queue.repository.js';
@@ -17,7 +21,13 @@ import { exampleEvent } from '../events/event-document.js';
 import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
 export const UNKNOWN_EVENT = 'The selected event id is invalid.';
-const EVENTS_PER_STATEMENT = 1_000;
+const EVENTS_PER_PAGE = 1_000;
+
+interface RecoveredPage {
+  readonly queued: number;
+  /** The last event of a full page, behind which there may be more. */
+  readonly last: string | undefined;
+}
 
 /** What people do about deliveries beside waiting for them. */
 @Injectable()
@@ -62,20 +72,34 @@ export class Deliveries {
     return { queued: 1 };
   }
 
-  /** Of rivals who recover the same, one after the other finds what is left. */
-  @Transactional()
+  /** Page by page, so that the lane does not stand still for long. */
   async recover(caller: DashboardCaller, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
     const endpoint = await this.endpoints.require(caller, id);
-    await this.transaction.lock(`webhook-recovery:${endpoint.id}`);
     let queued = 0;
-    let eventIds: string[] = [];
+    let page: RecoveredPage | undefined;
     do {
-      const page = { after: eventIds.at(-1), most: EVENTS_PER_STATEMENT };
-      eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
-      queued += await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
-    } while (eventIds.length === EVENTS_PER_STATEMENT);
-    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+      page = await this.recoverPage(endpoint, since, page?.last);
+      queued += page.queued;
+    } while (page.last !== undefined);
     return { queued };
+  }
+
+  /**
+   * While the lane is locked no attempt is settled: an event that the log says has failed, and that is not in the
+   * queue, cannot be received in between. Of rivals one after the other finds what is left.
+   */
+  @Transactional()
+  private async recoverPage(
+    endpoint: OwnedWebhookEndpoint,
+    since: Date,
+    after: string | undefined,
+  ): Promise<RecoveredPage> {
+    if (!(await this.queue.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    const page = { after, most: EVENTS_PER_PAGE };
+    const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
+    const queued = await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
+    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+    return { queued, last: eventIds.length === EVENTS_PER_PAGE ? eventIds.at(-1) : undefined };
   }
 
   @Transactional()

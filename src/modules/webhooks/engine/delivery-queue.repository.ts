@@ -118,6 +118,21 @@ export class DeliveryQueueRepository {
     );
   }
 
+  /**
+   * Locks the lane of one endpoint, and the endpoint before it, as a deletion does.
+   *
+   * @returns whether the endpoint is still there
+   */
+  async lockLane(endpointId: string): Promise<boolean> {
+    const locked = await this.transaction.manager.query<object[]>(
+      `INSERT INTO webhook_lane (endpoint_id) SELECT id FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
+           ON CONFLICT (endpoint_id) DO UPDATE SET next_due = webhook_lane.next_due
+       RETURNING 1`,
+      [endpointId],
+    );
+    return locked.length > 0;
+  }
+
   /** Locks lanes in which something is due, those first that have waited longest. */
   async lockDueLanes(width: number): Promise<LockedLane[]> {
     return this.transaction.manager.query<LockedLane[]>(

@@ -1,0 +1,427 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  EVENT_NAMES,
+  exampleEvent,
+  examplePayload,
+  WebhookPublisher,
+} from '../../src/modules/webhooks/index.js';
+import { accessToken } from '../support/device-flow.js';
+import { eventually } from '../support/eventually.js';
+import { NOBODY } from '../support/operations.js';
+import {
+  error,
+  invalidField,
+  startTestApp,
+  type Answer,
+  type CallOptions,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const NOT_FOUND = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  'There is no webhook endpoint with this id.',
+);
+const MISMATCH = error(
+  'INVALID_REQUEST',
+  'ENVIRONMENT_MISMATCH',
+  'The environment must be that of the access token.',
+);
+const UNKNOWN_EVENT = invalidField('The selected event id is invalid.');
+const WRITE = 'webhook_endpoints:write';
+const LONG_AGO = '2026-01-31T08:00:00Z';
+/** Enough for their attempts to overlap, and for a second one of each in the queue. */
+const EVENTS = 12;
+
+let service: TestApp;
+let receiver: WebhookReceiver;
+let owner: Login;
+/** The owner of another organization. */
+let stranger: Login;
+let tokens: Readonly<Record<'development' | 'production', string>>;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp(
+    {
+      WEBHOOK_TARGETS: 'any',
+      WEBHOOK_RETRY_SECONDS: '0,0',
+      TRUSTED_PROXY_HOPS: '1',
+      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    },
+    { backgroundWork: true },
+  );
+  owner = await service.login('owner');
+  stranger = await service.login('owner', (await service.anotherOrganization()).id);
+  tokens = {
+    development: await accessToken(service, owner, service.development, WRITE),
+    production: await accessToken(service, owner, service.production, WRITE),
+  };
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+beforeEach(async () => {
+  await queueIsEmpty();
+  await service.database.query('DELETE FROM webhook_endpoint');
+  receiver.arrivals.length = 0;
+  receiver.answer = 200;
+});
+
+async function createEndpoint(url = `${receiver.url}/hook`): Promise<string> {
+  const answer = await service.call('/webhook-endpoints/create', {
+    body: { environment: 'development', url },
+    login: owner,
+  });
+  expect(answer.status).toBe(200);
+  return String(answer.body['id']);
+}
+
+const act = (verb: string, id: string, body: unknown, as: CallOptions): Promise<Answer> =>
+  service.call(`/webhook-endpoints/${id}/${verb}`, { body, ...as });
+const test = (id: string, body: unknown = {}, as: CallOptions = { login: owner }) =>
+  act('test', id, body, as);
+const redeliver = (id: string, event_id: unknown, as: CallOptions = { login: owner }) =>
+  act('redeliver', id, { event_id }, as);
+const recover = (id: string, since: unknown = LONG_AGO, as: CallOptions = { login: owner }) =>
+  act('recover', id, { since }, as);
+
+const publish = (as = service.development): Promise<string> => {
+  const environment = as === service.production ? 'production' : 'development';
+  return service.app
+    .get(WebhookPublisher)
+    .publish({ clientId: as.clientId, environment }, exampleEvent('CARD_UPDATED'));
+};
+
+const attemptsOf = (eventId: unknown): Promise<Record<string, unknown>[]> =>
+  service.database.query(
+    `SELECT type, client_id, url, event, status_code, reason, attempt, webhook_endpoint_id
+       FROM request_log WHERE webhook_event_id = $1 ORDER BY id`,
+    [eventId],
+  );
+
+const arrivalsOf = (eventId: unknown): Arrival[] =>
+  receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
+
+/** What is on its way has ended. An endpoint that fails is probed once a second; here nobody waits for that. */
+const queueIsEmpty = () =>
+  eventually('the queue is empty and the lanes are idle', async () => {
+    await service.database.query(
+      `UPDATE webhook_lane SET width = NULL, not_before = '-infinity', consecutive_failures = 0`,
+    );
+    const [row] = await service.database.query<{ waiting: number; flying: number }>(
+      `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,
+              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS flying`,
+    );
+    return row?.waiting === 0 && row.flying === 0;
+  });
+
+/** Events that each endpoint was sent three times while the receiver was out of order. */
+async function failed(count: number, endpoints = 1): Promise<string[]> {
+  receiver.answer = 500;
+  const ids = await Promise.all(Array.from({ length: count }, () => publish()));
+  await queueIsEmpty();
+  const attempts = [1, 2, 3].flatMap((attempt) => Array<number>(endpoints).fill(attempt));
+  for (const id of ids)
+    expect((await attemptsOf(id)).map(({ attempt }) => attempt).toSorted()).toEqual(attempts);
+  receiver.answer = 200;
+  receiver.arrivals.length = 0;
+  return ids;
+}
+
+/** Leaves attempts open until the returned function is called, and receives them then. */
+function heldAnswers(): () => void {
+  const held: (() => void)[] = [];
+  receiver.answer = (response) => held.push(() => response.writeHead(200).end());
+  return () => {
+    receiver.answer = 200;
+    for (const answer of held) answer();
+  };
+}
+
+/** A port that nobody listens on. */
+async function deadUrl(): Promise<string> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}/`;
+}
+
+describe.each([
+  ['test', {}],
+  ['redeliver', { event_id: NOBODY }],
+  ['recover', { since: LONG_AGO }],
+])('%s', (verb, body) => {
+  it('knows no endpoint that nobody has, nor one of another organization', async () => {
+    const id = await createEndpoint();
+    for (const [unknown, login] of [
+      [NOBODY, owner],
+      ['x', owner],
+      [id, stranger],
+    ] as const) {
+      const answer = await act(verb, unknown, body, { login });
+      expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
+    }
+    expect(receiver.arrivals).toEqual([]);
+  });
+
+  it('takes an access token of the environment of the endpoint', async () => {
+    const id = await createEndpoint();
+    const refused = await act(verb, id, body, { token: tokens.production });
+    expect([refused.status, refused.body]).toEqual([403, MISMATCH]);
+    expect(receiver.arrivals).toEqual([]);
+    const { status } = await act(verb, id, body, { token: tokens.development });
+    expect(status).toBe(verb === 'redeliver' ? 400 : 200);
+  });
+});
+
+describe('A test', () => {
+  it('says that the endpoint received the event', async () => {
+    const id = await createEndpoint();
+    const { status, body } = await test(id);
+    expect([status, body]).toEqual([
+      200,
+      {
+        event_id: expect.any(String),
+        received: true,
+        status_code: 200,
+        reason: null,
+        message: 'The endpoint received the event.',
+        latency_ms: expect.any(Number),
+      },
+    ]);
+    const [arrival] = arrivalsOf(body['event_id']);
+    expect(arrival?.event).toEqual({
+      ...examplePayload('AUTHENTICATED'),
+      timestamp: expect.any(Number),
+    });
+    expect(arrival?.headers['service-signature']).toMatch(/./);
+    expect(receiver.arrivals).toHaveLength(1);
+  });
+
+  it.each(EVENT_NAMES)('may be of any event (%s)', async (event) => {
+    const { body } = await test(await createEndpoint(), { event });
+    expect(arrivalsOf(body['event_id']).map((arrival) => arrival.event['event'])).toEqual([event]);
+  });
+
+  it('may not be of what is no event', async () => {
+    for (const event of ['card_updated', 'constructor', 7, ['CARD_UPDATED']]) {
+      const { status, body } = await test(await createEndpoint(`${receiver.url}/${randomUUID()}`), { event });
+      expect([status, body]).toEqual([400, invalidField('The selected event is invalid.')]);
+    }
+    expect(receiver.arrivals).toEqual([]);
+  });
+
+  it.each([201, 204, 301, 500])(
+    'says that only 200 counts, where the endpoint answers %i',
+    async (answered) => {
+      receiver.answer = answered;
+      const { status, body } = await test(await createEndpoint());
+      expect([status, body]).toEqual([
+        200,
+        expect.objectContaining({
+          received: false,
+          status_code: answered,
+          reason: 'NON_200',
+          message: `The endpoint answered ${answered}. Only 200 counts: a real event would be sent twice more.`,
+        }),
+      ]);
+    },
+  );
+
+  it('says that nobody listens at the address', async () => {
+    const url = await deadUrl();
+    const { status, body } = await test(await createEndpoint(url));
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ received: false, status_code: 0, reason: 'REFUSED' }),
+    ]);
+    expect(body['message']).toMatch(/^[A-Z].{10,200}\.$/);
+  });
+
+  it.each([200, 500])('is sent once, and stands in the request log (%i)', async (answered) => {
+    receiver.answer = answered;
+    const id = await createEndpoint();
+    const { body } = await test(id, { event: 'CARD_FAILED' });
+    const logged = {
+      type: 'webhook',
+      client_id: service.development.clientId,
+      url: `${receiver.url}/hook`,
+      event: 'CARD_FAILED',
+      status_code: answered,
+      reason: answered === 200 ? null : 'NON_200',
+      attempt: 1,
+      webhook_endpoint_id: id,
+    };
+    // It is there before the answer is; and longer than the workers take to look again, nothing follows.
+    expect(await attemptsOf(body['event_id'])).toEqual([logged]);
+    await pause(1_500);
+    expect(await attemptsOf(body['event_id'])).toEqual([logged]);
+    expect(receiver.arrivals).toHaveLength(1);
+    await queueIsEmpty();
+  });
+
+  it('goes to its endpoint alone', async () => {
+    await createEndpoint(`${receiver.url}/other`);
+    await test(await createEndpoint());
+    expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
+  it('is possible while the endpoint has much to do', async () => {
+    const id = await createEndpoint();
+    await Promise.all(Array.from({ length: EVENTS }, () => publish()));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => test(id)));
+    expect(answers.map(({ body }) => body['received'])).toEqual(Array(20).fill(true));
+    await receiver.arrived(EVENTS + 20);
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(EVENTS + 20);
+  });
+});
+
+describe('An event that is sent again', () => {
+  it('arrives as it was, though it was received', async () => {
+    const id = await createEndpoint();
+    const eventId = await publish();
+    await receiver.arrived(1);
+    await queueIsEmpty();
+    const { status, body } = await redeliver(id, eventId);
+    expect([status, body]).toEqual([200, { queued: 1 }]);
+    await receiver.arrived(2);
+    await queueIsEmpty();
+    const [first, second, ...others] = arrivalsOf(eventId);
+    expect(others).toEqual([]);
+    expect(second?.body.equals(first?.body as Buffer)).toBe(true);
+    expect((await attemptsOf(eventId)).map(({ status_code }) => status_code)).toEqual([200, 200]);
+  });
+
+  it('goes to the URL that the endpoint has now, and has three attempts', async () => {
+    const id = await createEndpoint();
+    const [eventId] = await failed(1);
+    const url = `${receiver.url}/moved`;
+    await service.call(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { url }, login: owner });
+    receiver.answer = 500;
+    expect((await redeliver(id, eventId)).status).toBe(200);
+    await queueIsEmpty();
+    expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/moved', '/moved', '/moved']);
+    expect((await attemptsOf(eventId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+
+  it('is one that the client of the endpoint has', async () => {
+    const id = await createEndpoint();
+    const ofProduction = await publish(service.production);
+    const ofStranger = await publish((await service.anotherOrganization()).development);
+    for (const unknown of [NOBODY, randomUUID(), 'x', "'", ofProduction, ofStranger]) {
+      const { status, body } = await redeliver(id, unknown);
+      expect([unknown, status, body]).toEqual([unknown, 400, UNKNOWN_EVENT]);
+    }
+    for (const missing of [null, '', undefined]) {
+      const { status, body } = await redeliver(id, missing);
+      expect([status, body]).toEqual([400, invalidField('The event id field is required.')]);
+    }
+    await queueIsEmpty();
+    expect(receiver.arrivals).toEqual([]);
+  });
+});
+
+describe('After an outage', () => {
+  it('all that failed arrives, once', async () => {
+    const id = await createEndpoint();
+    const received = await publish();
+    await receiver.arrived(1);
+    await queueIsEmpty();
+    const ids = await failed(EVENTS);
+    expect((await recover(id)).body).toEqual({ queued: EVENTS });
+    await receiver.arrived(EVENTS);
+    await queueIsEmpty();
+    const arrivedIds = receiver.arrivals.map(({ headers }) => headers['webhook-id']);
+    expect(arrivedIds.toSorted()).toEqual(ids.toSorted());
+    expect(arrivalsOf(received)).toEqual([]);
+    expect((await recover(id)).body).toEqual({ queued: 0 });
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(EVENTS);
+  });
+
+  it('each event is queued by one of 20 rivals', async () => {
+    const id = await createEndpoint();
+    const ids = await failed(EVENTS);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => recover(id)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(answers.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(EVENTS);
+    await receiver.arrived(EVENTS);
+    await queueIsEmpty();
+    for (const eventId of ids) expect(arrivalsOf(eventId)).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(EVENTS);
+  });
+
+  it('there may be thousands of them', async () => {
+    const id = await createEndpoint();
+    const [eventId] = await failed(1);
+    await service.database.query(
+      `WITH copy AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+           FROM webhook_event, generate_series(1, 2500) WHERE id = $1
+         RETURNING id)
+       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+       SELECT client_id, environment, created_at, type, method, url, event, status_code,
+              latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+      [eventId],
+    );
+    const release = heldAnswers();
+    const answers = await Promise.all(Array.from({ length: 3 }, () => recover(id)));
+    expect(answers.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(2_501);
+    // Ends the deliveries too.
+    await service.database.query('DELETE FROM webhook_endpoint');
+    release();
+  });
+
+  it('what is still being tried is left alone', async () => {
+    const id = await createEndpoint();
+    await failed(2);
+    const release = heldAnswers();
+    const fresh = await publish();
+    await receiver.arrived(1);
+    expect((await recover(id)).body).toEqual({ queued: 2 });
+    expect((await recover(id)).body).toEqual({ queued: 0 });
+    await receiver.arrived(3);
+    release();
+    await queueIsEmpty();
+    expect(arrivalsOf(fresh)).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(3);
+  });
+
+  it('only what was sent since then counts, and to this endpoint', async () => {
+    const id = await createEndpoint();
+    const other = await createEndpoint(`${receiver.url}/other`);
+    await failed(2, 2);
+    const later = new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, '');
+    expect((await recover(id, later)).body).toEqual({ queued: 0 });
+    expect((await recover(other)).body).toEqual({ queued: 2 });
+    await receiver.arrived(2);
+    await queueIsEmpty();
+    expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/other', '/other']);
+    expect((await recover(id)).body).toEqual({ queued: 2 });
+  });
+
+  it.each([
+    [undefined, 'The since field is required.'],
+    [null, 'The since field is required.'],
+    ['yesterday', 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    ['2026-02-30T00:00:00Z', 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    [7, 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
+  ])('the time has to be one (%j)', async (since, message) => {
+    const { status, body } = await act('recover', await createEndpoint(), { since }, { login: owner });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+});
