@@ -21,7 +21,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'audit-logs': [],
   careers: [],
   'dashboard-users': ['allowlisted-domains', 'audit-logs'],
-  'detected-accounts': ['merchants', 'api-clients'],
+  'detected-accounts': ['merchants', 'api-clients', 'webhooks'],
   health: [],
   'mcp-tokens': [],
   merchants: ['audit-logs'],

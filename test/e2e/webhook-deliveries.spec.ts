@@ -4,6 +4,7 @@ import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
+import { WebhookEventsRotation } from '../../src/modules/webhooks/engine/webhook-events.rotation.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
@@ -430,5 +431,29 @@ describe('The engine goes on by itself', () => {
       return published.every((id) => arrived.has(id));
     });
     expect(published.length).toBeGreaterThan(50);
+  });
+});
+
+describe('Rotation', () => {
+  it('keeps events as long as the request log, and deliveries no longer than their events', async () => {
+    await createEndpoint();
+    receiver.answer = (response) => response.writeHead(503, { 'Retry-After': '900' }).end();
+    const id = await publish();
+    await attempted(id, 1);
+    const keptEvents = () => service.database.query('SELECT FROM webhook_event WHERE id = $1', [id]);
+    const rotateIn = async (days: number): Promise<void> => {
+      const restore = moveClock(service, days * 24 * 60 * 60_000);
+      await service.app.get(WebhookEventsRotation).run();
+      restore();
+    };
+    await rotateIn(30);
+    expect(await keptEvents()).toHaveLength(1);
+    await rotateIn(32);
+    expect(await keptEvents()).toHaveLength(0);
+    await queueIsEmpty();
+    const [room] = await service.database.query(
+      `SELECT to_regclass('webhook_event_' || to_char(now() + interval '33 days', 'YYYYMMDD')) AS partition`,
+    );
+    expect(room?.['partition']).not.toBeNull();
   });
 });

@@ -414,6 +414,14 @@ describe('After an outage', () => {
     expect((await recover(id)).body).toEqual({ queued: 2 });
   });
 
+  it('leaves out tests that failed', async () => {
+    const id = await createEndpoint();
+    receiver.answer = 204;
+    expect((await act('test', id, {}, { login: owner })).body).toMatchObject({ received: false });
+    receiver.answer = 200;
+    expect((await recover(id)).body).toEqual({ queued: 0 });
+  });
+
   it.each([
     [undefined, 'The since field is required.'],
     [null, 'The since field is required.'],

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { MerchantsModule } from '../merchants/index.js';
+import { WebhooksModule } from '../webhooks/index.js';
 import { DetectedAccount } from './detected-account.entity.js';
 import { DetectedAccountsController } from './detected-accounts.controller.js';
 import { DetectedAccountsImport } from './detected-accounts.import.js';
@@ -9,7 +10,7 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule],
+  imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule, WebhooksModule],
   controllers: [DetectedAccountsController],
   providers: [DetectedAccountsService, DetectedAccountsImport, DetectedAccountsRepository],
   exports: [DetectedAccountsImport, DetectedAccountsService],

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { matchKey } from '../merchants/index.js';
+import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type { DetectedAccountResponse } from './detected-accounts.dto.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
@@ -10,15 +13,32 @@ import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 export class DetectedAccountsService {
   constructor(
     private readonly repository: DetectedAccountsRepository,
+    private readonly webhooks: WebhookPublisher,
     private readonly clock: Clock,
   ) {}
 
-  /** Records that the user's accounts at these merchants are detected now. Joins the caller's transaction. */
-  async record(clientId: string, externalUserId: string, merchantIds: readonly number[]): Promise<void> {
+  /**
+   * Records that the user's accounts at these merchants are detected now, and tells the client's webhook
+   * endpoints (`NEW_DETECTED_ACCOUNTS_AVAILABLE`), or does neither. Joins the caller's transaction.
+   *
+   * @returns the event's id
+   */
+  @Transactional()
+  async record(
+    client: AttributedClient,
+    externalUserId: string,
+    merchants: readonly EventMerchant[],
+  ): Promise<string> {
+    const { clientId } = client;
     const detectedAt = this.clock.now();
     await this.repository.record(
-      merchantIds.map((merchantId) => ({ clientId, externalUserId, merchantId, detectedAt })),
+      merchants.map(({ id }) => ({ clientId, externalUserId, merchantId: id, detectedAt })),
     );
+    return this.webhooks.publish(client, {
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+      externalUserId,
+      data: { detected_accounts: [...merchants] },
+    });
   }
 
   /** One result for each name, in their order, duplicates included. An unknown user has nothing detected. */

@@ -1,7 +1,7 @@
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
 /** What is kept of an attempt to deliver a webhook, beside what every entry has. */
-export interface LoggedAttempt {
+interface LoggedAttempt {
   readonly endpointId: string;
   readonly eventId: string;
   /** 1 for the first. */

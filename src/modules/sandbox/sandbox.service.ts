@@ -67,14 +67,7 @@ export class SandboxService {
   async detect(caller: ApiCaller, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
     const { external_user_id: externalUserId } = request;
     const merchants = await this.merchantsOf(request.merchants);
-    const ids = merchants.map(({ id }) => id);
-    await this.detectedAccounts.record(caller.clientId, externalUserId, ids);
-    const eventId = await this.publisher.publish(caller, {
-      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
-      externalUserId,
-      data: { detected_accounts: merchants },
-    });
-    return { event_id: eventId };
+    return { event_id: await this.detectedAccounts.record(caller, externalUserId, merchants) };
   }
 
   @Transactional()

@@ -21,6 +21,7 @@ export class CreateWebhookDeliveries1790000000020 implements MigrationInterface 
         task_id bigint,
         external_user_id varchar(256),
         body bytea NOT NULL,
+        is_test boolean NOT NULL DEFAULT false,
         CONSTRAINT webhook_event_pkey PRIMARY KEY (id, created_at)
       ) PARTITION BY RANGE (created_at);
       CREATE TABLE webhook_event_default PARTITION OF webhook_event DEFAULT;

@@ -67,6 +67,7 @@ export class Deliveries {
     const endpoint = await this.endpoints.require(caller, id);
     const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
+    await this.holdLane(endpoint);
     await this.queue.add(event, [endpoint], this.attemptsAllowed);
     this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
     return { queued: 1 };
@@ -94,7 +95,7 @@ export class Deliveries {
     since: Date,
     after: string | undefined,
   ): Promise<RecoveredPage> {
-    if (!(await this.queue.lockLane(endpoint.id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    await this.holdLane(endpoint);
     const page = { after, most: EVENTS_PER_PAGE };
     const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
     const queued = await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
@@ -105,9 +106,14 @@ export class Deliveries {
   @Transactional()
   private async claimedTest(endpoint: OwnedWebhookEndpoint, name: EventName): Promise<ClaimedDelivery> {
     const { clientId, environment } = endpoint.client;
-    const event = this.publisher.newEvent({ clientId, environment }, exampleEvent(name));
+    const event = { ...this.publisher.newEvent({ clientId, environment }, exampleEvent(name)), isTest: true };
     await this.events.add(event);
     return this.queue.addClaimed(event, endpoint);
+  }
+
+  /** The endpoint may have been deleted since it was found. */
+  private async holdLane({ id }: OwnedWebhookEndpoint): Promise<void> {
+    if (!(await this.queue.lockLane(id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
   }
 
   private get attemptsAllowed(): number {

@@ -88,7 +88,7 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Adds those of the events that are kept and not in the queue already. @returns how many */
+  /** Adds those of the events that are kept, no tests, and not in the queue already. @returns how many */
   async addAgain(
     endpoint: { readonly id: string; readonly url: string },
     eventIds: readonly string[],
@@ -97,7 +97,7 @@ export class DeliveryQueueRepository {
     const added = await this.transaction.manager.query<object[]>(
       `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
        SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
-        WHERE id = ANY ($4)
+        WHERE id = ANY ($4) AND NOT is_test
           AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
        RETURNING 1`,
       [endpoint.id, endpoint.url, attemptsAllowed, eventIds],

@@ -8,6 +8,8 @@ export interface NewEvent extends DeliveredEvent {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
+  /** Sent to try an endpoint out: it is not missed when it fails. */
+  readonly isTest: boolean;
 }
 
 /** An event as others refer to it. */
@@ -27,8 +29,8 @@ export class WebhookEventsRepository {
   async add(event: NewEvent): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
-                                  external_user_id, body)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+                                  external_user_id, body, is_test)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [
         event.id,
         event.createdAt,
@@ -39,6 +41,7 @@ export class WebhookEventsRepository {
         event.taskId,
         event.externalUserId,
         event.body,
+        event.isTest,
       ],
     );
   }

@@ -62,6 +62,7 @@ export class QueueingWebhookPublisher extends WebhookPublisher {
       taskId,
       externalUserId,
       body: eventBody(event, createdAt.getTime()),
+      isTest: false,
     };
   }
 }
