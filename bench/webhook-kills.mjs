@@ -18,13 +18,13 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     restarts: { type: 'string', default: '2' },
-    rate: { type: 'string', default: '100' },
+    rate: { type: 'string', default: '50' },
   },
 });
 const [kills, restarts, rate] = [values.kills, values.restarts, values.rate].map(Number);
 const ENDPOINTS = 3;
-/** Milliseconds: two leases and the retries behind them. */
-const PATIENCE = 150_000;
+/** Milliseconds without progress: two leases and the retries behind them. */
+const PATIENCE = 90_000;
 
 const bench = await openWorkbench();
 const webhooks = await openWebhooks(bench, {
@@ -82,11 +82,14 @@ function isAlive(pid) {
 }
 
 async function drained() {
-  const until = Date.now() + PATIENCE;
+  let least = Infinity;
+  let until = 0;
   for (;;) {
     const { rows } = await webhooks.query('SELECT count(*)::integer AS waiting FROM webhook_delivery');
-    if (rows[0].waiting === 0) return;
-    if (Date.now() > until) throw new Error(`${rows[0].waiting} deliveries are still waiting`);
+    const [{ waiting }] = rows;
+    if (waiting === 0) return;
+    if (waiting < least) [least, until] = [waiting, Date.now() + PATIENCE];
+    if (Date.now() > until) throw new Error(`${waiting} deliveries wait, and none of them is sent`);
     await pause(500);
   }
 }

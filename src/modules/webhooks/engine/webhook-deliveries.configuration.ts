@@ -8,7 +8,7 @@ export class WebhookDeliveriesConfiguration {
   @IsInt()
   @Min(2)
   @Max(10_000)
-  concurrency: number = 128;
+  concurrency: number = 256;
 
   @EnvironmentVariable(
     'WEBHOOK_ENDPOINT_CONCURRENCY',
