@@ -1,10 +1,5 @@
-/**
- * Deliveries end to end: how long from the commit to the arrival at a steady rate, the same beside a dead endpoint
- * with a long queue, and the most that gets through against a loop of requests without durability.
- */
-import { createHmac, randomUUID } from 'node:crypto';
+/** How long it takes from the commit of an event to its arrival, alone and beside a dead endpoint with a long queue. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool } from 'undici';
 import { reportTable } from './support/report.mjs';
 import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
 import { openWorkbench } from './support/workbench.mjs';
@@ -12,7 +7,6 @@ import { openWorkbench } from './support/workbench.mjs';
 const RATE = Number(process.env.RATE ?? 200);
 const SECONDS = Number(process.env.SECONDS ?? 20);
 const WAITING = Number(process.env.WAITING ?? 100_000);
-const BURST = Number(process.env.BURST ?? 20_000);
 
 const bench = await openWorkbench();
 const webhooks = await openWebhooks(bench);
@@ -59,7 +53,7 @@ async function settled() {
 
 try {
   await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/healthy`);
-  const worker = await webhooks.worker();
+  await webhooks.worker();
   await latencies(3);
   await settled();
   const alone = await latencies(SECONDS);
@@ -77,8 +71,6 @@ try {
   await database.query('ANALYZE webhook_delivery, webhook_event');
   await pause(3_000);
   const beside = await latencies(SECONDS);
-  await database.query('DELETE FROM webhook_endpoint WHERE id = $1', [dead]);
-  await settled();
 
   const row = (label, values, goal) => [
     label,
@@ -96,77 +88,7 @@ try {
       row(`and a dead one with ${WAITING.toLocaleString('en')} waiting`, beside, '250 ms'),
     ],
   });
-
-  // Throughput: ten endpoints each of twenty clients are the same as two hundred of one.
-  await worker.stop();
-  await database.query('DELETE FROM webhook_endpoint');
-  for (let index = 0; index < 200; index += 1) {
-    await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/rate/${index}`);
-  }
-  const rates = { product: [], comparison: [] };
-  for (let round = 1; round <= 3; round += 1) {
-    rates.comparison.push(await bare());
-    rates.product.push(await durable());
-    console.error(
-      `round ${round}: ${rates.product.at(-1).toFixed(0)}/s of ${rates.comparison.at(-1).toFixed(0)}/s`,
-    );
-  }
-  const median = (values) => percentile(values, 0.5);
-  reportTable('webhook-throughput', {
-    title: 'Webhooks delivered, durable, against a loop of signed requests without durability',
-    goal: 'ratio at least 0.15',
-    columns: ['median', 'product', 'comparison', 'ratio'],
-    rows: [
-      [
-        'deliveries',
-        `${median(rates.product).toFixed(0)} /s`,
-        `${median(rates.comparison).toFixed(0)} /s`,
-        (median(rates.product) / median(rates.comparison)).toFixed(2),
-      ],
-    ],
-  });
 } finally {
   await webhooks.close();
   await bench.close();
-}
-
-/** Deliveries per second of a queue that is full when the worker starts. */
-async function durable() {
-  for (let index = 0; index < BURST / 200; index += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => webhooks.publish(EXAMPLE_EVENT, client)));
-  }
-  const [{ count: before }] = (await database.query(`SELECT count(*)::integer FROM webhook_delivery`)).rows;
-  const worker = await webhooks.worker();
-  const begin = performance.now();
-  const [{ count: waiting }] = (await database.query(`SELECT count(*)::integer FROM webhook_delivery`)).rows;
-  await settled();
-  const rate = waiting / ((performance.now() - begin) / 1000);
-  console.error(`${before} waiting, ${waiting} when the worker was up`);
-  await worker.stop();
-  return rate;
-}
-
-/** The same requests, signed, by undici alone. */
-async function bare() {
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 128 });
-  const body = Buffer.from(JSON.stringify(EXAMPLE_EVENT));
-  const begin = performance.now();
-  let sent = 0;
-  const loop = async () => {
-    while (sent < BURST) {
-      sent += 1;
-      const text = `Content-Length|${body.length}|Content-Type|application/json|Encryption-Type|HMAC-SHA256|event|CARD_UPDATED`;
-      const signature = createHmac('sha256', webhooks.secret).update(text).digest('base64');
-      const headers = {
-        'content-type': 'application/json',
-        'service-signature': signature,
-        'webhook-id': randomUUID(),
-      };
-      const answer = await pool.request({ path: '/bare', method: 'POST', headers, body });
-      await answer.body.dump();
-    }
-  };
-  await Promise.all(Array.from({ length: 128 }, loop));
-  await pool.close();
-  return BURST / ((performance.now() - begin) / 1000);
 }
