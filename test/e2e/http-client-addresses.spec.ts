@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import type { HttpClient, OutgoingResult } from '../../src/infrastructure/http-client/index.js';
 import { startConnectProxy, type ConnectProxy } from '../support/connect-proxy.js';
@@ -240,13 +242,20 @@ describe('WEBHOOK_PROXY_URL', () => {
   });
 });
 
+/** Bytes that are really held: what only waits to be collected depends on when one looks. */
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
 describe('Thousands of receivers', () => {
   it('leave neither connections nor memory behind', async () => {
     const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_DNS_SERVERS: dns.address });
     const target = opens(await startReceiver(answerWith('200 OK', 'Keep-Alive: timeout=60')));
     const names = Array.from({ length: 3000 }, (_, index) => `receiver-${index}.example.com`);
     for (const name of names) dns.say(name, { a: ['127.0.0.1'] });
-    const before = process.memoryUsage().heapUsed;
+    const before = heapAfterCollection();
     let answered = 0;
     const work = names.values();
     const worker = async (): Promise<void> => {
@@ -258,6 +267,6 @@ describe('Thousands of receivers', () => {
     await Promise.all(Array.from({ length: 32 }, worker));
     expect(answered).toBe(3000);
     expect(target.connections.mostOpen).toBeLessThanOrEqual(256 + 2 * 32);
-    expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(100);
+    expect((heapAfterCollection() - before) / 1024 / 1024).toBeLessThan(50);
   });
 });

@@ -109,6 +109,15 @@ describe('Request log', () => {
       session_id: null,
       task_id: null,
       external_user_id: externalUserId,
+      // Of webhooks alone.
+      webhook_endpoint_id: null,
+      webhook_event_id: null,
+      attempt: null,
+      reason: null,
+      dns_ms: null,
+      connect_ms: null,
+      tls_ms: null,
+      first_byte_ms: null,
     });
     expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
     expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());

@@ -64,7 +64,8 @@ export class Notifications {
     });
     // Nobody waits for it before the connection stands.
     lost.catch(() => undefined);
-    await client.connect();
+    // A client that is ended while it connects leaves its promise open for ever.
+    await Promise.race([client.connect(), lost]);
     client.on('notification', hear);
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
     hear();
