@@ -29,6 +29,7 @@ export class DeliveryEngine
 {
   private readonly logger = new Logger('Webhooks');
   private readonly signal = new Signal();
+  private readonly stopped = new Signal();
   private readonly underWay = new Set<Promise<void>>();
   private stopping = false;
   private listening: Listening | undefined;
@@ -51,6 +52,7 @@ export class DeliveryEngine
   beforeApplicationShutdown(): void {
     this.stopping = true;
     this.signal.raise();
+    this.stopped.raise();
   }
 
   /** Attempts under way are finished; the lease of one that is not is left to lapse. */
@@ -94,9 +96,9 @@ export class DeliveryEngine
   }
 
   private async sweepUp(): Promise<void> {
-    const pause = new Signal();
-    while (!this.stopping) {
-      await pause.wait(POLL_EVERY);
+    for (;;) {
+      await this.stopped.wait(POLL_EVERY);
+      if (this.stopping) return;
       try {
         await this.repository.wakeForgotten();
         await this.endLapsed();
