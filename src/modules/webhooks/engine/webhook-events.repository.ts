@@ -54,13 +54,16 @@ export class WebhookEventsRepository {
     return event;
   }
 
-  /** Deliveries that never got their turn end with their events. */
+  /**
+   * Deliveries that never got their turn end with the retention of their events, which are kept a day longer: an
+   * attempt that is under way needs its event until it is settled, or its place in the lane would stay taken.
+   */
   async rotate(now: Date, retentionDays: number): Promise<void> {
     const oldestKept = new Date(now.getTime() - retentionDays * DAY);
     await this.transaction.manager.query(
       'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
       [oldestKept],
     );
-    await this.partitions.rotate('webhook_event', now, retentionDays);
+    await this.partitions.rotate('webhook_event', now, retentionDays + 1);
   }
 }
