@@ -6,6 +6,7 @@ import {
   strayHttpExceptions,
   straySql,
   strayTypeOrm,
+  strayUrlChecks,
 } from './confinement-rules.js';
 import {
   bypassedDoors,
@@ -257,6 +258,11 @@ describe('Confinement', () => {
     'src/modules/careers/a.ts:3 reads the wall clock',
     'src/infrastructure/http/a.ts:1 reads the wall clock',
     'src/infrastructure/http/a.ts:2 reads the wall clock',
+  ]);
+
+  rule('URL.canParse', strayUrlChecks, [
+    { 'src/modules/careers/a.ts': 'const good = URL.canParse(text) && new URL(text);' },
+    'src/modules/careers/a.ts:1 asks URL.canParse, which Node.js 20 answers wrongly',
   ]);
 
   rule('outgoing HTTP', strayHttpClients, [

@@ -68,6 +68,14 @@ export function strayClock(sources: Sources): string[] {
   });
 }
 
+export function strayUrlChecks(sources: Sources): string[] {
+  return findings(sources, isIn('urls'), (node) =>
+    isMember(node, 'URL', 'canParse')
+      ? 'asks URL.canParse, which Node.js 20 answers wrongly once it is compiled: use parsedUrl of infrastructure/urls.'
+      : undefined,
+  );
+}
+
 const HTTP_CLIENTS =
   /^(?:undici|axios|got|ky|superagent|request|node-fetch|cross-fetch|@nestjs\/axios)(?:\/|$)/;
 const NODE_HTTP = /^(?:node:)?(?:http|https|http2)$/;

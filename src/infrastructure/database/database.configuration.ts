@@ -1,11 +1,13 @@
 import { IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { parsedUrl } from '../urls/index.js';
 
 /** Every part must be readable, or the driver fails later in words that name no variable. */
 function isDatabaseUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^postgres(?:ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { username, password, pathname } = new URL(value);
-  return [username, password, pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
+  if (typeof value !== 'string' || !/^postgres(?:ql)?:\/\//.test(value)) return false;
+  const url = parsedUrl(value);
+  if (url === undefined) return false;
+  return [url.username, url.password, url.pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
 }
 
 @Configuration('Database')

@@ -2,15 +2,15 @@ import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns';
 import { IsIn, IsIP, IsOptional, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { parsedUrl } from '../urls/index.js';
 
 function Satisfies(name: string, test: (value: unknown) => boolean, message: string): PropertyDecorator {
   return ValidateBy({ name, validator: { validate: test, defaultMessage: () => message } });
 }
 
 function isProxyUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !URL.canParse(value)) return false;
-  const { protocol, pathname, search } = new URL(value);
-  return protocol === 'http:' && pathname === '/' && search === '';
+  const url = typeof value === 'string' ? parsedUrl(value) : undefined;
+  return url?.protocol === 'http:' && url.pathname === '/' && url.search === '';
 }
 
 function isDnsServerList(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { parsedUrl } from '../urls/index.js';
 
 /**
  * What ipaddr.js takes for ordinary unicast and must still not be reached. Azure answers its virtual
@@ -31,6 +32,6 @@ export function isSameAddress(one: string, other: string): boolean {
 /** By way of a URL for IPv6: ipaddr.js takes `::8.8.8.8`, as DNS answers are written, for `::ffff:8.8.8.8`. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (isIPv4(address)) return ipaddr.IPv4.parse(address);
-  if (!isIPv6(address) || !URL.canParse(`http://[${address}]`)) return undefined;
-  return ipaddr.process(new URL(`http://[${address}]`).hostname.slice(1, -1));
+  const url = isIPv6(address) ? parsedUrl(`http://[${address}]`) : undefined;
+  return url && ipaddr.process(url.hostname.slice(1, -1));
 }

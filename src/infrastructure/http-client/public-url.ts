@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parsedUrl } from '../urls/index.js';
 
 /** What makes a URL one that nobody may send to. */
 export type UrlFault = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';
@@ -50,8 +51,9 @@ export function faultOfPublicUrl(url: string): UrlFault | undefined {
 
 /** The same, where developers may send to anything that speaks HTTP. */
 export function faultOfUrl(url: string): UrlFault | undefined {
-  if (SILENTLY_CHANGED.test(url) || !/^[a-z]+:\/\/[^/]/i.test(url) || !URL.canParse(url)) return 'SYNTAX';
-  const { protocol, username, password, port } = new URL(url);
+  const parsed = SILENTLY_CHANGED.test(url) || !/^[a-z]+:\/\/[^/]/i.test(url) ? undefined : parsedUrl(url);
+  if (parsed === undefined) return 'SYNTAX';
+  const { protocol, username, password, port } = parsed;
   if (protocol !== 'https:' && protocol !== 'http:') return 'NOT_HTTPS';
   if (port === '0') return 'SYNTAX';
   return username === '' && password === '' && !hasEmptyCredentials(url) ? undefined : 'CREDENTIALS';

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { parsedUrl } from '../urls/index.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -12,5 +13,6 @@ export function isForgedByAnotherSite(request: Request): boolean {
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const { origin } = request.headers;
   if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== request.headers.host;
+  const url = parsedUrl(origin);
+  return url === undefined || url.host !== request.headers.host;
 }

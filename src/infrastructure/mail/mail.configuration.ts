@@ -1,8 +1,9 @@
 import { IsEmail, IsOptional, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { parsedUrl } from '../urls/index.js';
 
 const isSmtpUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^smtps?:\/\//.test(value) && URL.canParse(value);
+  typeof value === 'string' && /^smtps?:\/\//.test(value) && parsedUrl(value) !== undefined;
 
 @Configuration('Mail')
 export class MailConfiguration {

@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../infrastructure/urls/index.js';
 import { readCertificate, type SigningCertificate } from './signing-certificate.js';
 import { parseXml, type XmlElement } from './xml-element.js';
 
@@ -73,7 +74,7 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
 }
 
 function isHttps(text: string): boolean {
-  return /^https:\/\/\S+$/i.test(text) && URL.canParse(text);
+  return /^https:\/\/\S+$/i.test(text) && parsedUrl(text) !== undefined;
 }
 
 /**

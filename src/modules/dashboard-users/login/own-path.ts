@@ -1,3 +1,5 @@
+import { parsedUrl } from '../../../infrastructure/urls/index.js';
+
 /** Where a login leads when nobody asked for anything else. */
 export const HOME = '/account';
 
@@ -9,8 +11,10 @@ const OWN = 'http://own.invalid';
  * `/`, drop tabs and line ends, and resolve `..`, and `//host` is another host (open redirect).
  */
 export function ownPath(next: unknown): string {
-  if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next) || !URL.canParse(next, OWN)) return HOME;
-  const { origin, pathname, search } = new URL(next, OWN);
+  if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next)) return HOME;
+  const url = parsedUrl(next, OWN);
+  if (url === undefined) return HOME;
+  const { origin, pathname, search } = url;
   const isOwn = origin === OWN && !/^\/[/\\]/.test(pathname);
   // A login that leads to the login would look as if it had failed.
   const leadsBack = /^\/log(?:in|out)(?:\/|$)/.test(pathname);

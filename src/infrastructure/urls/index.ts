@@ -1,0 +1,1 @@
+export { parsedUrl } from './parsed-url.js';
