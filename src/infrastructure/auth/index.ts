@@ -3,6 +3,7 @@ export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
 export { BEARER_CHALLENGE, BearerStrategy } from './bearer.strategy.js';
 export { ClientAuthGuard } from './client-auth.guard.js';
+export { CallerClients, ENVIRONMENT_UNKNOWN_HERE } from './caller-clients.js';
 export { Caller, callerOf } from './caller.js';
 export { CredentialVerifier, type ApiCaller, type CredentialCheck } from './credential-verifier.js';
 export { DashboardAuthGuard, FORGED } from './dashboard-auth.guard.js';

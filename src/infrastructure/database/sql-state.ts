@@ -1,6 +1,7 @@
 /** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const QUERY_CANCELED = '57014';
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 
@@ -57,6 +58,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   const { code } = driverErrorOf(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
+/** Whether the statement ran past its time, or somebody cancelled it. */
+export function isStatementCanceled(error: unknown): boolean {
+  return driverErrorOf(error).code === QUERY_CANCELED;
 }
 
 /** Whether PostgreSQL refused the statement because of this unique constraint, and not of another. */

@@ -14,6 +14,8 @@ export interface FieldOptions {
    * absent unless the field of that name has that value.
    */
   readonly required?: Presence;
+  /** What the value means, where it is sent as something else. */
+  readonly read?: (value: unknown) => unknown;
   /** The value of an absent field. */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field, where an absent one stays as it is: in a PATCH. */
@@ -45,6 +47,7 @@ export function Field(options: FieldOptions): PropertyDecorator {
       : ApiPropertyOptional({ ...document, ...NULLABLE_IN[options.in ?? 'body'] } as ApiPropertyOptions),
     Transform(({ value, obj, key }) => {
       if (isMissing(value)) return missingValue(value, options);
+      if (options.read) return options.read(value);
       // class-transformer leaves out members that are called as something of JavaScript's own.
       return options.ownNames ? (obj as Record<string, unknown>)[key] : (value as unknown);
     }),

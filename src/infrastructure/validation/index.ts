@@ -1,5 +1,5 @@
 export { Field, type FieldOptions } from './field.js';
-export { EXTERNAL_USER_ID_LENGTH, ExternalUserId } from './fields.js';
+export { Environment, EXTERNAL_USER_ID_LENGTH, ExternalUserId, IntegerInQuery, TimeBound } from './fields.js';
 export { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
 export { RequestValidationPipe } from './request-validation.pipe.js';
 export { requireName } from './require-name.js';

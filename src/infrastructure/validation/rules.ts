@@ -1,5 +1,5 @@
 import { isEmail, isURL, isUUID } from 'class-validator';
-import { firstViolation, isMissing, required, type Rule } from './rule.js';
+import { firstViolation, isMissing, required, wordsOf, type Rule } from './rule.js';
 
 /** A string that PostgreSQL can store: no U+0000, no half of a surrogate pair. */
 export const isString: Rule = (value, { words }) => {
@@ -107,6 +107,14 @@ export const isTimestamp: Rule = (value, { words }) => {
     time.toISOString().slice(0, 19) === (value as string).slice(0, 19);
   return exists ? undefined : `The ${words} field must be a date and time such as 2026-01-31T08:15:30Z.`;
 };
+
+/** A time that is not before that of the field of this name; both are known to be timestamps, or absent. */
+export function isNotBefore(name: string): Rule {
+  return (value, { words, object }) =>
+    !isMissing(object[name]) && Date.parse(value as string) < Date.parse(object[name] as string)
+      ? `The ${wordsOf(name)} field must not be after the ${words} field.`
+      : undefined;
+}
 
 /** A UUID of any version. */
 export const isUuid: Rule = (value, { words }) =>

@@ -1,6 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { BasicStrategy, CredentialVerifier } from '../../infrastructure/auth/index.js';
+import { BasicStrategy, CallerClients, CredentialVerifier } from '../../infrastructure/auth/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
@@ -10,8 +10,11 @@ import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
+import { OrganizationCallerClients } from './organization-caller-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
+/** Global for the sake of `CallerClients`, for which nobody needs to know this module. */
+@Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
   providers: [
@@ -20,9 +23,10 @@ import { SigningSecrets } from './signing-secrets.js';
     ApiClientDirectory,
     SigningSecrets,
     { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
+    { provide: CallerClients, useClass: OrganizationCallerClients },
     BasicStrategy,
   ],
-  exports: [ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
+  exports: [CallerClients, ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
 })
 export class ApiClientsModule {}
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
+import type { Period } from '../../infrastructure/time/index.js';
 import type { AuditChainHead } from './audit-chain-head.entity.js';
 import { CHAIN_START } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
-import type { Period } from './period.js';
 
 /** The place of an entry in time. */
 export type Position = Pick<AuditLogEntry, 'createdAt' | 'sequence'>;

@@ -1,6 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Field, isMissing, isTimestamp, type Rule } from '../../infrastructure/validation/index.js';
+import {
+  Field,
+  isMissing,
+  isNotBefore,
+  TimeBound,
+  type Rule,
+} from '../../infrastructure/validation/index.js';
 import {
   AUDIT_ACTION_NAMES,
   AUDIT_OUTCOMES,
@@ -11,25 +17,10 @@ import {
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
 
-/** Said of the start, though the end is looked at: then both are known to be timestamps. */
-const isNotBeforeStart: Rule = (value, { object: { start } }) =>
-  !isMissing(start) && Date.parse(value as string) < Date.parse(start as string)
-    ? 'The start field must not be after the end field.'
-    : undefined;
-
 const isSameAsCursor: Rule = (value, { object: { cursor } }) =>
   isMissing(cursor) || value === cursor
     ? undefined
     : 'The cursor and next cursor fields are two names of one: they must not differ.';
-
-function Bound(description: string, example: string, rules: readonly Rule[] = []): PropertyDecorator {
-  return Field({
-    in: 'query',
-    required: false,
-    rules: [isTimestamp, ...rules],
-    document: { type: String, format: 'date-time', description, example },
-  });
-}
 
 /** Whatever it is, it is looked at as a cursor: one that is none has an error of its own. */
 function Cursor(description: string, rules: readonly Rule[] = []): PropertyDecorator {
@@ -42,10 +33,10 @@ function Cursor(description: string, rules: readonly Rule[] = []): PropertyDecor
 }
 
 export class ListAuditLogsQuery {
-  @Bound('Only entries created at this time or later.', '2026-01-01T00:00:00Z')
+  @TimeBound('Only entries created at this time or later.', '2026-01-01T00:00:00Z')
   start?: string;
 
-  @Bound('Only entries created at this time or earlier.', '2026-01-31T23:59:59Z', [isNotBeforeStart])
+  @TimeBound('Only entries created at this time or earlier.', '2026-01-31T23:59:59Z', [isNotBefore('start')])
   end?: string;
 
   @Cursor('The `next_cursor` of the previous page. Send the same `start` and `end` again.')

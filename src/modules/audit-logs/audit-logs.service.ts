@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
 import type { AuditLogEntryResponse, AuditLogListResponse, ListAuditLogsQuery } from './audit-logs.dto.js';
-import { periodOf, type Period } from './period.js';
 
 const PAGE = 100;
 

@@ -26,4 +26,3 @@ export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind({
 });
 
 export const NOT_PUBLIC = 'The url field must be a public https URL.';
-export const ENVIRONMENT_UNKNOWN_HERE = 'The selected environment is invalid.';

@@ -1,12 +1,15 @@
 import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import {
+  DashboardUserCaller,
+  ENVIRONMENT_UNKNOWN_HERE,
+  type DashboardCaller,
+} from '../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import {
-  ENVIRONMENT_UNKNOWN_HERE,
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,

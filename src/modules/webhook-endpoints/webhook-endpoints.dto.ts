@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
+  Environment,
   Field,
-  isOneOf,
   isString,
   maximumCharacters,
   type FieldOptions,
@@ -17,17 +17,7 @@ export const EXAMPLE_ENDPOINT = {
   created_at: '2026-01-31T08:15:30.123Z',
 };
 
-function Environment(place: Pick<FieldOptions, 'in'> = {}): PropertyDecorator {
-  return Field({
-    ...place,
-    rules: [isOneOf(ENVIRONMENTS)],
-    document: {
-      enum: [...ENVIRONMENTS],
-      description: 'The environment whose events are sent. Must be that of the access token.',
-      example: 'production',
-    },
-  });
-}
+const ENVIRONMENT = 'The environment whose events are sent. Must be that of the access token.';
 
 /** Whether it is a public one depends on settings: the service looks at that. */
 function Url(required: boolean): PropertyDecorator {
@@ -66,12 +56,12 @@ function Description(options: Pick<FieldOptions, 'clearable'>, more = ''): Prope
 }
 
 export class WebhookEndpointsQuery {
-  @Environment({ in: 'query' })
+  @Environment(ENVIRONMENT, { in: 'query' })
   environment!: PlatformEnvironment;
 }
 
 export class CreateWebhookEndpointRequest {
-  @Environment()
+  @Environment(ENVIRONMENT)
   environment!: PlatformEnvironment;
 
   @Url(true)

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { requireEnvironment, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { CallerClients, requireEnvironment, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstViolation, isMissing, maximumCharacters } from '../../infrastructure/validation/index.js';
-import { ApiClientDirectory, type KnownClient } from '../api-clients/index.js';
+import { ApiClientDirectory } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { normalUrl } from './endpoint-url.js';
 import {
-  ENVIRONMENT_UNKNOWN_HERE,
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
@@ -31,7 +31,7 @@ import { WebhookEndpointsRepository, type WebhookTarget } from './webhook-endpoi
 
 /** An endpoint of the caller's organization, and whose events are sent to it. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
-  readonly client: KnownClient;
+  readonly client: AttributedClient;
 }
 
 const isShortEnough = maximumCharacters(LONGEST_URL);
@@ -42,6 +42,7 @@ export class WebhookEndpoints {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
+    private readonly callerClients: CallerClients,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -70,7 +71,7 @@ export class WebhookEndpoints {
   }
 
   async list(caller: DashboardCaller, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
-    const client = await this.clientIn(caller, environment);
+    const client = await this.callerClients.in(caller, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
     return endpoints.map((endpoint) => inWordsOfTheApi({ ...endpoint, client }));
   }
@@ -84,7 +85,7 @@ export class WebhookEndpoints {
     caller: DashboardCaller,
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const client = await this.clientIn(caller, request.environment);
+    const client = await this.callerClients.in(caller, request.environment);
     this.requireGoodFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
@@ -142,14 +143,6 @@ export class WebhookEndpoints {
     if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
     // The normal form may be longer than what was written: letters beyond ASCII become three or more.
     return isShortEnough(normalUrl(url), { words: 'url', object: {} });
-  }
-
-  private async clientIn(caller: DashboardCaller, environment: PlatformEnvironment): Promise<KnownClient> {
-    requireEnvironment(caller, environment);
-    const client = await this.clients.ofOrganization(caller.organizationId, environment);
-    // On the host of the other environment this one does not exist.
-    if (!client) throw INVALID_FIELD.error(ENVIRONMENT_UNKNOWN_HERE);
-    return client;
   }
 
   private async recorded(

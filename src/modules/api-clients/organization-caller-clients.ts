@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import {
+  CallerClients,
+  ENVIRONMENT_UNKNOWN_HERE,
+  requireEnvironment,
+  type DashboardIdentity,
+} from '../../infrastructure/auth/index.js';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { ApiClientDirectory } from './api-client-directory.js';
+
+/** An organization has one client in each environment. */
+@Injectable()
+export class OrganizationCallerClients extends CallerClients {
+  constructor(private readonly clients: ApiClientDirectory) {
+    super();
+  }
+
+  async in(caller: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient> {
+    requireEnvironment(caller, environment);
+    const client = await this.clients.ofOrganization(caller.organizationId, environment);
+    // On the host of the other environment this one does not exist.
+    if (!client) throw INVALID_FIELD.error(ENVIRONMENT_UNKNOWN_HERE);
+    return client;
+  }
+
+  async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {
+    const environments = credential.kind === 'token' ? [credential.environment] : ENVIRONMENTS;
+    const clients = await Promise.all(
+      environments.map((environment) => this.clients.ofOrganization(organizationId, environment)),
+    );
+    return clients.filter((client) => client !== undefined);
+  }
+}
