@@ -30,7 +30,7 @@ import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
 import { MerchantOperationsModule, MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
-import { RequestLogsModule } from './modules/request-logs/index.js';
+import { RequestLogOperationsModule, RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
 import { SessionOperationsModule } from './modules/sessions/index.js';
@@ -83,6 +83,7 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
     MerchantOperationsModule,
     OrganizationOperationsModule,
     ApiClientOperationsModule,
+    RequestLogOperationsModule,
     WebhookEndpointOperationsModule,
     WebhookDeliveryOperationsModule,
   ],

@@ -278,6 +278,15 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isFresh: true,
     isAboutNobody: true,
   }),
+  operation('listRequestLogs', 'GET /request-logs?environment=production', {
+    role: 'member',
+    scope: 'request_logs:read',
+  }),
+  operation('getRequestLog', 'GET /request-logs/1', {
+    role: 'member',
+    scope: 'request_logs:read',
+    isAboutNobody: true,
+  }),
   operation('listWebhookEndpoints', 'GET /webhook-endpoints?environment=production', {
     role: 'member',
     scope: 'webhook_endpoints:read',

@@ -2,6 +2,7 @@
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const QUERY_CANCELED = '57014';
+const LOCK_NOT_AVAILABLE = '55P03';
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 
@@ -63,6 +64,11 @@ export function isTransient(error: unknown): boolean {
 /** Whether the statement ran past its time, or somebody cancelled it. */
 export function isStatementCanceled(error: unknown): boolean {
   return driverErrorOf(error).code === QUERY_CANCELED;
+}
+
+/** Whether a lock was not to be had within `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return driverErrorOf(error).code === LOCK_NOT_AVAILABLE;
 }
 
 /** Whether PostgreSQL refused the statement because of this unique constraint, and not of another. */

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RefusalRecorder } from '../../infrastructure/auth/index.js';
 import { AuditChainHead } from './audit-chain-head.entity.js';
@@ -10,7 +10,11 @@ import { AuditLogsService } from './audit-logs.service.js';
 import { AuditRefusalRecorder } from './audit-refusal-recorder.js';
 import { AuditVerification } from './audit-verification.js';
 
-/** For whoever acts and has to leave an entry, and for whoever reads the log. */
+/**
+ * For whoever acts and has to leave an entry, and for whoever reads the log. Global for the sake of
+ * `RefusalRecorder`, which the guards call.
+ */
+@Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
   providers: [

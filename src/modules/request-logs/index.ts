@@ -1,3 +1,3 @@
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
-export { RequestLogsModule } from './request-logs.module.js';
+export { RequestLogOperationsModule, RequestLogsModule } from './request-logs.module.js';

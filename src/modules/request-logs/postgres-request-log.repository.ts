@@ -1,15 +1,84 @@
 import { Injectable } from '@nestjs/common';
-import { DailyPartitions, Transaction } from '../../infrastructure/database/index.js';
-import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
+import {
+  DailyPartitions,
+  QueryTimeout,
+  ReadPools,
+  Transaction,
+  type ReadPool,
+} from '../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+import {
+  RequestLogStore,
+  type LoggedAttempt,
+  type NewRequestLogEntry,
+  type RequestLogEntry,
+  type RequestLogFilter,
+  type RequestLogPart,
+  type RequestLogPosition,
+  type RequestLogSelection,
+} from './request-log-store.js';
+import { RequestLogsConfiguration } from './request-logs.configuration.js';
+
+const COLUMNS = `id, client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
+  session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms,
+  connect_ms, tls_ms, first_byte_ms`;
+
+const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
+  type: 'type',
+  sessionId: 'session_id',
+  taskId: 'task_id',
+  externalUserId: 'external_user_id',
+  event: 'event',
+  statusCode: 'status_code',
+};
+
+/** Smaller than every id, and greater. */
+const NO_ID = 0;
+const BEYOND_ALL_IDS = Number.MAX_SAFE_INTEGER;
+
+/** As the driver gives it: 64-bit integers are strings. */
+interface Row {
+  readonly id: string;
+  readonly client_id: string;
+  readonly environment: RequestLogEntry['environment'];
+  readonly created_at: Date;
+  readonly type: RequestLogEntry['type'];
+  readonly method: string;
+  readonly path: string | null;
+  readonly url: string | null;
+  readonly event: string | null;
+  readonly status_code: number;
+  readonly latency_ms: number;
+  readonly session_id: string | null;
+  readonly task_id: string | null;
+  readonly external_user_id: string | null;
+  readonly webhook_endpoint_id: string | null;
+  readonly webhook_event_id: string;
+  readonly attempt: number;
+  readonly reason: string | null;
+  readonly dns_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tls_ms: number | null;
+  readonly first_byte_ms: number | null;
+}
 
 /** Request log entries in PostgreSQL, partitioned by day of creation in UTC. */
 @Injectable()
 export class PostgresRequestLogRepository extends RequestLogStore {
+  private readonly reads: ReadPool;
+
   constructor(
     private readonly transaction: Transaction,
     private readonly partitions: DailyPartitions,
+    pools: ReadPools,
+    configuration: RequestLogsConfiguration,
   ) {
     super();
+    this.reads = pools.open('request-logs', {
+      connections: configuration.readConnections,
+      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+    });
   }
 
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
@@ -47,6 +116,60 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  /**
+   * The position stands in the place of the period's end. With the end itself in the statement PostgreSQL would
+   * begin there and read everything down to the position: at depth 300,000 of 10 million rows, 43 ms instead of
+   * 0.4. The time alone is said again because partitions are chosen by it, and not by a pair.
+   */
+  newest(
+    { client, period, filter }: RequestLogSelection,
+    { before, most }: { readonly before: RequestLogPosition | undefined; readonly most: number },
+  ): Promise<RequestLogEntry[]> {
+    return this.select(
+      `created_at >= $3 AND created_at <= $4 AND (created_at, id) < ($4, $5)${conditions(filter, 7)}
+       ORDER BY created_at DESC, id DESC LIMIT $6`,
+      [
+        client.clientId,
+        client.environment,
+        period.start,
+        before?.createdAt ?? period.end,
+        before?.id ?? BEYOND_ALL_IDS,
+        most,
+        ...values(filter),
+      ],
+    );
+  }
+
+  /** Here the position stands in the place of the start. */
+  oldest(
+    { client, period, filter }: RequestLogSelection,
+    { after, most }: { readonly after: RequestLogPosition | undefined; readonly most: number },
+  ): Promise<RequestLogEntry[]> {
+    return this.select(
+      `created_at >= $3 AND created_at <= $4 AND (created_at, id) > ($3, $5)${conditions(filter, 7)}
+       ORDER BY created_at, id LIMIT $6`,
+      [
+        client.clientId,
+        client.environment,
+        after?.createdAt ?? period.start,
+        period.end,
+        after?.id ?? NO_ID,
+        most,
+        ...values(filter),
+      ],
+    );
+  }
+
+  async find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined> {
+    // OFFSET 0 keeps the conditions apart: by the client PostgreSQL would read whole primary keys.
+    const [entry] = await this.query(
+      `SELECT * FROM (SELECT ${COLUMNS} FROM request_log WHERE id = $1 OFFSET 0) entry
+        WHERE client_id = ANY($2::uuid[])`,
+      [id, clients.map(({ clientId }) => clientId)],
+    );
+    return entry;
+  }
+
   async failedEvents(
     endpointId: string,
     since: Date,
@@ -67,4 +190,71 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   async rotate(now: Date, retentionDays: number): Promise<void> {
     await this.partitions.rotate('request_log', now, retentionDays);
   }
+
+  parts(): Promise<RequestLogPart[]> {
+    return this.partitions.status('request_log');
+  }
+
+  private select(condition: string, parameters: readonly unknown[]): Promise<RequestLogEntry[]> {
+    return this.query(
+      `SELECT ${COLUMNS} FROM request_log WHERE client_id = $1 AND environment = $2 AND ${condition}`,
+      parameters,
+    );
+  }
+
+  private async query(statement: string, parameters: readonly unknown[]): Promise<RequestLogEntry[]> {
+    try {
+      return (await this.reads.query<Row>(statement, parameters)).map(entryOf);
+    } catch (error) {
+      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
+    }
+  }
+}
+
+/** Only what is asked for stands in the statement, so that PostgreSQL knows which index serves it. */
+function conditions(filter: RequestLogFilter, firstParameter: number): string {
+  return given(filter)
+    .map(([name], index) => ` AND ${COLUMN_OF_FILTER[name]} = $${firstParameter + index}`)
+    .join('');
+}
+
+function values(filter: RequestLogFilter): unknown[] {
+  return given(filter).map(([, value]) => value);
+}
+
+function given(filter: RequestLogFilter): [keyof RequestLogFilter, unknown][] {
+  const entries = Object.entries(filter) as [keyof RequestLogFilter, unknown][];
+  return entries.filter(([, value]) => value !== undefined);
+}
+
+function entryOf(row: Row): RequestLogEntry {
+  const attempt = attemptOf(row);
+  return {
+    id: Number(row.id),
+    clientId: row.client_id,
+    environment: row.environment,
+    createdAt: row.created_at,
+    type: row.type,
+    method: row.method,
+    path: row.path,
+    url: row.url,
+    event: row.event,
+    statusCode: row.status_code,
+    latencyMilliseconds: row.latency_ms,
+    sessionId: row.session_id,
+    taskId: row.task_id === null ? null : Number(row.task_id),
+    externalUserId: row.external_user_id,
+    ...(attempt ? { attempt } : {}),
+  };
+}
+
+function attemptOf(row: Row): LoggedAttempt | undefined {
+  if (row.webhook_endpoint_id === null) return undefined;
+  return {
+    endpointId: row.webhook_endpoint_id,
+    eventId: row.webhook_event_id,
+    number: row.attempt,
+    reason: row.reason,
+    phases: { dns: row.dns_ms, connect: row.connect_ms, tls: row.tls_ms, firstByte: row.first_byte_ms },
+  };
 }

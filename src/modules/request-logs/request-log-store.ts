@@ -1,7 +1,12 @@
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import type { Period } from '../../infrastructure/time/index.js';
+
+export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
+export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];
 
 /** What is kept of an attempt to deliver a webhook, beside what every entry has. */
-interface LoggedAttempt {
+export interface LoggedAttempt {
   readonly endpointId: string;
   readonly eventId: string;
   /** 1 for the first. */
@@ -22,7 +27,7 @@ export interface NewRequestLogEntry {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
-  readonly type: 'request' | 'webhook';
+  readonly type: RequestLogType;
   readonly method: string;
   readonly path: string | null;
   readonly url: string | null;
@@ -36,10 +41,70 @@ export interface NewRequestLogEntry {
   readonly attempt?: LoggedAttempt;
 }
 
+/** An entry as it is kept. Ids are given by the store, and say nothing about the order of entries. */
+export interface RequestLogEntry extends NewRequestLogEntry {
+  readonly id: number;
+}
+
+/** The place of an entry in the order of a log: by time, entries of the same millisecond by id. */
+export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
+
+/** Which entries are asked for; all of what is given must be so. */
+export interface RequestLogFilter {
+  readonly type?: RequestLogType | undefined;
+  readonly sessionId?: string | undefined;
+  readonly taskId?: number | undefined;
+  readonly externalUserId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly statusCode?: number | undefined;
+}
+
+/** The entries of a client in a period, both ends included. */
+export interface RequestLogSelection {
+  readonly client: AttributedClient;
+  readonly period: Required<Period>;
+  readonly filter: RequestLogFilter;
+}
+
+/** A stretch of time of which the entries are kept together. */
+export interface RequestLogPart {
+  readonly name: string;
+  /** Null where it is for entries of any other time. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+  /** About how many. */
+  readonly entries: number;
+  readonly bytes: number;
+}
+
 /** Port: where request log entries are kept. */
 export abstract class RequestLogStore {
   /** Writes all entries, durably, or none; within the caller's transaction where there is one. */
   abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
+  /**
+   * The newest entries of the selection, in front of the position where one is given.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT when it takes longer than the configuration allows
+   */
+  abstract newest(
+    selection: RequestLogSelection,
+    page: { readonly before: RequestLogPosition | undefined; readonly most: number },
+  ): Promise<RequestLogEntry[]>;
+  /**
+   * The oldest entries of the selection, behind the position where one is given.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT likewise
+   */
+  abstract oldest(
+    selection: RequestLogSelection,
+    page: { readonly after: RequestLogPosition | undefined; readonly most: number },
+  ): Promise<RequestLogEntry[]>;
+  /**
+   * The entry of this id, if it is of one of these clients.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT likewise
+   */
+  abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /**
    * Events that an endpoint was sent since a time and has not received once, in the order of their ids.
    *
@@ -52,4 +117,6 @@ export abstract class RequestLogStore {
   ): Promise<string[]>;
   /** Makes room for the entries of the coming days and lets go of those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
+  /** How the entries are laid out, oldest first; entries outside of every planned part come last. */
+  abstract parts(): Promise<RequestLogPart[]>;
 }

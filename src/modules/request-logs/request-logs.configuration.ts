@@ -17,4 +17,22 @@ export class RequestLogsConfiguration {
   @Min(100)
   @Max(10_000_000)
   bufferedEntries: number = 50_000;
+
+  @EnvironmentVariable(
+    'REQUEST_LOG_QUERY_TIMEOUT_MS',
+    'How long a query of the log may run, and how long it may wait for a connection before that; then it is answered `REQUEST_LOG_QUERY_TIMEOUT`.',
+  )
+  @IsInt()
+  @Min(100)
+  @Max(600_000)
+  queryTimeoutMilliseconds: number = 5_000;
+
+  @EnvironmentVariable(
+    'REQUEST_LOG_CONNECTIONS',
+    'Connections that queries of the log have to themselves, so that they hold up nothing else.',
+  )
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  readConnections: number = 2;
 }

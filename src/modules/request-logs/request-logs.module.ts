@@ -3,6 +3,8 @@ import { CallRecorder } from '../../infrastructure/http/index.js';
 import { PlatformCallRecorder } from './platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
 import { RequestLogStore } from './request-log-store.js';
+import { RequestLogsController } from './request-logs.controller.js';
+import { RequestLogsService } from './request-logs.service.js';
 import { RequestLogWriter } from './request-log-writer.js';
 import { RequestLogsRotation } from './request-logs.rotation.js';
 
@@ -18,3 +20,7 @@ import { RequestLogsRotation } from './request-logs.rotation.js';
   exports: [CallRecorder, RequestLogStore],
 })
 export class RequestLogsModule {}
+
+/** Operation 3, apart: only where the dashboard API is served. */
+@Module({ controllers: [RequestLogsController], providers: [RequestLogsService] })
+export class RequestLogOperationsModule {}

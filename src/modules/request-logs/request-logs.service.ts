@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { CallerClients, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { Clock, periodOf } from '../../infrastructure/time/index.js';
+import { REQUEST_LOG_NOT_FOUND } from './request-log-errors.js';
+import { faultOfPeriod, resolvedPeriod } from './request-log-period.js';
+import {
+  RequestLogStore,
+  type RequestLogEntry,
+  type RequestLogFilter,
+  type RequestLogPosition,
+} from './request-log-store.js';
+import type {
+  ListRequestLogsQuery,
+  LoggedDeliveryResponse,
+  RequestLogEntryResponse,
+  RequestLogListResponse,
+  SingleRequestLogEntryResponse,
+} from './request-logs.dto.js';
+
+/** Where a page ended, and the end of the period that its walk resolved first: `now` may have been meant by it. */
+interface Place {
+  readonly end: Date;
+  readonly position: RequestLogPosition;
+}
+
+const ID = /^[1-9]\d{0,15}$/;
+
+/** Reads the request log of a dashboard user's organization (specification, operation 3). */
+@Injectable()
+export class RequestLogsService {
+  constructor(
+    private readonly store: RequestLogStore,
+    private readonly clients: CallerClients,
+    private readonly cursors: CursorCodec,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A page, newest first. Entries that are added meanwhile shift none of those that follow. */
+  async page(caller: DashboardCaller, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
+    const client = await this.clients.in(caller, query.environment);
+    const scope = scopeOf(client, query);
+    const place = query.cursor === undefined ? undefined : this.placeOf(query.cursor, scope);
+    const period = resolvedPeriod(query, place?.end ?? this.clock.now());
+    const fault = faultOfPeriod(period);
+    if (fault !== undefined) throw INVALID_FIELD.error(fault);
+    // One more tells whether there is a next page.
+    const found = isContradictory(query)
+      ? []
+      : await this.store.newest(
+          { client, period, filter: filterOf(query) },
+          { before: place?.position, most: query.limit + 1 },
+        );
+    const entries = found.slice(0, query.limit);
+    const last = found.length > query.limit ? entries.at(-1) : undefined;
+    return {
+      data: entries.map(inWordsOfTheApi),
+      next_cursor: last ? this.cursorOf({ end: period.end, position: last }, scope) : null,
+      limit: query.limit,
+    };
+  }
+
+  /** @throws ApiError REQUEST_LOG_NOT_FOUND when it is absent or not the caller's */
+  async get(caller: DashboardCaller, id: string): Promise<SingleRequestLogEntryResponse> {
+    const clients = await this.clients.all(caller);
+    const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;
+    if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
+    return { ...inWordsOfTheApi(entry), delivery: deliveryOf(entry) };
+  }
+
+  private cursorOf({ end, position }: Place, scope: CursorScope): string {
+    return this.cursors.encode([end.getTime(), position.createdAt.getTime(), position.id], scope);
+  }
+
+  private placeOf(cursor: string, scope: CursorScope): Place {
+    const [end, createdAt, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
+    return { end: new Date(end), position: { createdAt: new Date(createdAt), id } };
+  }
+}
+
+/** The size of a page is not among them: it may change on the way. */
+function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
+  const { start, end } = periodOf(query);
+  const filter = filterOf(query);
+  return [
+    'request_logs',
+    clientId,
+    environment,
+    start?.getTime() ?? null,
+    end?.getTime() ?? null,
+    filter.type ?? null,
+    filter.sessionId ?? null,
+    filter.taskId ?? null,
+    filter.externalUserId ?? null,
+    filter.event ?? null,
+    filter.statusCode ?? null,
+  ];
+}
+
+function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
+  return {
+    type: query.type,
+    sessionId: query.session_id?.toLowerCase(),
+    taskId: query.task_id,
+    externalUserId: query.external_user_id,
+    event: query.event,
+    statusCode: query.status_code,
+  };
+}
+
+/** Only webhooks have events: looking for others would mean looking at all. */
+function isContradictory({ type, event }: ListRequestLogsQuery): boolean {
+  return type === 'request' && event !== undefined;
+}
+
+function inWordsOfTheApi(entry: RequestLogEntry): RequestLogEntryResponse {
+  return {
+    id: entry.id,
+    type: entry.type,
+    datetime: entry.createdAt,
+    method: entry.method,
+    path: entry.path,
+    url: entry.url,
+    event: entry.event,
+    status_code: entry.statusCode,
+    latency_ms: entry.latencyMilliseconds,
+    session_id: entry.sessionId,
+    task_id: entry.taskId,
+    external_user_id: entry.externalUserId,
+  };
+}
+
+function deliveryOf({ attempt }: RequestLogEntry): LoggedDeliveryResponse | null {
+  if (!attempt) return null;
+  const { endpointId, eventId, number, reason, phases } = attempt;
+  return {
+    webhook_endpoint_id: endpointId,
+    event_id: eventId,
+    attempt: number,
+    reason,
+    dns_ms: phases.dns,
+    connect_ms: phases.connect,
+    tls_ms: phases.tls,
+    first_byte_ms: phases.firstByte,
+  };
+}
