@@ -20,6 +20,7 @@ import { REQUEST_LOG_TYPES, type RequestLogType } from './request-log-store.js';
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const DEFAULT_PAGE = 25;
 const LARGEST_PAGE = 50;
 const LONGEST_EVENT = 100;
 
@@ -101,11 +102,11 @@ export class ListRequestLogsQuery {
   @IntegerInQuery({
     from: 1,
     to: LARGEST_PAGE,
-    default: 25,
+    default: DEFAULT_PAGE,
     description: 'The most entries that a page may have. It may change from page to page.',
     example: 25,
   })
-  limit!: number;
+  limit: number = DEFAULT_PAGE;
 
   @Filter({
     // Whatever it is, it is looked at as a cursor: one that is none has an error of its own.

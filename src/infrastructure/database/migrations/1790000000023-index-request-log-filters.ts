@@ -20,7 +20,7 @@ export class IndexRequestLogFilters1790000000023 implements MigrationInterface {
         WHERE event IS NOT NULL;
       CREATE INDEX request_log_task_index ON request_log (client_id, environment, task_id, created_at, id)
         WHERE task_id IS NOT NULL;
-      CREATE INDEX request_log_id_index ON request_log USING brin (id) WITH (autosummarize = on);
+      CREATE INDEX request_log_id_index ON request_log USING brin (id) WITH (pages_per_range = 32, autosummarize = on);
     `);
   }
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import type { NewRequestLogEntry } from '../../src/modules/request-logs/request-log-store.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/request-log-writer.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { stopClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import {
   CREATE_MCP_TOKEN,
   IDENTIFY_DETECTED_ACCOUNTS,
@@ -53,19 +53,6 @@ const wrongSecret = (credentials: IssuedCredentials): IssuedCredentials => ({
   ...credentials,
   secret: 'wrong',
 });
-
-/** Lets nobody else near the log until the work is done. */
-async function whileLogIsLocked(of: TestApp, work: () => Promise<void>): Promise<void> {
-  const connection = new pg.Client({ connectionString: of.database.url });
-  await connection.connect();
-  try {
-    await connection.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
-    await work();
-    await connection.query('COMMIT');
-  } finally {
-    await connection.end();
-  }
-}
 
 describe('Request log', () => {
   it.each<[number, string, () => CallOptions, string | null]>([
@@ -216,7 +203,7 @@ describe('Request log', () => {
   });
 
   it('holds an answer back no longer than a moment when it is slow, and has the entry later', async () => {
-    await whileLogIsLocked(service, async () => {
+    await whileLogIsLocked(service.database, async () => {
       const answers = await Promise.all(
         ['slow-1', 'slow-2', 'slow-3'].map((user) =>
           service.call(CREATE, { body: { external_user_id: user }, as: service.development }),
@@ -391,7 +378,7 @@ describe('Request log at the end', () => {
       // One after the other, so that statements are under way and entries wait behind them.
       const users = ['last-1', 'last-2', 'last-3', 'last-4', 'last-5'];
       let closed: Promise<void> | undefined;
-      await whileLogIsLocked(stopping, async () => {
+      await whileLogIsLocked(stopping.database, async () => {
         for (const user of users) {
           const { status } = await stopping.call(CREATE, {
             body: { external_user_id: user },

@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
+import type {
+  NewRequestLogEntry,
+  RequestLogEntry,
+  RequestLogFilter,
+  RequestLogPosition,
+  RequestLogSelection,
+  RequestLogStore,
+} from '../../src/modules/request-logs/request-log-store.js';
+
+/** A store to be tried, and what only its driver can do to it. */
+export interface OpenRequestLogStore {
+  readonly store: RequestLogStore;
+  /** Now, as the store takes it: entries around it have their place. */
+  readonly now: Date;
+  /** Makes every query of the log take longer than it may, while the work goes on. */
+  whileSlow(work: () => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Client {
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MOST = 1_000;
+const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
+
+/** What every driver of the port `RequestLogStore` must do. */
+export function describeRequestLogStore(name: string, open: () => Promise<OpenRequestLogStore>): void {
+  describe(`The request log store: ${name}`, () => {
+    let opened: OpenRequestLogStore;
+    let store: RequestLogStore;
+
+    beforeAll(async () => {
+      opened = await open();
+      ({ store } = opened);
+    });
+    afterAll(() => opened.close());
+
+    const at = (milliseconds: number): Date => new Date(opened.now.getTime() + milliseconds);
+    const someClient = (): Client => ({ clientId: randomUUID(), environment: 'production' });
+    const callOf = (client: Client, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry => ({
+      ...client,
+      createdAt: at(-HOUR),
+      type: 'request',
+      method: 'POST',
+      path: '/mcp/tokens/create',
+      url: null,
+      event: null,
+      statusCode: 200,
+      latencyMilliseconds: 12,
+      sessionId: null,
+      taskId: null,
+      externalUserId: null,
+      ...change,
+    });
+    const attemptOf = (client: Client, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry =>
+      callOf(client, {
+        type: 'webhook',
+        path: null,
+        url: 'https://example.com/hook?token=***',
+        event: 'CARD_UPDATED',
+        statusCode: 503,
+        sessionId: randomUUID(),
+        taskId: 25_605,
+        externalUserId: 'user-1',
+        attempt: {
+          endpointId: randomUUID(),
+          eventId: randomUUID(),
+          number: 2,
+          reason: 'NON_200',
+          phases: { dns: 1, connect: null, tls: 3, firstByte: 4 },
+        },
+        ...change,
+      });
+    const allOf = (client: Client, filter: RequestLogFilter = {}): RequestLogSelection => ({
+      client,
+      period: { start: at(-DAY), end: at(DAY) },
+      filter,
+    });
+
+    const newest = (selection: RequestLogSelection, most = MOST): Promise<RequestLogEntry[]> =>
+      store.newest(selection, { before: undefined, most });
+
+    /** Page after page until one is not full. */
+    async function walk(
+      page: (position: RequestLogPosition | undefined) => Promise<RequestLogEntry[]>,
+      size: number,
+    ): Promise<RequestLogEntry[]> {
+      const walked: RequestLogEntry[] = [];
+      for (;;) {
+        const entries = await page(walked.at(-1));
+        walked.push(...entries);
+        if (entries.length < size) return walked;
+      }
+    }
+
+    it('gives back what was written', async () => {
+      const client = someClient();
+      const written = [
+        callOf(client, { externalUserId: 'ä\u{1F600}', sessionId: randomUUID(), createdAt: at(-3) }),
+        attemptOf(client, { createdAt: at(-2) }),
+        attemptOf(client, {
+          createdAt: at(-1),
+          sessionId: null,
+          taskId: Number.MAX_SAFE_INTEGER,
+          externalUserId: null,
+          statusCode: 0,
+        }),
+      ];
+      await store.append(written);
+      const found = await newest(allOf(client));
+      expect(found.toReversed()).toEqual(
+        written.map((entry) => ({ ...entry, id: expect.any(Number) as number })),
+      );
+      expect(found.every(({ id }) => Number.isSafeInteger(id) && id > 0)).toBe(true);
+      expect(new Set(found.map(({ id }) => id)).size).toBe(3);
+    });
+
+    it('writes all entries or none', async () => {
+      const client = someClient();
+      const impossible = callOf(client, { externalUserId: '\0' });
+      await expect(store.append([callOf(client), impossible, callOf(client)])).rejects.toThrow();
+      expect(await newest(allOf(client))).toEqual([]);
+      await store.append([]);
+    });
+
+    it('keeps clients and environments apart', async () => {
+      const one = someClient();
+      const clients = [one, { ...one, environment: 'development' as const }, someClient()];
+      for (const client of clients) await store.append([callOf(client), attemptOf(client)]);
+      for (const client of clients) {
+        const found = await newest(allOf(client));
+        expect(found).toHaveLength(2);
+        for (const entry of found) expect(entry).toMatchObject(client);
+      }
+      expect(await newest(allOf(someClient()))).toEqual([]);
+    });
+
+    it('takes both ends of a period in, to the millisecond', async () => {
+      const client = someClient();
+      await store.append([-1, 0, 1, 2, 3].map((offset) => callOf(client, { createdAt: at(offset) })));
+      const offsets = async (start: number, end: number): Promise<number[]> => {
+        const selection = { client, period: { start: at(start), end: at(end) }, filter: {} };
+        const [down, up] = [
+          await newest(selection),
+          await store.oldest(selection, { after: undefined, most: MOST }),
+        ];
+        expect(up).toEqual(down.toReversed());
+        return up.map(({ createdAt }) => createdAt.getTime() - opened.now.getTime());
+      };
+      expect(await offsets(0, 2)).toEqual([0, 1, 2]);
+      expect(await offsets(-1, -1)).toEqual([-1]);
+      expect(await offsets(4, 9)).toEqual([]);
+      expect(await offsets(-DAY, DAY)).toEqual([-1, 0, 1, 2, 3]);
+    });
+
+    it('has one order, in which pages meet without gap or repeat, whatever times are equal', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: -3, max: 0 }), { maxLength: 40 }),
+          fc.integer({ min: 1, max: 12 }),
+          async (offsets, size) => {
+            const client = someClient();
+            await store.append(offsets.map((offset) => callOf(client, { createdAt: at(offset * HOUR) })));
+            const selection = allOf(client);
+            const whole = await newest(selection);
+            expect(whole.map(({ createdAt }) => createdAt)).toEqual(
+              offsets.toSorted((left, right) => right - left).map((offset) => at(offset * HOUR)),
+            );
+            const down = await walk((before) => store.newest(selection, { before, most: size }), size);
+            expect(down).toEqual(whole);
+            const up = await walk((after) => store.oldest(selection, { after, most: size }), size);
+            expect(up).toEqual(whole.toReversed());
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+
+    it('returns every entry that was there when a walk began, once, while more are written', async () => {
+      const client = someClient();
+      const times = [-2, -1, 0].map((hours) => at(hours * HOUR));
+      const some = (): NewRequestLogEntry[] =>
+        times.flatMap((createdAt) => Array.from({ length: 20 }, () => callOf(client, { createdAt })));
+      await store.append(some());
+      const selection = allOf(client);
+      const before = new Set((await newest(selection)).map(({ id }) => id));
+      const walked = await walk(async (position) => {
+        await store.append(some());
+        return store.newest(selection, { before: position, most: 7 });
+      }, 7);
+      const ids = walked.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.filter((id) => before.has(id))).toHaveLength(before.size);
+    });
+
+    it('finds what matches every filter that is given, and nothing else', async () => {
+      const client = someClient();
+      const sessions = [randomUUID(), randomUUID()];
+      const entry = fc.record({
+        isWebhook: fc.boolean(),
+        session: fc.option(fc.constantFrom(...sessions)),
+        task: fc.option(fc.constantFrom(1, 2)),
+        user: fc.option(fc.constantFrom('a', 'A')),
+        event: fc.constantFrom(...EVENTS),
+        status: fc.constantFrom(200, 201, 404, 0),
+      });
+      const [entries = []] = fc.sample(fc.array(entry, { minLength: 150, maxLength: 150 }), 1);
+      await store.append(
+        entries.map((each, index) => {
+          const change = {
+            createdAt: at(-Math.floor(index / 10) * HOUR),
+            sessionId: each.session,
+            externalUserId: each.user,
+            statusCode: each.status,
+          };
+          return each.isWebhook
+            ? attemptOf(client, { ...change, event: each.event, taskId: each.task })
+            : callOf(client, change);
+        }),
+      );
+      const all = await newest(allOf(client));
+      expect(all).toHaveLength(150);
+      const filter = fc.record<RequestLogFilter>(
+        {
+          type: fc.constantFrom('request', 'webhook'),
+          sessionId: fc.constantFrom(...sessions, randomUUID()),
+          taskId: fc.constantFrom(1, 2, 3),
+          externalUserId: fc.constantFrom('a', 'A', 'á'),
+          event: fc.constantFrom(...EVENTS, 'CARD_FAILED'),
+          statusCode: fc.constantFrom(200, 201, 404, 500),
+        },
+        { requiredKeys: [] },
+      );
+      await fc.assert(
+        fc.asyncProperty(filter, async (asked) => {
+          const expected = all.filter((each) =>
+            Object.entries(asked).every(([key, value]) => each[key as keyof RequestLogFilter] === value),
+          );
+          expect(await newest(allOf(client, asked))).toEqual(expected);
+          expect(await walk((before) => store.newest(allOf(client, asked), { before, most: 4 }), 4)).toEqual(
+            expected,
+          );
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('finds one entry by its id, of the clients that may have it', async () => {
+      const [one, other] = [someClient(), someClient()];
+      await store.append([callOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
+      const entries = await newest({
+        client: one,
+        period: { start: at(-6 * DAY), end: at(0) },
+        filter: {},
+      });
+      expect(entries).toHaveLength(2);
+      for (const entry of entries) {
+        expect(await store.find([one], entry.id)).toEqual(entry);
+        expect(await store.find([other, one], entry.id)).toEqual(entry);
+        expect(await store.find([other], entry.id)).toBeUndefined();
+        expect(await store.find([], entry.id)).toBeUndefined();
+      }
+      expect(await store.find([one], Number.MAX_SAFE_INTEGER)).toBeUndefined();
+    });
+
+    it('knows which events an endpoint has not received once', async () => {
+      const client = someClient();
+      const endpointId = randomUUID();
+      const tries = (
+        reasons: (string | null)[],
+        hoursAgo = 1,
+      ): { id: string; entries: NewRequestLogEntry[] } => {
+        const id = randomUUID();
+        const entries = reasons.map((reason, index) =>
+          attemptOf(client, {
+            createdAt: at(-hoursAgo * HOUR),
+            attempt: {
+              endpointId,
+              eventId: id,
+              number: index + 1,
+              reason,
+              phases: { dns: null, connect: null, tls: null, firstByte: null },
+            },
+          }),
+        );
+        return { id, entries };
+      };
+      const [failed, alsoFailed] = [tries(['TIMEOUT', 'NON_200', 'DNS']), tries(['TIMEOUT'])];
+      const others = [tries([null]), tries(['TIMEOUT', null]), tries(['TIMEOUT'], 30)];
+      await store.append([failed, alsoFailed, ...others].flatMap(({ entries }) => entries));
+      await store.append([attemptOf(client), callOf(client)]);
+      const expected = [failed.id, alsoFailed.id].toSorted();
+      const page = (after: string | undefined, most: number) =>
+        store.failedEvents(endpointId, at(-DAY), { after, most });
+      expect(await page(undefined, 10)).toEqual(expected);
+      expect(await page(undefined, 1)).toEqual(expected.slice(0, 1));
+      expect(await page(expected[0], 1)).toEqual(expected.slice(1));
+      expect(await page(expected[1], 1)).toEqual([]);
+    });
+
+    it('lets go of what is past retention, keeps the rest, and has room for the days to come', async () => {
+      const client = someClient();
+      const days = [-12, -10, -1, 0, 1, 6];
+      await store.append(days.map((day) => callOf(client, { createdAt: at(day * DAY) })));
+      await store.rotate(opened.now, 10);
+      const selection = { client, period: { start: at(-20 * DAY), end: at(20 * DAY) }, filter: {} };
+      const kept = (await newest(selection)).map(
+        ({ createdAt }) => (createdAt.getTime() - opened.now.getTime()) / DAY,
+      );
+      expect(kept).toEqual([6, 1, 0, -1, -10]);
+      const parts = await store.parts();
+      const today = parts.filter(({ from, to }) => from && to && from <= opened.now && opened.now < to);
+      expect(today).toHaveLength(1);
+      expect(parts.every(({ bytes, entries }) => bytes >= 0 && entries >= 0)).toBe(true);
+    });
+
+    it('gives a query up that takes too long, and does the next', async () => {
+      const client = someClient();
+      await store.append([callOf(client)]);
+      const late = { code: 'REQUEST_LOG_QUERY_TIMEOUT' };
+      await opened.whileSlow(async () => {
+        await Promise.all([
+          expect(newest(allOf(client))).rejects.toMatchObject(late),
+          expect(store.oldest(allOf(client), { after: undefined, most: 1 })).rejects.toMatchObject(late),
+          expect(store.find([client], 1)).rejects.toMatchObject(late),
+        ]);
+      });
+      expect(await newest(allOf(client))).toHaveLength(1);
+    });
+  });
+}

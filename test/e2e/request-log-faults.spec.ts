@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
+import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { RequestLogWriter } from '../../src/modules/request-logs/request-log-writer.js';
+import { eventually } from '../support/eventually.js';
+import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
+import { Program } from '../support/program.js';
+import { fillRequestLog, loggedCall } from '../support/request-log-entries.js';
+import { basic, error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const TIMEOUT = error(
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+);
+
+interface Page {
+  readonly data: readonly { readonly id: number; readonly external_user_id: string | null }[];
+  readonly next_cursor: string | null;
+}
+
+let service: TestApp;
+let owner: Login;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+    REQUEST_LOG_QUERY_TIMEOUT_MS: '1000',
+    REQUEST_LOG_CONNECTIONS: '2',
+  });
+  owner = await service.login('owner');
+});
+afterAll(() => service.close());
+afterEach(() => Program.endAll());
+
+const list = (query: Readonly<Record<string, string>> = {}): Promise<Answer<Page>> =>
+  service.call<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
+    login: owner,
+  });
+const partitionOf = (time: Date): string =>
+  `request_log_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+/** As the rotation of that day does it. */
+const rotateAt = (time: Date): Promise<void> => service.app.get(RequestLogStore).rotate(time, 30);
+
+/** A connection that holds something, until the work is done. */
+async function whileHolding(statement: string, work: () => Promise<void>): Promise<void> {
+  const connection = new pg.Client({ connectionString: service.database.url });
+  await connection.connect();
+  try {
+    await connection.query(`BEGIN; ${statement}`);
+    await work();
+    await connection.query('COMMIT');
+  } finally {
+    await connection.end();
+  }
+}
+
+describe('Queries of the request log that take too long', () => {
+  it('are given up, however many there are, and hold up no call', async () => {
+    // Of yesterday, so that today's entries can be written.
+    const yesterday = partitionOf(new Date(Date.now() - DAY));
+    await whileHolding(`LOCK TABLE ${yesterday} IN ACCESS EXCLUSIVE MODE`, async () => {
+      const stuck = Promise.all(Array.from({ length: 20 }, () => list()));
+      let answered = 0;
+      const calls = (async () => {
+        for (; answered < 50; answered += 1) {
+          const { status } = await service.call(CREATE_MCP_TOKEN.path, {
+            body: CREATE_MCP_TOKEN.body,
+            as: service.production,
+          });
+          expect(status).toBe(200);
+        }
+      })();
+      // All calls are answered while not one of the queries is.
+      const first = await Promise.race([stuck.then(() => 'queries'), calls.then(() => 'calls')]);
+      expect(first).toBe('calls');
+      for (const { status, body } of await stuck) expect([status, body]).toEqual([504, TIMEOUT]);
+    });
+    expect((await list()).status).toBe(200);
+  });
+});
+
+describe('Partitions of the request log', () => {
+  const LATER = new Date(Date.now() + 40 * DAY);
+
+  it('are dropped while pages are read, which are right all the same', async () => {
+    const past = (days: number): Date => new Date(Date.now() - days * DAY);
+    for (const days of [6, 5, 4]) await rotateAt(past(days));
+    const entries = [6, 5, 4, 3, 2, 1].flatMap((days) =>
+      Array.from({ length: 20 }, (_, index) =>
+        loggedCall(service.production, { createdAt: past(days), externalUserId: `${days} ${index}` }),
+      ),
+    );
+    await fillRequestLog(service, entries);
+    const start = new Date(Date.now() - 6.5 * DAY).toISOString();
+    let dropping = true;
+    const reading = Array.from({ length: 3 }, async () => {
+      const seen: (string | null)[][] = [];
+      while (dropping) {
+        let cursor: string | null = null;
+        const users: (string | null)[] = [];
+        do {
+          const { status, body }: Answer<Page> = await list({
+            start,
+            limit: '9',
+            ...(cursor === null ? {} : { cursor }),
+          });
+          expect(status).toBe(200);
+          users.push(...body.data.map(({ external_user_id }) => external_user_id));
+          cursor = body.next_cursor;
+        } while (cursor !== null);
+        seen.push(users.filter((user) => /^\d \d+$/.test(user ?? '')));
+      }
+      return seen;
+    });
+    // Retention is 30 days: later and later the days before are past it, one by one.
+    for (const days of [25, 26, 27, 28, 29]) {
+      await pause(60);
+      await rotateAt(new Date(Date.now() + days * DAY));
+    }
+    dropping = false;
+    const walks = (await Promise.all(reading)).flat();
+    expect(walks.length).toBeGreaterThan(5);
+    const lengths = walks.map((users) => users.length);
+    for (const users of walks) {
+      expect(new Set(users).size).toBe(users.length);
+      // What is left of the newest days is there without a gap.
+      const oldest = Math.max(0, ...users.map((user) => Number(user?.split(' ')[0])));
+      for (let day = 1; day < oldest; day += 1)
+        expect(users.filter((user) => user?.startsWith(`${day} `))).toHaveLength(20);
+    }
+    expect(Math.max(...lengths)).toBe(120);
+    expect(Math.min(...lengths)).toBeLessThan(120);
+  });
+
+  it('wait for a slow reader without holding up those who write', async () => {
+    const writer = service.app.get(RequestLogWriter);
+    const name = partitionOf(new Date());
+    let dropped = false;
+    let rotation: Promise<void> = Promise.resolve();
+    await whileHolding(`SELECT FROM ${name}; SELECT FROM request_log LIMIT 1`, async () => {
+      rotation = rotateAt(LATER).then(() => {
+        dropped = true;
+      });
+      for (let round = 0; round < 6; round += 1) {
+        const externalUserId = randomBytes(6).toString('hex');
+        await writer.write(loggedCall(service.production, { createdAt: LATER, externalUserId }));
+        await eventually('the entry is there', async () => {
+          const rows = await service.database.query('SELECT FROM request_log WHERE external_user_id = $1', [
+            externalUserId,
+          ]);
+          return rows.length === 1 || undefined;
+        });
+        await pause(100);
+      }
+      expect(dropped).toBe(false);
+    });
+    await rotation;
+    const left = await service.database.query('SELECT to_regclass($1) AS partition', [name]);
+    expect(left).toEqual([{ partition: null }]);
+  });
+});
+
+describe('A kill -9 of the API under load', () => {
+  it('loses no entry of a call that was answered', async () => {
+    const own = await startTestApp();
+    const { secretPepper, keyEncryptionKey } = own.app.get(CryptoConfiguration);
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        const program = new Program('main.js', {
+          environment: {
+            DATABASE_URL: own.database.url,
+            DATA_DIR: own.dataDirectory,
+            PORT: '0',
+            LOG_LEVEL: 'error',
+            SECRET_PEPPER: secretPepper ?? '',
+            KEY_ENCRYPTION_KEY: keyEncryptionKey ?? '',
+          },
+        });
+        const [, baseUrl = ''] = await program.says(/^Listening on (\S+)\. /m);
+        const answered: string[] = [];
+        let number = 0;
+        const caller = async (): Promise<void> => {
+          for (;;) {
+            const user = `${round}-${(number += 1)}`;
+            const response = await fetch(`${baseUrl}${SEARCH_DETECTED_ACCOUNTS.path}`, {
+              method: 'POST',
+              headers: { authorization: basic(own.production), 'content-type': 'application/json' },
+              body: JSON.stringify({ ...SEARCH_DETECTED_ACCOUNTS.body, external_user_id: user }),
+            });
+            await response.text();
+            if (response.status === 200) answered.push(user);
+          }
+        };
+        const callers = Promise.allSettled(Array.from({ length: 24 }, caller));
+        await eventually('some calls are answered', () => answered.length > 200 || undefined);
+        program.signal('SIGKILL');
+        await callers;
+        const logged = await own.database.query<{ user: string }>(
+          `SELECT external_user_id AS "user" FROM request_log WHERE external_user_id LIKE $1`,
+          [`${round}-%`],
+        );
+        const known = new Set(logged.map(({ user }) => user));
+        expect(answered.filter((user) => !known.has(user))).toEqual([]);
+      }
+    } finally {
+      await own.close();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,220 @@
+import type { ReadPool } from '../../src/infrastructure/database/index.js';
+import {
+  RequestLogStore,
+  type RequestLogEntry,
+  type RequestLogFilter,
+  type RequestLogPosition,
+} from '../../src/modules/request-logs/index.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Entries of the client in seven days, beside as many of others. */
+const ENTRIES = 42_000;
+const PAGE = 26;
+const END = new Date('2026-01-31T12:00:00Z');
+const PERIOD = { start: new Date(END.getTime() - 7 * DAY), end: END };
+
+/** A node of `EXPLAIN (ANALYZE, FORMAT JSON)`. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Loops': number;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** What a query did. */
+interface Work {
+  readonly found: number;
+  readonly nodes: readonly string[];
+  readonly partitions: number;
+  /** Without the name of their partition. */
+  readonly indexes: readonly string[];
+  readonly rowsLookedAt: number;
+  readonly rowsPassedOver: number;
+  /** Of 8 KiB: also what was read of an index and led nowhere. */
+  readonly blocks: number;
+}
+
+let service: TestApp;
+let store: RequestLogStore;
+let client: { clientId: string; environment: 'production' };
+let plans: PlanNode[];
+let restore: () => void;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  store = service.app.get(RequestLogStore);
+  client = { clientId: service.production.clientId, environment: 'production' };
+  await fill();
+  ({ plans, restore } = explained(store));
+}, 60_000);
+afterAll(async () => {
+  restore();
+  await service.close();
+});
+beforeEach(() => {
+  plans.length = 0;
+});
+
+/** Half of the entries are calls, half webhooks; of a user, a session, a task, an event and a status each a few. */
+async function fill(): Promise<void> {
+  const { database } = service;
+  await store.rotate(new Date(PERIOD.start.getTime() - DAY), 30);
+  await store.rotate(END, 30);
+  await database.query(
+    `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
+                              session_id, task_id, external_user_id)
+     SELECT client_id, 'production', $1::timestamptz + number * interval '7 days' / $2, type, 'POST',
+            CASE type WHEN 'request' THEN '/mcp/tokens/create' END,
+            CASE type WHEN 'webhook' THEN 'https://example.com/' END,
+            CASE type WHEN 'webhook' THEN 'EVENT_' || number % 4 END,
+            CASE WHEN number % 50 < 2 THEN 500 + number % 50 ELSE 200 END, 12,
+            md5((number / 60)::text)::uuid, CASE type WHEN 'webhook' THEN number / 60 END, 'user-' || number % 3000
+       FROM generate_series(1, $2) number,
+            (VALUES ($3::uuid, 'request'), ($3, 'webhook'), (gen_random_uuid(), 'request'), (gen_random_uuid(), 'webhook'))
+              AS kind (client_id, type)`,
+    [PERIOD.start, ENTRIES / 2, client.clientId],
+  );
+  await database.query('VACUUM ANALYZE request_log');
+}
+
+/** Has every statement of the store's own explained too, as it really runs. */
+function explained(of: RequestLogStore): { plans: PlanNode[]; restore: () => void } {
+  const { reads } = of as unknown as { readonly reads: ReadPool };
+  const found: PlanNode[] = [];
+  const query = reads.query.bind(reads);
+  reads.query = (async (statement: string, values: unknown[]) => {
+    const [row] = await query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`,
+      values,
+    );
+    if (row) found.push(row['QUERY PLAN'][0].Plan);
+    return query(statement, values);
+  }) as typeof reads.query;
+  return { plans: found, restore: () => Reflect.deleteProperty(reads, 'query') };
+}
+
+function allNodes(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(allNodes)];
+}
+
+function lastWork(found: number): Work {
+  const plan = plans.at(-1);
+  const nodes = plan ? allNodes(plan).filter((node) => node['Actual Loops'] > 0) : [];
+  const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
+  const sum = (value: (node: PlanNode) => number): number =>
+    scans.reduce((total, node) => total + Math.round(value(node)), 0);
+  return {
+    found,
+    nodes: nodes.map((node) => node['Node Type']),
+    partitions: scans.length,
+    indexes: [
+      ...new Set(nodes.flatMap((node) => node['Index Name']?.replace(/request_log_\w+?_/, '') ?? [])),
+    ],
+    rowsLookedAt: sum((node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
+    rowsPassedOver: sum((node) => node['Rows Removed by Filter'] ?? 0),
+    blocks: plan ? plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] : 0,
+  };
+}
+
+async function newest(
+  filter: RequestLogFilter = {},
+  before?: RequestLogPosition,
+): Promise<{ work: Work; entries: RequestLogEntry[] }> {
+  const entries = await store.newest({ client, period: PERIOD, filter }, { before, most: PAGE });
+  return { work: lastWork(entries.length), entries };
+}
+
+/** Somewhere in the depth of the log. */
+async function positionAt(depth: number): Promise<RequestLogPosition> {
+  const [row] = await service.database.query<{ id: string; created_at: Date }>(
+    `SELECT id, created_at FROM request_log WHERE client_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT 1`,
+    [client.clientId, depth],
+  );
+  if (!row) throw new Error(`There are no ${depth} entries`);
+  return { id: Number(row.id), createdAt: row.created_at };
+}
+
+describe('How PostgreSQL finds a page of the request log', () => {
+  it('first', async () => {
+    const { work } = await newest();
+    expect(work).toMatchObject({ found: PAGE, partitions: 1, rowsLookedAt: PAGE, rowsPassedOver: 0 });
+    expect(work.indexes).toEqual(['pkey']);
+    expect(work.nodes).not.toContain('Sort');
+  });
+
+  it.each([3_000, 20_000, 35_000])('behind %i entries, as quickly as the first', async (depth) => {
+    const { work: first } = await newest();
+    const { work, entries } = await newest({}, await positionAt(depth));
+    expect(work).toMatchObject({ found: PAGE, rowsPassedOver: 0 });
+    // The last entries of a day and the first of the one before it.
+    const days = new Set(entries.map(({ createdAt }) => createdAt.toISOString().slice(0, 10)));
+    expect(work.partitions).toBe(days.size);
+    // It begins at the position, and does not come down to it from the period's end.
+    expect(work.blocks).toBeLessThanOrEqual(2 * first.blocks + 4);
+    expect(work.rowsLookedAt).toBe(PAGE);
+    expect(work.indexes).toEqual(['pkey']);
+    expect(work.nodes).not.toContain('Sort');
+  });
+
+  const RARE = { sessionId: '11111111-1111-4111-8111-111111111111', taskId: -1, externalUserId: 'nobody' };
+
+  it.each<[RequestLogFilter, string]>([
+    [{ externalUserId: 'user-7' }, 'external_user_id'],
+    [{ externalUserId: RARE.externalUserId }, 'external_user_id'],
+    [{ taskId: 17 }, 'task_id'],
+    [{ taskId: RARE.taskId }, 'task_id'],
+    [{ sessionId: RARE.sessionId }, 'session_id'],
+    [{ event: 'EVENT_2' }, 'event'],
+    [{ event: 'NO_SUCH_EVENT' }, 'event'],
+    [{ statusCode: 501 }, 'status_code'],
+    [{ statusCode: 418 }, 'status_code'],
+  ])('with %j, by an index that begins with it', async (filter, column) => {
+    const { work } = await newest(filter);
+    expect(work.rowsPassedOver).toBe(0);
+    expect(work.rowsLookedAt).toBeLessThanOrEqual(PAGE);
+    expect(work.nodes).not.toContain('Seq Scan');
+    // A handful may be sorted, a page of many must not be.
+    if (work.found === PAGE) expect(work.nodes).not.toContain('Sort');
+    for (const index of work.indexes) expect(index).toContain(`environment_${column.slice(0, 9)}`);
+  });
+
+  it.each<RequestLogFilter>([{ type: 'webhook' }, { type: 'request' }, { statusCode: 200 }])(
+    'with %j, by looking at a few others too',
+    async (filter) => {
+      const { work } = await newest(filter);
+      expect(work).toMatchObject({ found: PAGE, indexes: ['pkey'] });
+      expect(work.rowsPassedOver).toBeLessThanOrEqual(2 * PAGE);
+    },
+  );
+
+  it.each<RequestLogFilter>([
+    { externalUserId: 'user-7', event: 'EVENT_3' },
+    { event: 'EVENT_1', statusCode: 500 },
+    { sessionId: RARE.sessionId, type: 'webhook' },
+    { statusCode: 501, type: 'request' },
+  ])('with both of %j, by the rarer one', async (filter) => {
+    const { work } = await newest(filter);
+    // Two in fifty have such a status, one in 3,000 is of the user.
+    expect(work.rowsLookedAt).toBeLessThanOrEqual((ENTRIES * 2) / 50);
+    expect(work.nodes).not.toContain('Seq Scan');
+  });
+
+  it('of one entry by its id', async () => {
+    const { id } = await positionAt(20_000);
+    expect(await store.find([client], id)).toMatchObject({ id });
+    const plan = plans.at(-1);
+    const scans = plan ? allNodes(plan).filter((node) => node['Node Type'] === 'Bitmap Heap Scan') : [];
+    // Every partition is asked, by an index that says at once that it is not there.
+    expect(scans.filter((node) => node['Actual Rows'] > 0)).toHaveLength(1);
+    // But for those that are empty.
+    const passed = plan ? allNodes(plan).map((node) => node['Rows Removed by Filter'] ?? 0) : [];
+    expect(Math.max(...passed)).toBe(0);
+  });
+});

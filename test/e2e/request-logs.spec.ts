@@ -1,0 +1,575 @@
+import fc from 'fast-check';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { moveClock, stopClock } from '../support/clock.js';
+import { accessToken } from '../support/device-flow.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
+import { CREATE_MCP_TOKEN, NOBODY } from '../support/operations.js';
+import {
+  fillRequestLog,
+  loggedAttempt,
+  loggedCall,
+  type EntryChange,
+} from '../support/request-log-entries.js';
+import {
+  error,
+  invalidField,
+  startTestApp,
+  type Answer,
+  type CallOptions,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = new Date('2026-01-31T12:00:00.500Z');
+const SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const INVALID_CURSOR = error(
+  'INVALID_REQUEST',
+  'INVALID_CURSOR_FORMAT',
+  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
+);
+const NOT_FOUND = error(
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_NOT_FOUND',
+  'There is no request log entry with this id.',
+);
+const MISMATCH = error(
+  'INVALID_REQUEST',
+  'ENVIRONMENT_MISMATCH',
+  'The environment must be that of the access token.',
+);
+const TIMEOUT = error(
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+);
+
+interface Entry {
+  readonly id: number;
+  readonly datetime: string;
+  readonly external_user_id: string | null;
+}
+interface Page {
+  readonly data: readonly Entry[];
+  readonly next_cursor: string | null;
+  readonly limit: number;
+}
+type Query = Readonly<Record<string, string>>;
+
+let service: TestApp;
+let member: Login;
+let stranger: { production: IssuedCredentials; token: string };
+/** Of the member, for production. */
+let token: string;
+let developmentToken: string;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    TRUSTED_PROXY_HOPS: '1',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
+  });
+  member = await service.login('member');
+  token = await accessToken(service, member, service.production, 'request_logs:read');
+  developmentToken = await accessToken(service, member, service.development);
+  const { id, production } = await service.anotherOrganization();
+  const strangerToken = await accessToken(service, await service.login('owner', id), production);
+  stranger = { production, token: strangerToken };
+});
+afterAll(() => service.close());
+beforeEach(() => service.database.query('DELETE FROM request_log'));
+
+const list = (query: Query = {}, as: CallOptions = { token }): Promise<Answer<Page>> =>
+  service.call<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, as);
+const get = (id: number | string, as: CallOptions = { token }): Promise<Answer> =>
+  service.call(`/request-logs/${id}`, as);
+const calls = (...changes: EntryChange[]): Promise<void> =>
+  fillRequestLog(
+    service,
+    changes.map((change) => loggedCall(service.production, change)),
+  );
+const before = (milliseconds: number, end = NOW): Date => new Date(end.getTime() - milliseconds);
+const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
+
+/** Calls whose users are named for their number, the last of them the newest. */
+async function numbered(count: number): Promise<string[]> {
+  await calls(
+    ...Array.from({ length: count }, (_, index) => ({
+      createdAt: before(HOUR - Math.floor(index / 3)),
+      externalUserId: `user ${index}`,
+    })),
+  );
+  return Array.from({ length: count }, (_, index) => `user ${count - 1 - index}`);
+}
+
+async function at<T>(time: Date, work: () => Promise<T>): Promise<T> {
+  const restore = stopClock(service, time);
+  try {
+    return await work();
+  } finally {
+    restore();
+  }
+}
+
+describe('Operation 3: list request logs', () => {
+  it('shows API calls and attempts to deliver webhooks as one list', async () => {
+    const { status } = await service.call(CREATE_MCP_TOKEN.path, {
+      body: { external_user_id: 'user-8' },
+      as: service.production,
+    });
+    expect(status).toBe(200);
+    const earlier = before(1_000, new Date());
+    await fillRequestLog(service, [loggedAttempt(service.production, { createdAt: earlier })]);
+    const { status: listed, body } = await list();
+    expect(listed).toBe(200);
+    expect(body).toEqual({
+      data: [
+        {
+          id: expect.any(Number),
+          type: 'request',
+          datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          method: 'POST',
+          path: '/mcp/tokens/create',
+          url: null,
+          event: null,
+          status_code: 200,
+          latency_ms: expect.any(Number),
+          session_id: null,
+          task_id: null,
+          external_user_id: 'user-8',
+        },
+        {
+          id: expect.any(Number),
+          type: 'webhook',
+          datetime: earlier.toISOString(),
+          method: 'POST',
+          path: null,
+          url: 'https://hooks.example.com/merchants?token=***',
+          event: 'CARD_UPDATED',
+          status_code: 503,
+          latency_ms: 84,
+          session_id: SESSION,
+          task_id: 25_605,
+          external_user_id: 'user-1',
+        },
+      ],
+      next_cursor: null,
+      limit: 25,
+    });
+  });
+
+  it('goes from page to page without gap or repeat, of whatever size', async () => {
+    const expected = await numbered(60);
+    await at(NOW, async () => {
+      const sizes = ['25', '7', '50', '1', '3'];
+      const users: (string | null)[] = [];
+      let cursor: string | null = null;
+      do {
+        const limit = sizes.shift() ?? '50';
+        const { status, body }: Answer<Page> = await list({ limit, ...(cursor === null ? {} : { cursor }) });
+        expect([status, body.limit]).toEqual([200, Number(limit)]);
+        users.push(...body.data.map(({ external_user_id }) => external_user_id));
+        cursor = body.next_cursor;
+        // What is written meanwhile comes before the first page.
+        await calls({ createdAt: NOW, externalUserId: 'late' });
+      } while (cursor !== null);
+      expect(users).toEqual(expected);
+    });
+  });
+
+  it('has a next page only where there is one', async () => {
+    await numbered(25);
+    await at(NOW, async () => {
+      expect((await list()).body.next_cursor).toBeNull();
+      expect((await list({ limit: '24' })).body.next_cursor).not.toBeNull();
+      expect((await list({ limit: '50' })).body.data).toHaveLength(25);
+    });
+  });
+
+  it('is empty where nothing was logged', async () => {
+    expect((await list()).body).toEqual({ data: [], next_cursor: null, limit: 25 });
+  });
+
+  it('is for logins too, which see both environments', async () => {
+    await numbered(2);
+    await fillRequestLog(service, [
+      loggedCall(service.development, { createdAt: before(HOUR), externalUserId: 'developer' }),
+    ]);
+    await at(NOW, async () => {
+      const users = async (environment: string, as: CallOptions): Promise<unknown> =>
+        (await list({ environment }, as)).body.data.map(({ external_user_id }) => external_user_id);
+      expect(await users('production', { login: member })).toEqual(['user 1', 'user 0']);
+      expect(await users('development', { login: member })).toEqual(['developer']);
+      expect(await users('development', { token: developmentToken })).toEqual(['developer']);
+    });
+  });
+
+  it('shows nothing of another organization', async () => {
+    await numbered(3);
+    await fillRequestLog(service, [loggedCall(stranger.production, { createdAt: before(HOUR) })]);
+    await at(NOW, async () => {
+      expect((await list()).body.data).toHaveLength(3);
+      expect((await list({}, { token: stranger.token })).body.data).toHaveLength(1);
+    });
+  });
+
+  it('needs the token of the environment', async () => {
+    for (const query of [{}, { cursor: 'x' }] as Query[]) {
+      const { status, body } = await list({ environment: 'development', ...query });
+      expect([status, body]).toEqual([403, MISMATCH]);
+    }
+    const { status, body } = await list({}, { token: developmentToken });
+    expect([status, body]).toEqual([403, MISMATCH]);
+  });
+
+  it('gives a query up that takes too long', async () => {
+    await numbered(1);
+    await whileLogIsLocked(service.database, async () => {
+      const { status, body } = await list();
+      expect([status, body]).toEqual([504, TIMEOUT]);
+      const one = await get(1);
+      expect([one.status, one.body]).toEqual([504, TIMEOUT]);
+    });
+    expect((await list()).status).toBe(200);
+  });
+});
+
+describe('Filters of operation 3', () => {
+  const OTHER_SESSION = NOBODY;
+
+  beforeEach(async () => {
+    const { production } = service;
+    await fillRequestLog(service, [
+      loggedCall(production, { createdAt: before(9), externalUserId: 'a' }),
+      loggedCall(production, { createdAt: before(8), externalUserId: 'b', statusCode: 404 }),
+      loggedCall(production, { createdAt: before(7), sessionId: SESSION, externalUserId: 'c' }),
+      loggedAttempt(production, { createdAt: before(6), externalUserId: 'd', event: 'AUTHENTICATED' }),
+      loggedAttempt(production, { createdAt: before(5), externalUserId: 'e', statusCode: 200, taskId: 7 }),
+      loggedAttempt(production, { createdAt: before(4), externalUserId: 'f', sessionId: OTHER_SESSION }),
+      loggedAttempt(production, { createdAt: before(3), externalUserId: 'ä b&c', statusCode: 0 }),
+    ]);
+  });
+
+  it.each<[Query, string[]]>([
+    [{}, ['ä b&c', 'f', 'e', 'd', 'c', 'b', 'a']],
+    [{ type: 'request' }, ['c', 'b', 'a']],
+    [{ type: 'webhook' }, ['ä b&c', 'f', 'e', 'd']],
+    [{ session_id: SESSION }, ['ä b&c', 'e', 'd', 'c']],
+    [{ session_id: SESSION.toUpperCase() }, ['ä b&c', 'e', 'd', 'c']],
+    [{ session_id: OTHER_SESSION }, ['f']],
+    [{ session_id: '11111111-1111-4111-8111-111111111111' }, []],
+    [{ task_id: '7' }, ['e']],
+    [{ task_id: '007' }, ['e']],
+    [{ task_id: '25605' }, ['ä b&c', 'f', 'd']],
+    [{ task_id: '-1' }, []],
+    [{ external_user_id: 'a' }, ['a']],
+    [{ external_user_id: 'A' }, []],
+    [{ external_user_id: 'ä b&c' }, ['ä b&c']],
+    [{ event: 'AUTHENTICATED' }, ['d']],
+    [{ event: 'authenticated' }, []],
+    [{ event: 'NO_SUCH_EVENT' }, []],
+    [{ event: 'AUTHENTICATED', type: 'request' }, []],
+    [{ event: 'AUTHENTICATED', type: 'webhook' }, ['d']],
+    [{ status_code: '200' }, ['e', 'c', 'a']],
+    [{ status_code: '404' }, ['b']],
+    [{ status_code: '503' }, ['f', 'd']],
+    [{ status_code: '503', type: 'request' }, []],
+    [{ session_id: SESSION, status_code: '200' }, ['e', 'c']],
+    [
+      { session_id: SESSION, task_id: '7', type: 'webhook', external_user_id: 'e', status_code: '200' },
+      ['e'],
+    ],
+    [
+      { type: '', session_id: ' ', task_id: '', event: '', status_code: '', limit: '', cursor: '' },
+      ['ä b&c', 'f', 'e', 'd', 'c', 'b', 'a'],
+    ],
+  ])('%j', async (query, users) => {
+    await at(NOW, async () => {
+      const { status, body } = await list(query);
+      expect(status).toBe(200);
+      expect(body.data.map(({ external_user_id }) => external_user_id)).toEqual(users);
+    });
+  });
+
+  it.each<[string, string]>([
+    ['', 'The environment field is required.'],
+    ['environment=', 'The environment field is required.'],
+    ['environment=staging', 'The selected environment is invalid.'],
+    ['environment=production&type=call', 'The selected type is invalid.'],
+    ['environment=production&session_id=session-1', 'The session id field must be a UUID.'],
+    ['environment=production&task_id=one', 'The task id field must be an integer.'],
+    ['environment=production&task_id=1.0', 'The task id field must be an integer.'],
+    ['environment=production&task_id=1e3', 'The task id field must be an integer.'],
+    ['environment=production&task_id=9007199254740992', 'The task id field must be an integer.'],
+    [
+      `environment=production&external_user_id=${'x'.repeat(257)}`,
+      'The external user id field must not be greater than 256 characters.',
+    ],
+    [
+      'environment=production&external_user_id=%00',
+      'The external user id field must not contain null characters or unpaired surrogates.',
+    ],
+    [
+      `environment=production&event=${'x'.repeat(101)}`,
+      'The event field must not be greater than 100 characters.',
+    ],
+    ['environment=production&status_code=99', 'The status code field must be at least 100.'],
+    ['environment=production&status_code=600', 'The status code field must not be greater than 599.'],
+    ['environment=production&status_code=2xx', 'The status code field must be an integer.'],
+    ['environment=production&limit=0', 'The limit field must be at least 1.'],
+    ['environment=production&limit=51', 'The limit field must not be greater than 50.'],
+    ['environment=production&limit=-0x1', 'The limit field must be an integer.'],
+    ['environment=production&page=2', 'The query parameter page is not known.'],
+    ['environment=production&type=request&type=webhook', 'The query parameter type is given twice.'],
+    [
+      'environment=production&start=yesterday&type=call',
+      'The start field must be a date and time such as 2026-01-31T08:15:30Z.',
+    ],
+    [
+      'environment=production&end=2026-02-31T00:00:00Z',
+      'The end field must be a date and time such as 2026-01-31T08:15:30Z.',
+    ],
+    [
+      'environment=production&start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z&type=call',
+      'The start field must not be after the end field.',
+    ],
+    [
+      'environment=production&start=2026-01-01T00:00:00Z&end=2026-01-08T00:00:01Z',
+      'The start field must be at most 7 days before the end field.',
+    ],
+    [
+      'environment=production&start=2026-01-01T00:00:00Z',
+      'The start field must be at most 7 days before the end field.',
+    ],
+    ['environment=production&start=2099-01-01T00:00:00Z', 'The start field must not be after the end field.'],
+  ])('refuse %s', async (query, message) => {
+    const { status, body } = await service.call(`/request-logs?${query}`, { token });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+});
+
+describe('The period of operation 3', () => {
+  const ages = [0, 500, DAY - 500, DAY, DAY + 1, DAY + 500, 7 * DAY, 7 * DAY + 1];
+
+  beforeEach(() => calls(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))));
+
+  it.each<[Query, number[]]>([
+    [{}, [0, 500, DAY - 500, DAY]],
+    [{ end: seconds(NOW) }, [500, DAY - 500, DAY, DAY + 1, DAY + 500]],
+    [{ start: seconds(before(DAY)) }, [0, 500, DAY - 500, DAY, DAY + 1, DAY + 500]],
+    [{ start: before(7 * DAY).toISOString() }, ages.slice(0, 7)],
+    [{ start: seconds(before(7 * DAY)), end: seconds(NOW) }, ages.slice(1, 8)],
+    [{ start: before(500).toISOString(), end: before(500).toISOString() }, [500]],
+    [{ end: '2099-01-01T00:00:00Z' }, []],
+    [{ start: seconds(NOW), end: '2026-02-03T00:00:00Z' }, [0, 500]],
+    [{ end: '0001-01-01T00:00:00Z' }, []],
+  ])('of %j', async (query, expected) => {
+    await at(NOW, async () => {
+      const { status, body } = await list(query);
+      expect(status).toBe(200);
+      expect(body.data.map(({ external_user_id }) => Number(external_user_id))).toEqual(expected);
+    });
+  });
+
+  it('stays that of the first page, however long the walk takes', async () => {
+    const walked = await at(NOW, () => list({ limit: '2' }));
+    const { body } = await at(before(-5 * DAY), () =>
+      list({ limit: '50', cursor: walked.body.next_cursor ?? '' }),
+    );
+    expect(body.data.map(({ external_user_id }) => Number(external_user_id))).toEqual([DAY - 500, DAY]);
+    const withStart = { start: seconds(before(6 * DAY)) };
+    const first = await at(NOW, () => list({ ...withStart, limit: '5' }));
+    const next = await at(before(-5 * DAY), () =>
+      list({ ...withStart, cursor: first.body.next_cursor ?? '' }),
+    );
+    expect(next.body.data.map(({ external_user_id }) => Number(external_user_id))).toEqual([DAY + 500]);
+  });
+});
+
+describe('Cursors of operation 3', () => {
+  const BOUNDS = { start: '2026-01-31T00:00:00Z', end: '2026-01-31T23:00:00Z' };
+  const ALL = {
+    ...BOUNDS,
+    type: 'request',
+    session_id: SESSION,
+    task_id: '7',
+    external_user_id: 'user',
+    event: 'CARD_UPDATED',
+    status_code: '200',
+  };
+  let cursor: string;
+  let bounded: string;
+  let restore: () => void;
+
+  beforeEach(async () => {
+    await numbered(30);
+    restore = stopClock(service, NOW);
+    cursor = (await list()).body.next_cursor ?? '';
+    bounded = (await list(BOUNDS)).body.next_cursor ?? '';
+  });
+  afterEach(() => restore());
+
+  const expectRefused = async (query: Query, as?: CallOptions): Promise<void> => {
+    const { status, body } = await list(query, as);
+    expect([query, status, body]).toEqual([query, 400, INVALID_CURSOR]);
+  };
+
+  it('belong to the parameters that they were given for', async () => {
+    expect((await list({ cursor })).body.data).toHaveLength(5);
+    expect((await list({ ...BOUNDS, cursor: bounded })).body.data).toHaveLength(5);
+    const spelled = { start: '2026-01-31T00:00:00.000Z', end: BOUNDS.end };
+    expect((await list({ ...spelled, cursor: bounded })).body.data).toHaveLength(5);
+    await expectRefused({ cursor: bounded });
+    await expectRefused({ start: BOUNDS.start, cursor: bounded });
+    await expectRefused({ end: BOUNDS.end, cursor: bounded });
+    await expectRefused({ ...BOUNDS, cursor });
+    await expectRefused({ ...BOUNDS, end: '2026-01-31T22:59:59Z', cursor: bounded });
+    for (const [name, value] of Object.entries(ALL)) {
+      if (name in BOUNDS) continue;
+      await expectRefused({ [name]: value, cursor });
+    }
+  });
+
+  it('of every filter belong to that filter', async () => {
+    const entries = Array.from({ length: 3 }, () =>
+      loggedAttempt(service.production, { createdAt: before(HOUR), statusCode: 500 }),
+    );
+    await fillRequestLog(service, entries);
+    const filters: Query[] = [
+      { type: 'webhook' },
+      { session_id: SESSION },
+      { task_id: '25605' },
+      { external_user_id: 'user-1' },
+      { event: 'CARD_UPDATED' },
+      { status_code: '500' },
+    ];
+    const cursors: string[] = [];
+    for (const filter of filters)
+      cursors.push((await list({ ...filter, limit: '1' })).body.next_cursor ?? '');
+    for (const [index, filter] of filters.entries()) {
+      for (const [other, each] of cursors.entries()) {
+        if (index === other) expect((await list({ ...filter, cursor: each })).body.data).toHaveLength(2);
+        else await expectRefused({ ...filter, cursor: each });
+      }
+    }
+  });
+
+  it('belong to the client and the environment', async () => {
+    const others: CallOptions[] = [{ token: stranger.token }];
+    for (const as of others) await expectRefused({ cursor }, as);
+    await expectRefused({ environment: 'development', cursor }, { token: developmentToken });
+    await expectRefused({ environment: 'development', cursor }, { login: member });
+    // The same client by another way.
+    expect((await list({ cursor }, { login: member })).body.data).toHaveLength(5);
+    const { body } = await service.call<Page>('/audit_logs', { as: service.production });
+    if (body.next_cursor) await expectRefused({ cursor: body.next_cursor });
+  });
+
+  it('are refused cut off, changed in any bit, or made up', async () => {
+    for (let length = 1; length < cursor.length; length += 1)
+      await expectRefused({ cursor: cursor.slice(0, length) });
+    const bytes = Buffer.from(cursor, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      await expectRefused({ cursor: flipped.toString('base64url') });
+    }
+    const anything = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
+      fc.base64String({ minLength: 4, maxLength: 600 }),
+      fc
+        .uint8Array({ minLength: 1, maxLength: 200 })
+        .map((array) => Buffer.from(array).toString('base64url')),
+      fc.tuple(fc.nat(200), fc.string({ minLength: 1, maxLength: 3 })).map(([place, text]) => {
+        const from = place % cursor.length;
+        return `${cursor.slice(0, from)}${text}${cursor.slice(from)}`;
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (text) => {
+        // A blank one is none.
+        fc.pre(text !== cursor && text.trim() !== '');
+        await expectRefused({ cursor: text });
+      }),
+      { numRuns: 200 },
+    );
+    await expectRefused({ cursor: 'A'.repeat(10_000) });
+  });
+});
+
+describe('Get a request log entry', () => {
+  async function added(entries: Parameters<typeof fillRequestLog>[1]): Promise<number[]> {
+    await fillRequestLog(service, entries);
+    const rows = await service.database.query<{ id: string }>('SELECT id FROM request_log ORDER BY id');
+    return rows.map(({ id }) => Number(id));
+  }
+
+  it('shows the entry, and of a webhook how the attempt went', async () => {
+    const attempt = loggedAttempt(service.production, { createdAt: before(HOUR) });
+    const [call = 0, delivery = 0] = await added([
+      loggedCall(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
+      attempt,
+    ]);
+    const { body: page } = await at(NOW, () => list());
+    expect((await get(call)).body).toEqual({ ...page.data[1], delivery: null });
+    expect((await get(delivery)).body).toEqual({
+      ...page.data[0],
+      delivery: {
+        webhook_endpoint_id: attempt.attempt?.endpointId,
+        event_id: attempt.attempt?.eventId,
+        attempt: 2,
+        reason: 'NON_200',
+        dns_ms: 1,
+        connect_ms: 11,
+        tls_ms: null,
+        first_byte_ms: 48,
+      },
+    });
+  });
+
+  it('finds none of another organization, nor by token of the other environment', async () => {
+    const { production, development } = service;
+    const [own = 0, developed = 0, foreign = 0] = await added([
+      loggedCall(production, { createdAt: before(HOUR) }),
+      loggedCall(development, { createdAt: before(HOUR) }),
+      loggedCall(stranger.production, { createdAt: before(HOUR) }),
+    ]);
+    const statuses = async (as: CallOptions): Promise<number[]> => {
+      const answers = await Promise.all([own, developed, foreign].map((id) => get(id, as)));
+      for (const { status, body } of answers) if (status !== 200) expect(body).toEqual(NOT_FOUND);
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses({ token })).toEqual([200, 404, 404]);
+    expect(await statuses({ token: developmentToken })).toEqual([404, 200, 404]);
+    expect(await statuses({ login: member })).toEqual([200, 200, 404]);
+    expect(await statuses({ token: stranger.token })).toEqual([404, 404, 200]);
+  });
+
+  it.each(['0', '-1', '1.5', '1e3', '0x1', 'first', '%20', '%00', '9'.repeat(16), '9'.repeat(30), NOBODY])(
+    'knows no %s',
+    async (id) => {
+      const { status, body } = await get(id);
+      expect([status, body]).toEqual([404, NOT_FOUND]);
+    },
+  );
+
+  it('lets nobody look without the scope', async () => {
+    const other = await accessToken(service, member, service.production, 'webhook_endpoints:read');
+    for (const answer of [await list({}, { token: other }), await get(1, { token: other })]) {
+      expect(answer.status).toBe(403);
+      expect(answer.body).toMatchObject({ error_code: 'INSUFFICIENT_SCOPE' });
+    }
+  });
+});
+
+describe('An expired token', () => {
+  it('reads no log', async () => {
+    const restore = moveClock(service, 16 * 60_000);
+    try {
+      expect((await list()).status).toBe(401);
+    } finally {
+      restore();
+    }
+  });
+});

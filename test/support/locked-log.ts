@@ -1,0 +1,15 @@
+import pg from 'pg';
+import type { TestDatabase } from './database.js';
+
+/** Lets nobody else near the request log until the work is done. */
+export async function whileLogIsLocked(database: TestDatabase, work: () => Promise<void>): Promise<void> {
+  const connection = new pg.Client({ connectionString: database.url });
+  await connection.connect();
+  try {
+    await connection.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
+    await work();
+    await connection.query('COMMIT');
+  } finally {
+    await connection.end();
+  }
+}
