@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 
 /** Sends the same request over and over. Answers requests/s and latencies in milliseconds. */
-async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
+export async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
   const result = await autocannon({ url, method, headers, body, connections, duration: seconds });
   const failures = result.non2xx + result.errors + result.timeouts;
   if (failures > 0) throw new Error(`${failures} of ${result.requests.total} requests to ${url} failed`);

@@ -46,7 +46,7 @@ async function fillDay(client, { from, to, count, bigClientId, seed }) {
               || (lot >> 9) % 3 || '?token=***' END,
             CASE WHEN type = 'webhook' THEN event END,
             status, 3 + (lot >> 11) % 400,
-            CASE WHEN in_session THEN md5('session' || number / 600)::uuid END,
+            CASE WHEN in_session THEN overlay(overlay(md5('session' || number / 600) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid END,
             CASE WHEN in_session AND type = 'webhook' THEN number / 600 END,
             'user-' || ((lot >> 13) % 30000 * ((lot >> 29) % 30000)) / 30000,
             CASE WHEN type = 'webhook' THEN md5(client_id::text || (lot >> 9) % 3)::uuid END,

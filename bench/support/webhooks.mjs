@@ -17,10 +17,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
   const { databaseUrl, credentials, dataDirectory } = service;
   await service.stop();
   const settings = {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDirectory,
-    SECRET_PEPPER: readFileSync(join(dataDirectory, 'secret-pepper'), 'utf8').trim(),
-    KEY_ENCRYPTION_KEY: readFileSync(join(dataDirectory, 'key-encryption-key'), 'utf8').trim(),
+    ...service.settings,
     WEBHOOK_TARGETS: 'any',
     LOG_LEVEL: 'error',
     ...environment,

@@ -44,6 +44,13 @@ export async function openWorkbench() {
         credentials,
         databaseUrl: server.url,
         dataDirectory: directory,
+        /** With which another process, or this one, stands on the same data. */
+        settings: {
+          DATABASE_URL: server.url,
+          DATA_DIR: directory,
+          SECRET_PEPPER: readFileSync(join(directory, 'secret-pepper'), 'utf8').trim(),
+          KEY_ENCRYPTION_KEY: readFileSync(join(directory, 'key-encryption-key'), 'utf8').trim(),
+        },
       };
     },
     async program(file, environment) {

@@ -10,7 +10,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 
-/** An organization has one client in each environment. */
+/** An organization has one client in each environment; an access token was issued for one of them. */
 @Injectable()
 export class OrganizationCallerClients extends CallerClients {
   constructor(private readonly clients: ApiClientDirectory) {
@@ -19,16 +19,18 @@ export class OrganizationCallerClients extends CallerClients {
 
   async in(caller: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient> {
     requireEnvironment(caller, environment);
-    const client = await this.clients.ofOrganization(caller.organizationId, environment);
+    const { organizationId, credential } = caller;
+    if (credential.kind === 'token') return credential;
+    const client = await this.clients.ofOrganization(organizationId, environment);
     // On the host of the other environment this one does not exist.
     if (!client) throw INVALID_FIELD.error(ENVIRONMENT_UNKNOWN_HERE);
     return client;
   }
 
   async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {
-    const environments = credential.kind === 'token' ? [credential.environment] : ENVIRONMENTS;
+    if (credential.kind === 'token') return [credential];
     const clients = await Promise.all(
-      environments.map((environment) => this.clients.ofOrganization(organizationId, environment)),
+      ENVIRONMENTS.map((environment) => this.clients.ofOrganization(organizationId, environment)),
     );
     return clients.filter((client) => client !== undefined);
   }

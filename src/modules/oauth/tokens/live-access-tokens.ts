@@ -36,10 +36,11 @@ export class LiveAccessTokens extends AccessTokenVerifier {
   async find(token: string): Promise<LiveAccessToken | undefined> {
     const claims = await this.tokens.read(token);
     if (!claims || !this.isServedHere(claims)) return undefined;
-    if (await this.revoked.has(claims.jti)) return undefined;
-    const user = await this.users.principal(claims.sub);
-    if (!user || user.organizationId !== claims.org) return undefined;
-    return { claims, user };
+    const [isRevoked, user] = await Promise.all([
+      this.revoked.has(claims.jti),
+      this.users.principal(claims.sub),
+    ]);
+    return isRevoked || user?.organizationId !== claims.org ? undefined : { claims, user };
   }
 
   override async verify(token: string): Promise<DashboardIdentity | undefined> {

@@ -1,0 +1,51 @@
+/** What a person and a device do to get an access token: the pages and the device flow, over HTTP. */
+export async function accessToken({ baseUrl, credentials }, environment, scope) {
+  const { client_id } = credentials[environment];
+  const browser = openBrowser(baseUrl);
+  await browser.visit('/login');
+  await browser.send('/login', credentials.dashboard);
+  const flow = await form(baseUrl, '/oauth/device/code', { client_id, scope });
+  await browser.visit('/device');
+  const { location } = await browser.send('/device', { user_code: flow.user_code });
+  await browser.visit(location);
+  const request = new URL(location, baseUrl).searchParams.get('request');
+  await browser.send('/device/confirm', { request, decision: 'approve' });
+  const { access_token } = await form(baseUrl, '/oauth/token', {
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    client_id,
+    device_code: flow.device_code,
+  });
+  return access_token;
+}
+
+async function form(baseUrl, path, fields) {
+  const response = await fetch(`${baseUrl}${path}`, { method: 'POST', body: new URLSearchParams(fields) });
+  const body = await response.json();
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Keeps cookies, and sends the forms of the page that it is on. */
+function openBrowser(baseUrl) {
+  const cookies = new Map();
+  let formToken = '';
+  const go = async (path, init) => {
+    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+    const response = await fetch(new URL(path, baseUrl), {
+      redirect: 'manual',
+      headers: { cookie },
+      ...init,
+    });
+    for (const each of response.headers.getSetCookie()) {
+      const [name, value] = each.split(';')[0].split(/=(.*)/s);
+      cookies.set(name, value);
+    }
+    formToken = /name="form_token" value="([^"]+)"/.exec(await response.text())?.[1] ?? formToken;
+    return { location: response.headers.get('location') };
+  };
+  return {
+    visit: (path) => go(path, {}),
+    send: (path, fields) =>
+      go(path, { method: 'POST', body: new URLSearchParams({ form_token: formToken, ...fields }) }),
+  };
+}
