@@ -9,6 +9,7 @@ import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Notifications } from './notifications.js';
+import { ProcessCount } from './process-count.js';
 import { Transaction } from './transaction.js';
 
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
@@ -43,7 +44,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [Transaction, Leadership, Notifications, DailyPartitions],
-  exports: [Transaction, Leadership, Notifications, DailyPartitions],
+  providers: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions],
+  exports: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions],
 })
 export class DatabaseModule {}
