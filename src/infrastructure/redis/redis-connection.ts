@@ -34,7 +34,7 @@ export class RedisConnection {
   private constructor(private readonly client: Server | Cluster) {
     this.lost = new Promise((resolve) => (this.tellLost = resolve));
     client.on('error', (error: Error) => this.lose(error));
-    client.on('close', () => this.lose(new Error('the connection was closed')));
+    client.on('close', () => this.lose(closed()));
     this.heartbeat = setInterval(() => void this.inTime(this.ping()).catch(() => undefined), HEARTBEAT_EVERY);
     this.heartbeat.unref();
   }
@@ -101,7 +101,8 @@ export class RedisConnection {
     try {
       return await answer;
     } catch (error) {
-      this.lose(error as Error);
+      // What the client says of a connection that is going is of no use to anybody.
+      this.lose((error as Error).name === 'ReplyError' ? (error as Error) : closed());
       throw error;
     } finally {
       isWaiting = false;
@@ -130,6 +131,8 @@ export class RedisConnection {
     return command;
   }
 }
+
+const closed = (): Error => new Error('the connection was closed');
 
 function clientOf(configuration: RedisConfiguration): Server | Cluster {
   const { addresses, credentials, database, tls, isCluster } = configuration;
