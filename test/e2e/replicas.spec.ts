@@ -241,14 +241,23 @@ describeWithRedis('Limits over several processes', () => {
     expect(nodes.flatMap((node) => node.counts()).toSorted()).toEqual([10, 10, 10, 10, expect.any(Number)]);
     expect(lines()).toEqual([]);
 
+    // Of one that was taken for a single Redis.
+    const node = nodes.find((each) => each.ask('GET', 'merchant-connectivity:probe').startsWith('MOVED'));
+    await start({ REDIS_URL: node?.url ?? '' });
+    expect(lines()).toEqual([expect.objectContaining(AWAY('it is a Redis Cluster: name several'))]);
+    await started.pop()?.close();
+
     nodes[1]?.hang();
     for (const { development } of strangers) {
       const [{ status }, milliseconds] = await timed(() => call(second, development));
       expect(status).toBe(200);
       expect(milliseconds).toBeLessThan(BOUND);
     }
+    await pause(2_500);
+    expect(lines().slice(1)).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('no answer'))));
     nodes[1]?.goOn();
     await eventually('both are connected', () => [first, second].every(isConnected));
+    expect(countOf(await rivals([first, second], 10), 429)).toBe(10);
   });
 });
 

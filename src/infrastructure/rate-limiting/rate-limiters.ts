@@ -19,9 +19,9 @@ export interface RequestRate {
  * flood costs it nothing.
  *
  * While Redis is away each process counts for itself, from zero. When it is back its counts go on from where
- * they were, if their windows have not ended meanwhile, and those in memory are forgotten at their windows' end.
- * So nobody is ever refused for what another process counted twice, and whoever calls while Redis goes or
- * comes gets the limit once more at most from each process.
+ * they were, if their windows have not ended meanwhile, and those in memory are looked at no more. So around
+ * both moments a caller may have the limit once more from each process. A call whose answer was lost may be
+ * counted in both places, and is never counted twice in one.
  */
 @Injectable()
 export class RateLimiters {
