@@ -241,12 +241,6 @@ describeWithRedis('Limits over several processes', () => {
     expect(nodes.flatMap((node) => node.counts()).toSorted()).toEqual([10, 10, 10, 10, expect.any(Number)]);
     expect(lines()).toEqual([]);
 
-    // Of one that was taken for a single Redis.
-    const node = nodes.find((each) => each.ask('GET', 'merchant-connectivity:probe').startsWith('MOVED'));
-    await start({ REDIS_URL: node?.url ?? '' });
-    expect(lines()).toEqual([expect.objectContaining(AWAY('it is a Redis Cluster: name several'))]);
-    await started.pop()?.close();
-
     nodes[1]?.hang();
     for (const { development } of strangers) {
       const [{ status }, milliseconds] = await timed(() => call(second, development));
@@ -254,10 +248,18 @@ describeWithRedis('Limits over several processes', () => {
       expect(milliseconds).toBeLessThan(BOUND);
     }
     await pause(2_500);
-    expect(lines().slice(1)).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('no answer'))));
+    expect(lines()).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('no answer'))));
     nodes[1]?.goOn();
     await eventually('both are connected', () => [first, second].every(isConnected));
     expect(countOf(await rivals([first, second], 10), 429)).toBe(10);
+  });
+
+  it('need more than one address of a Redis Cluster, as the log says', async () => {
+    const lines = listen('Redis');
+    const nodes = await RedisServer.startCluster();
+    const other = nodes.find((node) => node.ask('GET', 'merchant-connectivity:probe').startsWith('MOVED'));
+    expect(isConnected(await start({ REDIS_URL: other?.url ?? '' }))).toBe(false);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('it is a Redis Cluster: name several'))]);
   });
 });
 

@@ -99,7 +99,10 @@ export class RedisServer {
   ask(...words: string[]): string {
     const { password, tls } = this.options;
     return command([
-      ...['-h', '127.0.0.1', '-p', String(this.port)],
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
       ...(password ? ['-a', password, '--no-auth-warning'] : []),
       ...(tls ? ['--tls', '--insecure'] : []),
       ...words,
