@@ -14,6 +14,7 @@ import { MailModule } from './infrastructure/mail/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
+import { RedisModule } from './infrastructure/redis/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { AllowlistedDomainOperationsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientOperationsModule, ApiClientsModule } from './modules/api-clients/index.js';
@@ -46,6 +47,7 @@ const INFRASTRUCTURE = [
   DatabaseModule,
   CryptoModule,
   PagingModule,
+  RedisModule,
   RateLimitingModule,
   MailModule,
   HttpClientModule,

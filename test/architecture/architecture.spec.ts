@@ -4,6 +4,7 @@ import {
   strayEnvironment,
   strayHttpClients,
   strayHttpExceptions,
+  strayRedisClients,
   straySql,
   strayTypeOrm,
   strayUrlChecks,
@@ -296,6 +297,16 @@ describe('Confinement', () => {
       'src/modules/careers/b.ts': `import { page } from 'pages';`,
     },
     'src/modules/careers/a.repository.ts imports pg: speak to the database through the Transaction',
+  ]);
+
+  rule('ioredis', strayRedisClients, [
+    {
+      'src/infrastructure/rate-limiting/a.ts': `import { Cluster } from 'ioredis';`,
+      'src/infrastructure/redis/a.ts': `import { Cluster } from 'ioredis';`,
+      'src/modules/careers/b.ts': `import { Redis } from '../../infrastructure/redis/index.js';`,
+      'src/infrastructure/redis/index.ts': '',
+    },
+    'src/infrastructure/rate-limiting/a.ts imports ioredis: ask Redis of infrastructure/redis',
   ]);
 });
 

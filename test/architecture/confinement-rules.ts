@@ -122,6 +122,16 @@ export function strayDrivers(sources: Sources): string[] {
     );
 }
 
+/** Whoever waits for Redis by another way than ours may wait for ever. */
+export function strayRedisClients(sources: Sources): string[] {
+  return importsOf(sources)
+    .filter(({ from, specifier }) => /^(?:io)?redis(?:\/|$)/.test(specifier) && !isIn('redis')(from))
+    .map(
+      ({ from, specifier }) =>
+        `${from} imports ${specifier}: ask Redis of infrastructure/redis, which answers in time or not at all.`,
+    );
+}
+
 function findings(
   sources: Sources,
   isAllowed: (path: string) => boolean,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One line of the service's log. */
@@ -12,6 +12,7 @@ export function logLinesOf(requestId: string | null): LogLine[] {
 /** All lines that it wrote so far. */
 export function logLines(): LogLine[] {
   const file = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.log`);
+  if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')

@@ -1,3 +1,4 @@
+export { isCertificate, Satisfies, succeeds } from './checks.js';
 export { ConfigurationModule } from './configuration.module.js';
 export {
   Configuration,

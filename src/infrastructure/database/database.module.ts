@@ -10,6 +10,7 @@ import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
+import { ProcessCount } from './process-count.js';
 import { Transaction } from './transaction.js';
 
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
@@ -44,7 +45,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [Transaction, Leadership, Notifications, DailyPartitions, ReadPools],
-  exports: [Transaction, Leadership, Notifications, DailyPartitions, ReadPools],
+  providers: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions, ReadPools],
+  exports: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions, ReadPools],
 })
 export class DatabaseModule {}

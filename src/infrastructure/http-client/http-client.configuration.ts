@@ -1,12 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns';
-import { IsIn, IsIP, IsOptional, ValidateBy } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { IsIn, IsIP, IsOptional } from 'class-validator';
+import { Configuration, EnvironmentVariable, isCertificate, Satisfies, succeeds } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
-
-function Satisfies(name: string, test: (value: unknown) => boolean, message: string): PropertyDecorator {
-  return ValidateBy({ name, validator: { validate: test, defaultMessage: () => message } });
-}
 
 function isProxyUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? parsedUrl(value) : undefined;
@@ -15,19 +10,6 @@ function isProxyUrl(value: unknown): boolean {
 
 function isDnsServerList(value: unknown): boolean {
   return succeeds(() => new Resolver().setServers(value as string[]));
-}
-
-function isCertificate(value: unknown): boolean {
-  return succeeds(() => new X509Certificate(value as string));
-}
-
-function succeeds(attempt: () => unknown): boolean {
-  try {
-    attempt();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** How requests leave the house. */

@@ -1,0 +1,318 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from '../../src/infrastructure/redis/index.js';
+import { eventually } from '../support/eventually.js';
+import { logLines, type LogLine } from '../support/log-lines.js';
+import { CREATE_MCP_TOKEN } from '../support/operations.js';
+import { Program } from '../support/program.js';
+import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
+import { describeWithRedis, RedisServer } from '../support/redis-server.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+
+const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
+/** Milliseconds: what a call may take while Redis is going away, on a machine that is busy. */
+const BOUND = 2_000;
+
+const KEYS = {
+  SECRET_PEPPER: randomBytes(32).toString('base64'),
+  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+};
+const started: TestApp[] = [];
+
+async function start(environment: Record<string, string>): Promise<TestApp> {
+  // The database has to do with hundreds of calls at once.
+  const service = await startTestApp({ ...KEYS, DATABASE_CONNECT_TIMEOUT_MS: '10000', ...environment });
+  started.push(service);
+  return service;
+}
+
+/** Two processes' worth of the service on one database. */
+async function startTwo(environment: Record<string, string>): Promise<[TestApp, TestApp]> {
+  const first = await start(environment);
+  return [first, await start({ ...environment, DATABASE_URL: first.database.url })];
+}
+
+afterEach(async () => {
+  for (const service of started.splice(0).toReversed()) await service.close();
+});
+
+/** So many calls of one client at once, to each of the services in turn. */
+const rivals = (services: readonly TestApp[], count: number, as = services[0]!.development) =>
+  Promise.all(Array.from({ length: count }, (_, index) => call(services[index % services.length]!, as)));
+
+const call = (service: TestApp, as = service.development): Promise<Answer> =>
+  service.call(PATH, { body: BODY, as });
+
+const countOf = (answers: readonly Answer[], status: number): number =>
+  answers.filter((answer) => answer.status === status).length;
+
+const isConnected = (service: TestApp): boolean => service.app.get(Redis).isConnected;
+
+async function timed<T>(work: () => Promise<T>): Promise<[result: T, milliseconds: number]> {
+  const began = performance.now();
+  return [await work(), performance.now() - began];
+}
+
+/** What is said from now on, by the part of the service of this name. */
+function listen(context: string): () => LogLine[] {
+  const before = logLines().length;
+  return () =>
+    logLines()
+      .slice(before)
+      .filter((line) => line['context'] === context);
+}
+
+const AWAY = (reason: string) => ({
+  level: 'warn',
+  message: expect.stringMatching(
+    new RegExp(`^Redis at 127\\.0\\.0\\.1:.* is away \\(.*${reason}.*\\): each process counts for itself`),
+  ),
+});
+const BACK = {
+  level: 'log',
+  message: expect.stringMatching(/^Redis at .* is back: processes count together/),
+};
+
+describeWithRedis('Limits over several processes', () => {
+  it('are exact, and a flood does not reach Redis', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start();
+    const services = await startTwo({ REDIS_URL: redis.url });
+    const answers = await rivals(services, 650);
+    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([600, 50]);
+    for (const { status, headers, body } of answers) {
+      if (status !== 429) continue;
+      expect(headers.get('retry-after')).toBe(String(body['retry_after']));
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    }
+
+    const counted = redis.counts();
+    expect(counted).toEqual([expect.any(Number)]);
+    expect(countOf(await rivals(services, 100), 429)).toBe(100);
+    expect(redis.counts()).toEqual(counted);
+
+    // Another client has a limit of its own.
+    expect((await call(services[1], services[0].production)).status).toBe(200);
+    expect(lines()).toEqual([]);
+  });
+
+  it('end with their window, in all processes', async () => {
+    const redis = await RedisServer.start();
+    const services = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
+    expect(countOf(await rivals(services, 20), 200)).toBe(5);
+    const keys = redis.ask('--scan', '--pattern', 'merchant-connectivity:mcp-tokens:*').split('\n');
+    expect(keys).toEqual([`merchant-connectivity:mcp-tokens:${services[0].development.clientId}`]);
+    const waits = (await rivals(services, 4)).map(({ body }) => Number(body['retry_after']));
+    const left = Number(redis.ask('PTTL', keys[0]!)) / 1000;
+    // Refused from memory, with the time that Redis told.
+    for (const wait of waits) expect(Math.abs(wait - left)).toBeLessThanOrEqual(2);
+  });
+
+  it('are counted in memory while Redis is killed in mid-flight, and together when it is back', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start();
+    const [first, second] = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '500' });
+    const pair = [first, second];
+    expect(pair.map(isConnected)).toEqual([true, true]);
+
+    const [answers, milliseconds] = await timed(async () => {
+      const underWay = rivals(pair, 400);
+      await pause(50);
+      await redis.kill();
+      return underWay;
+    });
+    expect(countOf(answers, 200)).toBe(400);
+    expect(milliseconds).toBeLessThan(3 * BOUND);
+    await eventually('both have noticed', () => lines().length >= 2);
+    expect(pair.map(isConnected)).toEqual([false, false]);
+
+    // Each has its own limit now, and forgot what was counted before.
+    const later = await Promise.all(pair.map((service) => rivals([service], 600, first.development)));
+    for (const alone of later) {
+      expect(countOf(alone, 200)).toBeLessThanOrEqual(500);
+      expect(countOf(alone, 200)).toBeGreaterThanOrEqual(300);
+    }
+    await pause(500);
+    expect(lines()).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('.+'))));
+
+    const again = await redis.replace();
+    await eventually('both are connected', () => pair.every(isConnected));
+    expect(countOf(await rivals(pair, 520), 200)).toBe(500);
+    expect(again.counts()).toEqual([expect.any(Number)]);
+    expect(lines().slice(2)).toEqual([BACK, BACK].map((line) => expect.objectContaining(line)));
+  });
+
+  it('are counted in memory while Redis hangs; only the first calls wait for it', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start();
+    const service = await start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '40' });
+    expect((await call(service)).status).toBe(200);
+
+    redis.hang();
+    const [first, milliseconds] = await timed(() => rivals([service], 10));
+    expect(countOf(first, 200)).toBe(10);
+    expect(milliseconds).toBeGreaterThan(200);
+    expect(milliseconds).toBeLessThan(BOUND);
+    const [, afterwards] = await timed(async () => {
+      for (let index = 0; index < 20; index += 1) expect((await call(service)).status).toBe(200);
+    });
+    expect(afterwards).toBeLessThan(1_000);
+    expect(countOf(await rivals([service], 20), 200)).toBe(10);
+    // Longer than it takes to try again.
+    await pause(2_500);
+    expect(isConnected(service)).toBe(false);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('no answer within 250 ms'))]);
+
+    redis.goOn();
+    await eventually('it is connected', () => isConnected(service));
+    expect(lines().slice(1)).toEqual([expect.objectContaining(BACK)]);
+    expect((await call(service)).status).toBe(200);
+  });
+
+  it('are counted in memory until a Redis is there that was not there at the start', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start();
+    await redis.kill();
+    const [service, milliseconds] = await timed(() =>
+      start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' }),
+    );
+    expect(milliseconds).toBeLessThan(5 * BOUND);
+    expect(countOf(await rivals([service], 20), 200)).toBe(5);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('ECONNREFUSED'))]);
+    await redis.replace();
+    await eventually('it is connected', () => isConnected(service));
+    expect(lines().slice(1)).toEqual([expect.objectContaining(BACK)]);
+  });
+
+  it('are counted in memory when the password is wrong, which no line of the log tells', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start({ password: 'p@ss:word/with,marks' });
+    rememberSecret('p@ss', 'p%40ss', 'not-the-password');
+    const service = await start({
+      REDIS_URL: `redis://:not-the-password@127.0.0.1:${redis.port}`,
+      MCP_TOKEN_REQUESTS_PER_MINUTE: '5',
+    });
+    expect(countOf(await rivals([service], 20), 200)).toBe(5);
+    await pause(1_000);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('WRONGPASS'))]);
+
+    const right = await start({
+      REDIS_URL: `redis://default:${encodeURIComponent('p@ss:word/with,marks')}@127.0.0.1:${redis.port}/7`,
+    });
+    expect(isConnected(right)).toBe(true);
+    expect((await call(right)).status).toBe(200);
+    expect(redis.ask('-n', '7', 'DBSIZE')).toBe('2');
+  });
+
+  it('are counted in memory when Redis answers and does not count', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start();
+    const service = await start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
+    redis.ask('REPLICAOF', '127.0.0.1', '1');
+    expect(countOf(await rivals([service], 20), 200)).toBe(5);
+    await pause(1_500);
+    expect(isConnected(service)).toBe(false);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('READONLY'))]);
+    redis.ask('REPLICAOF', 'NO', 'ONE');
+    await eventually('it is connected', () => isConnected(service));
+  });
+
+  it('are counted over TLS, where the certificate is trusted', async () => {
+    const lines = listen('Redis');
+    const redis = await RedisServer.start({ tls: true });
+    expect(isConnected(await start({ REDIS_URL: redis.url, REDIS_CA: TEST_AUTHORITY }))).toBe(true);
+    expect(lines()).toEqual([]);
+    expect(isConnected(await start({ REDIS_URL: redis.url }))).toBe(false);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('UNABLE_TO_'))]);
+  });
+
+  it('are exact in a Redis Cluster, and counted in memory while one of its servers is away', async () => {
+    const lines = listen('Redis');
+    const nodes = await RedisServer.startCluster();
+    const REDIS_URL = nodes.map(({ url }) => url).join(',');
+    const [first, second] = await startTwo({ REDIS_URL });
+    const strangers = await Promise.all([1, 2, 3, 4].map(() => first.anotherOrganization()));
+    const answers = await rivals([first, second], 650);
+    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([600, 50]);
+    for (const { development } of strangers)
+      expect(countOf(await rivals([first, second], 10, development), 200)).toBe(10);
+    expect(nodes.flatMap((node) => node.counts()).toSorted()).toEqual([10, 10, 10, 10, expect.any(Number)]);
+    expect(lines()).toEqual([]);
+
+    // One that is asked by the calls to come.
+    const hanging = nodes.find((node) => node.counts().includes(10));
+    hanging?.hang();
+    for (const service of [first, second]) {
+      for (const { development } of strangers) {
+        const [{ status }, milliseconds] = await timed(() => call(service, development));
+        expect(status).toBe(200);
+        expect(milliseconds).toBeLessThan(BOUND);
+      }
+    }
+    await pause(2_500);
+    expect(lines()).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('no answer'))));
+    hanging?.goOn();
+    await eventually('both are connected', () => [first, second].every(isConnected));
+    expect(countOf(await rivals([first, second], 10), 429)).toBe(10);
+  });
+
+  it('need more than one address of a Redis Cluster, as the log says', async () => {
+    const lines = listen('Redis');
+    const nodes = await RedisServer.startCluster();
+    const other = nodes.find((node) => node.ask('GET', 'merchant-connectivity:probe').startsWith('MOVED'));
+    expect(isConnected(await start({ REDIS_URL: other?.url ?? '' }))).toBe(false);
+    expect(lines()).toEqual([expect.objectContaining(AWAY('it is a Redis Cluster: name several'))]);
+  });
+});
+
+describe('Processes without Redis', () => {
+  const WARNING = (processes: number) =>
+    expect.objectContaining({
+      level: 'warn',
+      message:
+        `Rate limits are counted in each process: set REDIS_URL, or each of the ${processes} processes on this ` +
+        'database allows the whole limit',
+    });
+
+  afterEach(() => Program.endAll());
+
+  const presence = (service: TestApp): Promise<number> =>
+    service.database
+      .query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'merchant-connectivity-service presence'`,
+      )
+      .then(([row]) => row?.count ?? 0);
+
+  it('say at their start that they are not alone', async () => {
+    const lines = listen('RateLimits');
+    const first = await start({});
+    await eventually('it is counted', async () => (await presence(first)) === 1);
+    expect(lines()).toEqual([]);
+    const second = await start({ DATABASE_URL: first.database.url });
+    await eventually('the second has said so', () => lines().length > 0);
+    expect(lines()).toEqual([WARNING(2)]);
+    // Who is gone counts no more.
+    started.splice(started.indexOf(second), 1);
+    await second.close();
+    await start({ DATABASE_URL: first.database.url });
+    await eventually('the third has said so', () => lines().length > 1);
+    expect(lines()).toEqual([WARNING(2), WARNING(2)]);
+  });
+
+  it('say nothing beside workers, and beside what serves other surfaces', async () => {
+    const lines = listen('RateLimits');
+    const first = await start({ SURFACES: 'platform' });
+    const worker = new Program('worker.js', {
+      environment: { ...KEYS, DATABASE_URL: first.database.url, DATA_DIR: first.dataDirectory },
+    });
+    await worker.says(/The background work is running/);
+    await start({ DATABASE_URL: first.database.url, SURFACES: 'dashboard,careers' });
+    await eventually('both are counted', async () => (await presence(first)) === 2);
+    await pause(500);
+    expect(lines()).toEqual([]);
+    expect(await presence(first)).toBe(2);
+  });
+});
