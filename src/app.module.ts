@@ -11,6 +11,7 @@ import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
 import { MailModule } from './infrastructure/mail/index.js';
+import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
@@ -43,6 +44,7 @@ import { WebhookEndpointOperationsModule } from './modules/webhook-endpoints/ind
 
 const INFRASTRUCTURE = [
   TimeModule,
+  MetricsModule,
   DatabaseModule,
   CryptoModule,
   PagingModule,

@@ -9,6 +9,8 @@ import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Notifications } from './notifications.js';
+import { PartitionMetrics } from './partition-metrics.js';
+import { PoolMetrics } from './pool-metrics.js';
 import { Transaction } from './transaction.js';
 
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
@@ -43,7 +45,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [Transaction, Leadership, Notifications, DailyPartitions],
-  exports: [Transaction, Leadership, Notifications, DailyPartitions],
+  providers: [Transaction, Leadership, Notifications, DailyPartitions, PartitionMetrics, PoolMetrics],
+  exports: [Transaction, Leadership, Notifications, DailyPartitions, PartitionMetrics, PoolMetrics],
 })
 export class DatabaseModule {}

@@ -13,6 +13,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { BackgroundTasks } from './background-tasks.js';
 import { CallRecorder } from './call-recorder.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
+import { RequestMetrics, routeOf } from './request-metrics.js';
 
 /** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone, then for tasks. */
 const CALLERS_PATIENCE = 5_000;
@@ -33,8 +34,11 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly tasks: BackgroundTasks,
+    private readonly metrics: RequestMetrics,
     @Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder,
-  ) {}
+  ) {
+    metrics.watch(() => this.answersUnderWay);
+  }
 
   /**
    * From now on every answer closes its connection, or the server would wait for idle callers. It would wait
@@ -75,7 +79,9 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     const endAndLog = (values: unknown[]): void => {
       leave();
       Reflect.apply(end, response, values);
-      this.log(request, response, context);
+      const milliseconds = context.elapsedMilliseconds;
+      this.metrics.answered(request, response, milliseconds);
+      this.log(request, response, context, milliseconds);
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;
@@ -102,14 +108,14 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     });
   }
 
-  private log(request: Request, response: Response, context: RequestContext): void {
+  private log(request: Request, response: Response, context: RequestContext, milliseconds: number): void {
     this.logger.log('call', {
       request_id: context.requestId,
       client_id: context.client?.clientId,
       method: request.method,
-      route: (request.route as { path?: string } | undefined)?.path,
+      route: routeOf(request),
       status: response.statusCode,
-      milliseconds: Math.round(context.elapsedMilliseconds * 10) / 10,
+      milliseconds: Math.round(milliseconds * 10) / 10,
       hint: context.hint,
     });
   }

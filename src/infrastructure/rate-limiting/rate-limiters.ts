@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { Refusals } from './refusals.js';
 
 export interface RequestRate {
   /** Names the limit; two limits never share their counts. */
@@ -16,6 +17,8 @@ export interface RequestRate {
 export class RateLimiters {
   private readonly limiters = new Map<string, RateLimiterAbstract>();
 
+  constructor(private readonly refusals: Refusals) {}
+
   for({ name, requests, seconds }: RequestRate): RateLimiterAbstract {
     let limiter = this.limiters.get(name);
     if (!limiter) {
@@ -23,5 +26,10 @@ export class RateLimiters {
       this.limiters.set(name, limiter);
     }
     return limiter;
+  }
+
+  /** @returns what to call for every request that is refused */
+  refusalsOf(name: string): () => void {
+    return this.refusals.of(name);
   }
 }

@@ -11,6 +11,7 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { SigningSecrets } from '../../api-clients/index.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../../request-logs/index.js';
 import { deliveryHeaders } from '../signing/delivery-headers.js';
+import { AttemptMetrics } from './attempt.metrics.js';
 import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
@@ -48,6 +49,7 @@ export class Attempts {
     private readonly http: HttpClient,
     private readonly clock: Clock,
     private readonly configuration: WebhookDeliveriesConfiguration,
+    private readonly metrics: AttemptMetrics,
   ) {}
 
   /** Makes the attempt and ends it. */
@@ -59,6 +61,7 @@ export class Attempts {
 
   /** Resolves when it is settled. */
   end(attempt: FinishedAttempt): Promise<void> {
+    this.metrics.ended(attempt);
     return this.finished.add(attempt);
   }
 
