@@ -16,6 +16,7 @@ import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
+import { TracingModule } from './infrastructure/tracing/index.js';
 import { AllowlistedDomainOperationsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientOperationsModule, ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
@@ -45,6 +46,7 @@ import { WebhookEndpointOperationsModule } from './modules/webhook-endpoints/ind
 const INFRASTRUCTURE = [
   TimeModule,
   MetricsModule,
+  TracingModule,
   DatabaseModule,
   CryptoModule,
   PagingModule,

@@ -83,7 +83,12 @@ describe('Requests', () => {
 
   it('of unknown paths and methods share one label', async () => {
     const unmatched = { route: 'unmatched', status: '404' };
-    const paths = ['/nowhere-1', '/nowhere-2', `/${randomUUID()}`, '/users/nobody/nothing?token=in-the-query'];
+    const paths = [
+      '/nowhere-1',
+      '/nowhere-2',
+      `/${randomUUID()}`,
+      '/users/nobody/nothing?token=in-the-query',
+    ];
     const grown = await growth('mcs_http_requests_total', unmatched, async () => {
       for (const path of paths) await fetch(service.baseUrl + path);
       await fetch(`${service.baseUrl}/nowhere-3`, { method: 'PROPFIND' });
@@ -92,7 +97,7 @@ describe('Requests', () => {
     const routes = (await metrics.samples())
       .filter(({ name }) => name === 'mcs_http_requests_total')
       .map(({ labels }) => labels);
-    expect(routes).toContainEqual({ method: 'other', route: 'unmatched', status: '404' });
+    expect(routes).toContainEqual({ method: '_OTHER', route: 'unmatched', status: '404' });
     expect(JSON.stringify(routes)).not.toMatch(/nowhere|nobody|in-the-query|PROPFIND/);
   });
 
@@ -329,23 +334,27 @@ describe('The programs', () => {
       },
     });
 
-  it.each(['main.js', 'worker.js'])('%s serves its metrics until it ends', async (file) => {
-    const program = start(file);
-    const [, url = ''] = await program.says(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
-    await program.says(/^(?:Listening on|The background work is running)/m);
-    const scraper = scraperOf(url);
-    expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
-    expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
+  it.each(['main.js', 'worker.js'])(
+    '%s serves its metrics until it ends',
+    async (file) => {
+      const program = start(file);
+      const [, url = ''] = await program.says(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
+      await program.says(/^(?:Listening on|The background work is running)/m);
+      const scraper = scraperOf(url);
+      expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
+      expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
 
-    // A second one wants the same port.
-    const rival = await start(file, new URL(url).port).ended;
-    expect(rival.code).toBe(1);
-    expect(rival.errors).toBe(
-      `METRICS_PORT=${new URL(url).port} is in use. Every process needs a port of its own.\n`,
-    );
+      // A second one wants the same port.
+      const rival = await start(file, new URL(url).port).ended;
+      expect(rival.code).toBe(1);
+      expect(rival.errors).toBe(
+        `METRICS_PORT=${new URL(url).port} is in use. Every process needs a port of its own.\n`,
+      );
 
-    program.signal('SIGTERM');
-    expect(await program.ended).toMatchObject({ code: 0, errors: '' });
-    await expect(fetch(url)).rejects.toThrow();
-  }, 60_000);
+      program.signal('SIGTERM');
+      expect(await program.ended).toMatchObject({ code: 0, errors: '' });
+      await expect(fetch(url)).rejects.toThrow();
+    },
+    60_000,
+  );
 });

@@ -3,6 +3,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { RequestValidationPipe } from '../validation/index.js';
 import { ExceptionFilter } from './exception.filter.js';
 import { RequestMetrics } from './request-metrics.js';
+import { RequestSpans } from './request-spans.js';
 import { ResponseEnd } from './response-end.js';
 import { RouteTable } from './route-table.js';
 
@@ -10,6 +11,7 @@ import { RouteTable } from './route-table.js';
   providers: [
     RouteTable,
     RequestMetrics,
+    RequestSpans,
     ResponseEnd,
     { provide: APP_FILTER, useClass: ExceptionFilter },
     { provide: APP_PIPE, useClass: RequestValidationPipe },

@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
+import { methodOf, routeOf } from './request-labels.js';
 
 /** Unknown paths, and files of the documentation, which have no route of ours. */
 const UNMATCHED = 'unmatched';
-/** What else a stranger's request may have for a method is no label of ours. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const OTHER_METHOD = 'other';
 
 const REQUESTS = new CounterMetric({
   name: 'mcs_http_requests_total',
@@ -38,14 +36,9 @@ export class RequestMetrics {
   }
 
   answered(request: Request, response: Response, milliseconds: number): void {
-    const method = METHODS.has(request.method) ? request.method : OTHER_METHOD;
+    const method = methodOf(request);
     const route = routeOf(request) ?? UNMATCHED;
     this.requests.inc({ method, route, status: response.statusCode });
     this.duration.observe({ method, route }, milliseconds / SECOND);
   }
-}
-
-/** The pattern of the route that was found, as the controller has it; undefined where there is none. */
-export function routeOf(request: Request): string | undefined {
-  return (request.route as { path?: string } | undefined)?.path;
 }

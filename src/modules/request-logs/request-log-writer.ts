@@ -5,7 +5,12 @@ import {
   missedPartition,
   RowDropped,
 } from '../../infrastructure/database/index.js';
-import { CounterMetric, GaugeMetric, Metrics, type CounterValue } from '../../infrastructure/metrics/index.js';
+import {
+  CounterMetric,
+  GaugeMetric,
+  Metrics,
+  type CounterValue,
+} from '../../infrastructure/metrics/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from './request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';

@@ -1,0 +1,4 @@
+export { SpanKind, SpanStatusCode, type Span } from '@opentelemetry/api';
+export { TracingConfiguration } from './tracing.configuration.js';
+export { Tracing, type SpanOptions } from './tracing.js';
+export { TracingModule } from './tracing.module.js';
