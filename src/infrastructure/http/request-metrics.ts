@@ -14,7 +14,7 @@ const REQUESTS = new CounterMetric({
 });
 const DURATION = new HistogramMetric({
   name: 'mcs_http_request_duration_seconds',
-  help: 'From the first byte of a request to its answer, the log entry included.',
+  help: 'From the head of a request to its answer, the log entry included.',
   labels: ['method', 'route'],
 });
 const UNDER_WAY = new GaugeMetric({
