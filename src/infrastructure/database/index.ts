@@ -6,6 +6,5 @@ export { GroupCommit, RowDropped } from './group-commit.js';
 export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Listening } from './notifications.js';
 export { PartitionMetrics } from './partition-metrics.js';
-export { PoolMetrics } from './pool-metrics.js';
 export { isDatabaseUnavailable, missedPartition, violatesUnique } from './sql-state.js';
 export { Snapshot, Transaction, Transactional, TransactionalApart } from './transaction.js';
