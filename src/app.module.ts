@@ -11,11 +11,13 @@ import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
 import { MailModule } from './infrastructure/mail/index.js';
+import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
+import { TracingModule } from './infrastructure/tracing/index.js';
 import { AllowlistedDomainOperationsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientOperationsModule, ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
@@ -44,6 +46,8 @@ import { WebhookEndpointOperationsModule } from './modules/webhook-endpoints/ind
 
 const INFRASTRUCTURE = [
   TimeModule,
+  MetricsModule,
+  TracingModule,
   DatabaseModule,
   CryptoModule,
   PagingModule,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import './application.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalogue } from './infrastructure/errors/index.js';
+import { metricCatalogue } from './infrastructure/metrics/index.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
 import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
 
@@ -11,6 +12,7 @@ export function referencePages(): Readonly<Record<string, string>> {
     'docs/audit-actions.md': auditActionsPage(),
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(),
+    'docs/metrics.md': metricsPage(),
     'docs/webhook-events.md': webhookEventsPage(),
   };
 }
@@ -53,6 +55,18 @@ function errorsPage(): string {
     'Every error is a JSON object with `error_type`, `error_code` and `error_message`, and `retry_after` in ' +
       'seconds on 429. Branch on `error_code`; the message is for people and may change.',
     [['| status | error_type | error_code | when |', '| --- | --- | --- | --- |', ...rows].join('\n')],
+  );
+}
+
+function metricsPage(): string {
+  const rows = metricCatalogue()
+    .toSorted((left, right) => left.name.localeCompare(right.name))
+    .map(({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${inCode(labels)} | ${help} |`);
+  return page(
+    'Metrics',
+    'What Prometheus gets at `/metrics` where `METRICS_PORT` is set, beside what `prom-client` tells of every Node.js ' +
+      'process (`process_*`, `nodejs_*`). How to have it read, and what to make of it: [operations.md](operations.md#metrics).',
+    [['| metric | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')],
   );
 }
 

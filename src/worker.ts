@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { ServiceConfiguration, SURFACES } from './infrastructure/config/index.js';
 import { prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
+import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
 /** The background work of all surfaces, without an HTTP server. */
@@ -12,6 +13,13 @@ await runProgram(async ({ configuration }) => {
     AppModule.register(configuration, { backgroundWork: true }),
     { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },
   );
-  say('The background work is running.');
-  return () => app.close();
+  try {
+    const metricsUrl = await app.get(MetricsServer).listen();
+    if (metricsUrl) say(`Metrics: ${metricsUrl}`);
+    say('The background work is running.');
+    return () => app.close();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
 });

@@ -26,6 +26,16 @@ export interface PartitionStatus {
   readonly bytes: number;
 }
 
+/** How a table that is partitioned by day stands. */
+export interface PartitionsOverview {
+  /** Days after today that have their partition. */
+  readonly daysAhead: number;
+  /** Where the oldest of them begins; undefined when there is none. */
+  readonly oldest: Date | undefined;
+  /** Whether rows had to go to the default partition. */
+  readonly hasStrays: boolean;
+}
+
 /**
  * Keeps a table that is partitioned by `created_at`, a partition for each day in UTC (`<table>_YYYYMMDD`) and one
  * for strays (`<table>_default`).
@@ -72,6 +82,19 @@ export class DailyPartitions {
         bytes: Number(bytes),
       };
     });
+  }
+
+  async overview(table: string, now: Date): Promise<PartitionsOverview> {
+    const [partitions, strays] = await Promise.all([
+      this.partitionsOf(table),
+      this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`),
+    ]);
+    const starts = [...partitions.values()].toSorted((left, right) => left.getTime() - right.getTime());
+    return {
+      daysAhead: starts.filter((start) => start > now).length,
+      oldest: starts[0],
+      hasStrays: strays.length > 0,
+    };
   }
 
   private async partitionsOf(table: string): Promise<Map<string, Date>> {

@@ -11,6 +11,8 @@ import { dataSourceOptions } from './data-source-options.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { ProcessCount } from './process-count.js';
+import { PartitionMetrics } from './partition-metrics.js';
+import { PoolMetrics } from './pool-metrics.js';
 import { Transaction } from './transaction.js';
 
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
@@ -45,7 +47,25 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions, ReadPools],
-  exports: [Transaction, Leadership, Notifications, ProcessCount, DailyPartitions, ReadPools],
+  providers: [
+    Transaction,
+    Leadership,
+    Notifications,
+    ProcessCount,
+    DailyPartitions,
+    ReadPools,
+    PartitionMetrics,
+    PoolMetrics,
+  ],
+  exports: [
+    Transaction,
+    Leadership,
+    Notifications,
+    ProcessCount,
+    DailyPartitions,
+    ReadPools,
+    PartitionMetrics,
+    PoolMetrics,
+  ],
 })
 export class DatabaseModule {}

@@ -52,6 +52,11 @@ export class GroupCommit<Row> {
     });
   }
 
+  /** Rows that are in no statement yet. */
+  get waitingRows(): number {
+    return this.waiting.length;
+  }
+
   /** Resolves when no row is waiting any more. */
   idle(): Promise<void> {
     if (this.waiting.length === 0 && this.underWay === 0) return Promise.resolve();

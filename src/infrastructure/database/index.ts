@@ -7,5 +7,6 @@ export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Listening } from './notifications.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { ProcessCount, type CountedProcess } from './process-count.js';
+export { PartitionMetrics } from './partition-metrics.js';
 export { isDatabaseUnavailable, missedPartition, violatesUnique } from './sql-state.js';
 export { Snapshot, Transaction, Transactional, TransactionalApart } from './transaction.js';

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { SECOND } from '../time/index.js';
 import { DatabaseConfiguration } from './database.configuration.js';
+import { PoolMetrics } from './pool-metrics.js';
 import { isStatementCanceled } from './sql-state.js';
 
 /** Added to the server's own limit: past it the network or the server is gone, and the connection with it. */
@@ -20,7 +21,7 @@ export interface ReadPoolOptions {
 
 /** A few connections apart from all others, on which nothing can be written. */
 export class ReadPool {
-  private readonly pool: pg.Pool;
+  readonly pool: pg.Pool;
 
   constructor(name: string, url: string, { connections, timeoutMilliseconds }: ReadPoolOptions) {
     this.pool = new pg.Pool({
@@ -64,11 +65,15 @@ export class ReadPool {
 export class ReadPools implements OnApplicationShutdown {
   private readonly pools: ReadPool[] = [];
 
-  constructor(private readonly configuration: DatabaseConfiguration) {}
+  constructor(
+    private readonly configuration: DatabaseConfiguration,
+    private readonly metrics: PoolMetrics,
+  ) {}
 
   open(name: string, options: ReadPoolOptions): ReadPool {
     const pool = new ReadPool(name, this.configuration.url ?? '', options);
     this.pools.push(pool);
+    this.metrics.watch(name, () => pool.pool);
     return pool;
   }
 

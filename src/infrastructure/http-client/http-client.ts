@@ -1,5 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { maskedUrl } from '../logging/index.js';
 import { Clock, SECOND } from '../time/index.js';
+import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
 import { Connection, type AnswerHead } from './connection.js';
 import { Connector } from './connector.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
@@ -55,6 +57,7 @@ export class HttpClient implements OnApplicationShutdown {
   constructor(
     private readonly configuration: HttpClientConfiguration,
     private readonly clock: Clock,
+    private readonly tracing: Tracing,
   ) {
     this.connector = new Connector(configuration);
   }
@@ -64,8 +67,23 @@ export class HttpClient implements OnApplicationShutdown {
     return this.configuration.allowsAnyTarget ? faultOfUrl(url) : faultOfPublicUrl(url);
   }
 
-  /** POST; never rejects, and is over after 10 s whatever the receiver does. */
-  async post(request: OutgoingRequest): Promise<OutgoingResult> {
+  /**
+   * POST; never rejects, and is over after 10 s whatever the receiver does. It carries no `traceparent`: receivers are
+   * strangers, whom our traces tell nothing that they need.
+   */
+  post(request: OutgoingRequest): Promise<OutgoingResult> {
+    const options = () => ({
+      kind: SpanKind.CLIENT,
+      attributes: { 'http.request.method': 'POST', 'url.full': maskedUrl(request.url) },
+    });
+    return this.tracing.inSpan('POST', options, async (span) => {
+      const result = await this.send(request);
+      if (span) describe(span, result);
+      return result;
+    });
+  }
+
+  private async send(request: OutgoingRequest): Promise<OutgoingResult> {
     const stopwatch = new Stopwatch();
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(NO_ANSWER), this.deadline);
@@ -145,4 +163,14 @@ export class HttpClient implements OnApplicationShutdown {
     const { failure, explanation } = exchangeFailure(error);
     return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
   }
+}
+
+function describe(span: Span, { statusCode, failure, phases }: OutgoingResult): void {
+  const { dns, connect, tls, firstByte } = phases;
+  for (const [phase, took] of Object.entries({ dns, connect, tls, first_byte: firstByte })) {
+    if (took !== null) span.setAttribute(`mcs.phase.${phase}_ms`, took);
+  }
+  if (failure === null) span.setAttribute('http.response.status_code', statusCode);
+  if (failure === null && statusCode < 400) return;
+  span.setAttribute('error.type', failure ?? String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -13,6 +13,9 @@ import type { NextFunction, Request, Response } from 'express';
 import { BackgroundTasks } from './background-tasks.js';
 import { CallRecorder } from './call-recorder.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
+import { routeOf } from './request-labels.js';
+import { RequestMetrics } from './request-metrics.js';
+import { RequestSpans } from './request-spans.js';
 
 /** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone, then for tasks. */
 const CALLERS_PATIENCE = 5_000;
@@ -33,8 +36,12 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly tasks: BackgroundTasks,
+    private readonly metrics: RequestMetrics,
+    private readonly spans: RequestSpans,
     @Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder,
-  ) {}
+  ) {
+    metrics.watch(() => this.answersUnderWay);
+  }
 
   /**
    * From now on every answer closes its connection, or the server would wait for idle callers. It would wait
@@ -61,6 +68,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
+    const span = this.spans.begin(request);
     const end = response.end;
     let isUnderWay = true;
     this.answersUnderWay += 1;
@@ -75,7 +83,10 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     const endAndLog = (values: unknown[]): void => {
       leave();
       Reflect.apply(end, response, values);
-      this.log(request, response, context);
+      const milliseconds = context.elapsedMilliseconds;
+      this.metrics.answered(request, response, milliseconds);
+      this.log(request, response, context, milliseconds, span?.spanContext().traceId);
+      if (span) this.spans.end(span, request, response, context);
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;
@@ -85,7 +96,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
       else endAndLog(values);
       return response;
     }) as Response['end'];
-    next();
+    this.spans.within(span, next);
   };
 
   private record(request: Request, response: Response, context: RequestContext): Promise<void> | undefined {
@@ -102,14 +113,21 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     });
   }
 
-  private log(request: Request, response: Response, context: RequestContext): void {
+  private log(
+    request: Request,
+    response: Response,
+    context: RequestContext,
+    milliseconds: number,
+    traceId: string | undefined,
+  ): void {
     this.logger.log('call', {
       request_id: context.requestId,
+      trace_id: traceId,
       client_id: context.client?.clientId,
       method: request.method,
-      route: (request.route as { path?: string } | undefined)?.path,
+      route: routeOf(request),
       status: response.statusCode,
-      milliseconds: Math.round(context.elapsedMilliseconds * 10) / 10,
+      milliseconds: Math.round(milliseconds * 10) / 10,
       hint: context.hint,
     });
   }

@@ -3,6 +3,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
 import { SECOND } from '../time/index.js';
+import { Refusals } from './refusals.js';
 
 export interface AttemptLimitOptions {
   /** Names the limit; two limits never share their counts. */
@@ -16,6 +17,7 @@ export class AttemptLimit {
   constructor(
     private readonly limiter: RateLimiterPostgres,
     private readonly digest: SecretDigest,
+    private readonly countRefusal: () => void,
   ) {}
 
   /**
@@ -30,6 +32,7 @@ export class AttemptLimit {
       return undefined;
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
+      this.countRefusal();
       return Math.max(1, Math.ceil(rejection.msBeforeNext / SECOND));
     }
   }
@@ -59,6 +62,7 @@ export class AttemptLimits {
   constructor(
     private readonly dataSource: DataSource,
     private readonly digest: SecretDigest,
+    private readonly refusals: Refusals,
   ) {}
 
   limit({ name, attempts, seconds }: AttemptLimitOptions): AttemptLimit {
@@ -72,7 +76,7 @@ export class AttemptLimits {
       points: attempts,
       duration: seconds,
     });
-    return new AttemptLimit(limiter, this.digest);
+    return new AttemptLimit(limiter, this.digest, this.refusals.of(name));
   }
 
   /** Forgets what no longer counts. */

@@ -16,12 +16,14 @@ export interface RateLimit extends RequestRate {
  */
 export abstract class RateLimitGuard implements CanActivate {
   private readonly limiter: RateLimiterAbstract;
+  private readonly countRefusal: () => void;
 
   constructor(
     limiters: RateLimiters,
     private readonly limit: RateLimit,
   ) {
     this.limiter = limiters.for(limit);
+    this.countRefusal = limiters.refusalsOf(limit.name);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -31,6 +33,7 @@ export abstract class RateLimitGuard implements CanActivate {
       return true;
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
+      this.countRefusal();
       const retryAfter = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
       throw this.limit.error.error(undefined, { retryAfter });
     }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { Redis, type RedisScript } from '../redis/index.js';
+import { Refusals } from './refusals.js';
 
 export interface RequestRate {
   /** Names the limit; two limits never share their counts. */
@@ -27,7 +28,10 @@ export interface RequestRate {
 export class RateLimiters {
   private readonly limiters = new Map<string, RateLimiterAbstract>();
 
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly refusals: Refusals,
+  ) {}
 
   for(rate: RequestRate): RateLimiterAbstract {
     let limiter = this.limiters.get(rate.name);
@@ -36,6 +40,11 @@ export class RateLimiters {
       this.limiters.set(rate.name, limiter);
     }
     return limiter;
+  }
+
+  /** @returns what to call for every request that is refused */
+  refusalsOf(name: string): () => void {
+    return this.refusals.of(name);
   }
 
   private inMemory({ name, requests, seconds }: RequestRate): RateLimiterMemory {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
 import { RedisConnection, type RedisScript } from './redis-connection.js';
 import { RedisConfiguration } from './redis.configuration.js';
@@ -10,6 +11,13 @@ const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 5 * SECOND;
 /** Milliseconds after which a connection has proved itself. One that ends before must not be replaced too eagerly. */
 const STEADY_AFTER = 10 * SECOND;
+
+const STATES = ['connected', 'lost', 'unconfigured'] as const;
+const STATE = new GaugeMetric({
+  name: 'mcs_redis_state',
+  help: '1 of the state that the connection to Redis is in, 0 of the others. Limits are exact over processes while it is `connected`.',
+  labels: ['state'],
+});
 
 /** There is no connection right now. */
 class RedisAway extends Error {}
@@ -29,7 +37,12 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly configuration: RedisConfiguration,
     private readonly adapterHost: HttpAdapterHost,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge(STATE, () =>
+      STATES.map((state) => ({ labels: { state }, value: Number(state === this.state) })),
+    );
+  }
 
   /** Whether there should be one. */
   get isConfigured(): boolean {
@@ -39,6 +52,11 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Whether there is one right now. */
   get isConnected(): boolean {
     return this.connection?.isUsable ?? false;
+  }
+
+  private get state(): (typeof STATES)[number] {
+    if (!this.isConfigured) return 'unconfigured';
+    return this.isConnected ? 'connected' : 'lost';
   }
 
   /** The first attempt is waited for, one second at most, so that the first requests find a connection. */

@@ -5,6 +5,12 @@ import {
   missedPartition,
   RowDropped,
 } from '../../infrastructure/database/index.js';
+import {
+  CounterMetric,
+  GaugeMetric,
+  Metrics,
+  type CounterValue,
+} from '../../infrastructure/metrics/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from './request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
@@ -16,6 +22,24 @@ const SHUTDOWN_PATIENCE = 5 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const STATEMENTS_AT_ONCE = 2;
 
+const WRITTEN = new CounterMetric({
+  name: 'mcs_request_log_entries_written_total',
+  help: 'Entries of API calls that were committed. Those of webhooks are counted as attempts.',
+});
+const LOST = new CounterMetric({
+  name: 'mcs_request_log_entries_lost_total',
+  help: 'Entries that will never be written: `dropped` because the buffer was full, or `refused` by the store.',
+  labels: ['reason'],
+});
+const WAITING = new GaugeMetric({
+  name: 'mcs_request_log_entries_waiting',
+  help: 'Entries that wait in memory for the store.',
+});
+const LIMIT = new GaugeMetric({
+  name: 'mcs_request_log_entries_waiting_limit',
+  help: 'Entries that may wait; one more drops the oldest.',
+});
+
 /**
  * Writes entries in groups. While the store is away they wait in a bounded buffer, and go in when it
  * is back.
@@ -26,10 +50,19 @@ export class RequestLogWriter {
   private readonly entries: GroupCommit<NewRequestLogEntry>;
   /** Entries that were lost because the buffer was full. */
   private dropped = 0;
+  private readonly losses: CounterValue<'reason'>;
 
-  constructor(store: RequestLogStore, configuration: RequestLogsConfiguration) {
+  constructor(store: RequestLogStore, configuration: RequestLogsConfiguration, metrics: Metrics) {
+    const written = metrics.counter(WRITTEN);
+    this.losses = metrics.counter(LOST);
+    for (const reason of ['dropped', 'refused']) this.losses.inc({ reason }, 0);
+    metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
+    metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
     this.entries = new GroupCommit({
-      write: (entries) => store.append(entries),
+      write: async (entries) => {
+        await store.append(entries);
+        written.inc({}, entries.length);
+      },
       maximumRows: ENTRIES_PER_STATEMENT,
       maximumStatements: STATEMENTS_AT_ONCE,
       maximumWaiting: configuration.bufferedEntries,
@@ -63,6 +96,7 @@ export class RequestLogWriter {
 
   private lost(error: unknown): void {
     if (!(error instanceof RowDropped)) {
+      this.losses.inc({ reason: 'refused' });
       this.logger.error('An entry could not be written', error);
       return;
     }
@@ -71,6 +105,7 @@ export class RequestLogWriter {
       this.logger.error('The buffer is full: entries are being dropped', { dropped: this.dropped });
     }
     this.dropped += 1;
+    this.losses.inc({ reason: 'dropped' });
   }
 }
 

@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { CallRecorder } from '../../infrastructure/http/index.js';
 import { PlatformCallRecorder } from './platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
+import { RequestLogPartitionsMetrics } from './request-log-partitions.metrics.js';
 import { RequestLogStore } from './request-log-store.js';
 import { RequestLogsController } from './request-logs.controller.js';
 import { RequestLogsService } from './request-logs.service.js';
@@ -16,6 +17,7 @@ import { RequestLogsRotation } from './request-logs.rotation.js';
     { provide: CallRecorder, useClass: PlatformCallRecorder },
     RequestLogWriter,
     RequestLogsRotation,
+    RequestLogPartitionsMetrics,
   ],
   exports: [CallRecorder, RequestLogStore],
 })

@@ -5,11 +5,14 @@ import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { Deliveries } from './deliveries/deliveries.service.js';
+import { AttemptMetrics } from './engine/attempt.metrics.js';
 import { Attempts } from './engine/attempts.js';
 import { DeliveryEngine } from './engine/delivery-engine.js';
 import { DeliveryQueue } from './engine/delivery-queue.js';
 import { DeliveryQueueRepository } from './engine/delivery-queue.repository.js';
 import { LaneCalls } from './engine/lane-calls.js';
+import { QueueOverviewRepository } from './engine/queue-overview.repository.js';
+import { QueueMetrics } from './engine/queue.metrics.js';
 import { WebhookEventsRepository } from './engine/webhook-events.repository.js';
 import { WebhookEventsRotation } from './engine/webhook-events.rotation.js';
 import { QueueingWebhookPublisher } from './engine/webhook-publisher.service.js';
@@ -26,6 +29,7 @@ import { WebhookPublisher } from './webhook-publisher.js';
     WebhookEventsRepository,
     WebhookEventsRotation,
     LaneCalls,
+    AttemptMetrics,
     Attempts,
   ],
   exports: [
@@ -49,5 +53,5 @@ export class WebhooksModule {}
 export class WebhookDeliveryOperationsModule {}
 
 /** The engine, apart: only in processes that do the background work. */
-@Module({ imports: [WebhooksModule], providers: [DeliveryEngine] })
+@Module({ imports: [WebhooksModule], providers: [DeliveryEngine, QueueOverviewRepository, QueueMetrics] })
 export class WebhookEngineModule {}

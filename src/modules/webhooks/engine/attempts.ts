@@ -8,9 +8,12 @@ import {
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { Tracing } from '../../../infrastructure/tracing/index.js';
 import { SigningSecrets } from '../../api-clients/index.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../../request-logs/index.js';
 import { deliveryHeaders } from '../signing/delivery-headers.js';
+import { AttemptMetrics } from './attempt.metrics.js';
+import { attemptSpan, describeOutcome } from './attempt-span.js';
 import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
@@ -48,17 +51,28 @@ export class Attempts {
     private readonly http: HttpClient,
     private readonly clock: Clock,
     private readonly configuration: WebhookDeliveriesConfiguration,
+    private readonly metrics: AttemptMetrics,
+    private readonly tracing: Tracing,
   ) {}
 
   /** Makes the attempt and ends it. */
-  async make(delivery: ClaimedDelivery): Promise<Outcome> {
-    const outcome = await this.send(delivery);
-    await this.end({ delivery, outcome });
-    return outcome;
+  make(delivery: ClaimedDelivery): Promise<Outcome> {
+    const name = `deliver ${delivery.event.name}`;
+    return this.tracing.inSpan(
+      name,
+      () => attemptSpan(delivery),
+      async (span) => {
+        const outcome = await this.send(delivery);
+        if (span) describeOutcome(span, outcome);
+        await this.end({ delivery, outcome });
+        return outcome;
+      },
+    );
   }
 
   /** Resolves when it is settled. */
   end(attempt: FinishedAttempt): Promise<void> {
+    this.metrics.ended(attempt);
     return this.finished.add(attempt);
   }
 

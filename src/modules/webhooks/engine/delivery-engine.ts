@@ -6,6 +6,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Notifications, type Listening } from '../../../infrastructure/database/index.js';
+import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { Attempts } from './attempts.js';
 import type { ClaimedDelivery, Outcome } from './delivery.js';
@@ -18,6 +19,19 @@ import { WebhookDeliveriesConfiguration } from './webhook-deliveries.configurati
 const POLL_EVERY = SECOND;
 const DRAIN_PATIENCE = 15 * SECOND;
 const LAPSED_PER_SWEEP = 200;
+
+const UNDER_WAY = new GaugeMetric({
+  name: 'mcs_webhook_attempts_under_way',
+  help: 'Attempts that this process has under way.',
+});
+const SLOTS = new GaugeMetric({
+  name: 'mcs_webhook_attempt_slots',
+  help: 'Attempts that this process may have under way.',
+});
+const TURN_AGE = new GaugeMetric({
+  name: 'mcs_webhook_engine_turn_age_seconds',
+  help: 'Since this process last looked through the queue. More than some seconds: it cannot, or hangs.',
+});
 
 /**
  * Works the queue off: claims what is due, has the attempts made, and sweeps up after processes that died.
@@ -32,6 +46,8 @@ export class DeliveryEngine
   private readonly stopped = new Signal();
   private readonly underWay = new Set<Promise<void>>();
   private stopping = false;
+  /** When the queue was last looked through, or need not be; `performance.now()`. */
+  private lastTurn = performance.now();
   private listening: Listening | undefined;
   private loops: Promise<unknown> | undefined;
 
@@ -41,7 +57,12 @@ export class DeliveryEngine
     private readonly attempts: Attempts,
     private readonly notifications: Notifications,
     private readonly configuration: WebhookDeliveriesConfiguration,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge(UNDER_WAY, () => [{ labels: {}, value: this.underWay.size }]);
+    metrics.gauge(SLOTS, () => [{ labels: {}, value: configuration.concurrency }]);
+    metrics.gauge(TURN_AGE, () => [{ labels: {}, value: (performance.now() - this.lastTurn) / SECOND }]);
+  }
 
   onApplicationBootstrap(): void {
     this.listening = this.notifications.listen(this.repository.channel, () => this.signal.raise());
@@ -67,7 +88,7 @@ export class DeliveryEngine
   private async workOff(): Promise<void> {
     while (!this.stopping) {
       const free = this.configuration.concurrency - this.underWay.size;
-      const claimed = free > 0 ? await this.claim(free) : [];
+      const claimed = await this.claim(free);
       for (const delivery of claimed) this.begin(delivery);
       if (claimed.length === 0) await this.signal.wait(POLL_EVERY);
     }
@@ -75,7 +96,9 @@ export class DeliveryEngine
 
   private async claim(free: number): Promise<ClaimedDelivery[]> {
     try {
-      return await this.queue.claim(free);
+      const claimed = free > 0 ? await this.queue.claim(free) : [];
+      this.lastTurn = performance.now();
+      return claimed;
     } catch (error) {
       this.logger.error('No deliveries could be claimed', error);
       return [];

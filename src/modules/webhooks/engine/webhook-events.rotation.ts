@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Leadership } from '../../../infrastructure/database/index.js';
+import { Leadership, PartitionMetrics } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
@@ -15,7 +15,10 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
     private readonly leadership: Leadership,
     private readonly requestLogs: RequestLogsConfiguration,
     private readonly clock: Clock,
-  ) {}
+    partitions: PartitionMetrics,
+  ) {
+    partitions.watch('webhook_event');
+  }
 
   /** Without a partition of today the default partition takes the events. */
   async onApplicationBootstrap(): Promise<void> {

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
+import { SpanKind, Tracing } from '../../../infrastructure/tracing/index.js';
 import { WebhookEndpoints } from '../../webhook-endpoints/index.js';
 import { eventBody } from '../events/event-body.js';
 import type { EventName, EventOf } from '../events/event-catalogue.js';
@@ -30,6 +31,7 @@ export class QueueingWebhookPublisher extends WebhookPublisher {
     private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
     private readonly clock: Clock,
+    private readonly tracing: Tracing,
   ) {
     super();
   }
@@ -37,12 +39,18 @@ export class QueueingWebhookPublisher extends WebhookPublisher {
   @Transactional()
   async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
     const kept = this.newEvent(client, event);
-    await this.events.add(kept);
-    const endpoints = await this.endpoints.ofClient(client.clientId);
-    if (endpoints.length === 0) return kept.id;
-    await this.queue.add(kept, endpoints, 1 + this.configuration.retryDelays.length);
-    this.transaction.afterCommit(() => this.lanes.call(endpoints.map(({ id }) => id)));
+    const attributes = { 'messaging.message.id': kept.id, 'mcs.client_id': client.clientId };
+    const options = () => ({ kind: SpanKind.PRODUCER, attributes });
+    await this.tracing.inSpan(`publish ${event.event}`, options, () => this.keep(kept));
     return kept.id;
+  }
+
+  private async keep(event: NewEvent): Promise<void> {
+    await this.events.add(event);
+    const endpoints = await this.endpoints.ofClient(event.clientId);
+    if (endpoints.length === 0) return;
+    await this.queue.add(event, endpoints, 1 + this.configuration.retryDelays.length);
+    this.transaction.afterCommit(() => this.lanes.call(endpoints.map(({ id }) => id)));
   }
 
   /** An event that was not kept yet. */

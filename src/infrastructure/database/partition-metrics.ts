@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { GaugeMetric, Metrics, type CachedReading } from '../metrics/index.js';
+import { Clock, MINUTE, SECOND } from '../time/index.js';
+import { DailyPartitions, type PartitionsOverview } from './daily-partitions.js';
+
+const DAYS_AHEAD = new GaugeMetric({
+  name: 'mcs_partitions_ahead',
+  help: 'Days to come that have their partition. The background work keeps 7.',
+  labels: ['table'],
+});
+const OLDEST = new GaugeMetric({
+  name: 'mcs_partitions_oldest_age_seconds',
+  help: 'Since the beginning of the oldest partition. A day more than the retention: nobody lets go of old ones.',
+  labels: ['table'],
+});
+const STRAYS = new GaugeMetric({
+  name: 'mcs_partitions_default_in_use',
+  help: '1 when rows had to go to the default partition, because their day had none.',
+  labels: ['table'],
+});
+
+/** What is measured of tables that are partitioned by day. */
+@Injectable()
+export class PartitionMetrics {
+  private readonly watched = new Map<string, CachedReading<PartitionsOverview>>();
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly partitions: DailyPartitions,
+    private readonly clock: Clock,
+  ) {
+    metrics.gauge(DAYS_AHEAD, () => this.read(({ daysAhead }) => daysAhead));
+    metrics.gauge(OLDEST, () => this.read(({ oldest }) => oldest && this.secondsSince(oldest)));
+    metrics.gauge(STRAYS, () => this.read(({ hasStrays }) => Number(hasStrays)));
+  }
+
+  watch(table: string): void {
+    const load = () => this.partitions.overview(table, this.clock.now());
+    this.watched.set(table, this.metrics.cached(`partitions of ${table}`, { load, freshFor: MINUTE }));
+  }
+
+  private secondsSince(time: Date): number {
+    return (this.clock.milliseconds() - time.getTime()) / SECOND;
+  }
+
+  private async read(valueOf: (overview: PartitionsOverview) => number | undefined) {
+    const readings = [...this.watched].map(async ([table, reading]) => {
+      const overview = await reading.read();
+      const value = overview && valueOf(overview);
+      return value === undefined ? [] : [{ labels: { table }, value }];
+    });
+    return (await Promise.all(readings)).flat();
+  }
+}

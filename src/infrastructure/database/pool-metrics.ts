@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { DataSource } from 'typeorm';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
+
+const CONNECTIONS = new GaugeMetric({
+  name: 'mcs_database_pool_connections',
+  help: 'Connections that are open: `idle`, or `in_use`.',
+  labels: ['pool', 'state'],
+});
+const LIMIT = new GaugeMetric({
+  name: 'mcs_database_pool_limit',
+  help: 'The most connections that may be open.',
+  labels: ['pool'],
+});
+const WAITING = new GaugeMetric({
+  name: 'mcs_database_pool_waiting',
+  help: 'Statements and transactions that wait for a connection.',
+  labels: ['pool'],
+});
+
+/** What is measured of the connections to the database. */
+@Injectable()
+export class PoolMetrics {
+  private readonly watched = new Map<string, () => pg.Pool | undefined>();
+
+  constructor(metrics: Metrics, dataSource: DataSource) {
+    this.watch('main', () => (dataSource.driver as { master?: pg.Pool }).master);
+    metrics.gauge(CONNECTIONS, () =>
+      this.pools().flatMap(([pool, { totalCount, idleCount }]) => [
+        { labels: { pool, state: 'idle' }, value: idleCount },
+        { labels: { pool, state: 'in_use' }, value: totalCount - idleCount },
+      ]),
+    );
+    metrics.gauge(LIMIT, () =>
+      this.pools().map(([pool, { options }]) => ({ labels: { pool }, value: options.max })),
+    );
+    metrics.gauge(WAITING, () =>
+      this.pools().map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
+    );
+  }
+
+  /** For whoever opens a pool of its own. @param name the label of it */
+  watch(name: string, pool: () => pg.Pool | undefined): void {
+    this.watched.set(name, pool);
+  }
+
+  private pools(): [string, pg.Pool][] {
+    return [...this.watched].flatMap(([name, open]) => {
+      const pool = open();
+      return pool ? [[name, pool]] : [];
+    });
+  }
+}

@@ -1,0 +1,5 @@
+export { CachedReading } from './cached-reading.js';
+export { CounterMetric, GaugeMetric, HistogramMetric, metricCatalogue } from './metric.js';
+export { Metrics, type CounterValue } from './metrics.js';
+export { MetricsModule } from './metrics.module.js';
+export { MetricsServer } from './metrics-server.js';

@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { Metrics } from './metrics.js';
+import { MetricsServer } from './metrics-server.js';
+
+/** Global, because everything that is measured stands on it. */
+@Global()
+@Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
+export class MetricsModule {}

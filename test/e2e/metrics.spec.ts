@@ -1,0 +1,360 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AttemptLimits } from '../../src/infrastructure/rate-limiting/index.js';
+import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { refusedPort } from '../support/hostile-receivers.js';
+import { scraperOf, serveMetrics, type Scraper } from '../support/metrics.js';
+import { Program } from '../support/program.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const EVENT: AnyEvent = {
+  event: 'CARD_UPDATED',
+  sessionId: randomUUID(),
+  taskId: 25_605,
+  externalUserId: 'user-of-the-metrics',
+  merchant: { id: 16, name: 'Netflix' },
+  data: { card_id: 'card-81' },
+};
+
+let service: TestApp;
+let metrics: Scraper;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp(
+    {
+      METRICS_PORT: '0',
+      MCP_TOKEN_REQUESTS_PER_MINUTE: '3',
+      WEBHOOK_TARGETS: 'any',
+      WEBHOOK_RETRY_SECONDS: '0,3600',
+      REQUEST_LOG_BUFFER: '12345',
+    },
+    { backgroundWork: true },
+  );
+  metrics = await serveMetrics(service);
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+/** What the value of a series is more after the work than before. */
+async function growth(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const before = (await metrics.value(name, labels)) ?? 0;
+  await work();
+  return ((await metrics.value(name, labels)) ?? 0) - before;
+}
+
+const becomes = (value: number, name: string, labels: Readonly<Record<string, string>> = {}) =>
+  eventually(`${name} ${JSON.stringify(labels)} is ${value}`, async () => {
+    return (await metrics.value(name, labels)) === value;
+  });
+
+describe('Requests', () => {
+  it('are counted and timed by the pattern of their route', async () => {
+    const labels = { method: 'POST', route: '/mcp/tokens/create' };
+    const call = () =>
+      service.call('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
+    expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, call)).toBe(1);
+    expect(await growth('mcs_http_request_duration_seconds_count', labels, call)).toBe(1);
+    const took = await growth('mcs_http_request_duration_seconds_sum', labels, call);
+    expect(took).toBeGreaterThan(0.0005);
+    expect(took).toBeLessThan(5);
+
+    const owner = await service.login('owner');
+    const id = randomUUID();
+    await service.call(`/webhook-endpoints/${id}`, { login: owner });
+    expect(
+      await metrics.value('mcs_http_requests_total', { route: '/webhook-endpoints/:id', status: '404' }),
+    ).toBe(1);
+    expect(await metrics.text()).not.toContain(id);
+  });
+
+  it('of unknown paths and methods share one label', async () => {
+    const unmatched = { route: 'unmatched', status: '404' };
+    const paths = [
+      '/nowhere-1',
+      '/nowhere-2',
+      `/${randomUUID()}`,
+      '/users/nobody/nothing?token=in-the-query',
+    ];
+    const grown = await growth('mcs_http_requests_total', unmatched, async () => {
+      for (const path of paths) await fetch(service.baseUrl + path);
+      await fetch(`${service.baseUrl}/nowhere-3`, { method: 'PROPFIND' });
+    });
+    expect(grown).toBe(5);
+    const routes = (await metrics.samples())
+      .filter(({ name }) => name === 'mcs_http_requests_total')
+      .map(({ labels }) => labels);
+    expect(routes).toContainEqual({ method: '_OTHER', route: 'unmatched', status: '404' });
+    expect(JSON.stringify(routes)).not.toMatch(/nowhere|nobody|in-the-query|PROPFIND/);
+  });
+
+  it('that wait for their answer are shown', async () => {
+    expect(await metrics.value('mcs_http_requests_under_way')).toBe(0);
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    // Its body is never finished; it is read behind the guards.
+    socket.write(
+      'POST /apply HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await becomes(1, 'mcs_http_requests_under_way');
+    socket.destroy();
+    await becomes(0, 'mcs_http_requests_under_way');
+  });
+});
+
+describe('Limits', () => {
+  it('of requests are counted when they refuse', async () => {
+    const call = () =>
+      service.call('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.development });
+    for (let count = 1; count <= 3; count += 1) expect((await call()).status).toBe(200);
+    const grown = await growth('mcs_rate_limit_refusals_total', { limit: 'mcp-tokens' }, async () => {
+      expect((await call()).status).toBe(429);
+      expect((await call()).status).toBe(429);
+    });
+    expect(grown).toBe(2);
+    expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'careers' })).toBe(0);
+  });
+
+  it('of attempts too', async () => {
+    const limit = service.app.get(AttemptLimits).limit({ name: 'trial', attempts: 1, seconds: 60 });
+    await limit.count('somebody');
+    await limit.count('somebody');
+    expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'trial' })).toBe(1);
+  });
+});
+
+describe('Webhooks', () => {
+  beforeEach(async () => {
+    await service.database.query('DELETE FROM webhook_endpoint');
+    receiver.answer = 200;
+    receiver.arrivals.length = 0;
+  });
+
+  async function endpoint(url: string): Promise<void> {
+    const { status } = await service.call('/webhook-endpoints/create', {
+      body: { environment: 'development', url },
+      login: await service.login('owner'),
+    });
+    expect(status).toBe(200);
+  }
+  const publish = () =>
+    service.app
+      .get(WebhookPublisher)
+      .publish({ clientId: service.development.clientId, environment: 'development' }, EVENT);
+
+  it('are counted by the reason of their failure and by how they ended', async () => {
+    await endpoint(receiver.url);
+    await publish();
+    await becomes(1, 'mcs_webhook_attempts_total', { reason: 'none' });
+    expect(await metrics.value('mcs_webhook_deliveries_ended_total', { outcome: 'delivered' })).toBe(1);
+    expect(await metrics.value('mcs_webhook_attempt_duration_seconds_count', { outcome: 'success' })).toBe(1);
+
+    await service.database.query('DELETE FROM webhook_endpoint');
+    await endpoint(`http://127.0.0.1:${await refusedPort()}/`);
+    await publish();
+    // The second retry is an hour away.
+    await becomes(2, 'mcs_webhook_attempts_total', { reason: 'REFUSED' });
+    expect(await metrics.value('mcs_webhook_deliveries_ended_total', { outcome: 'given_up' })).toBe(0);
+    await becomes(1, 'mcs_webhook_deliveries', { state: 'retrying' });
+    await service.database.query('UPDATE webhook_delivery SET due_at = now()');
+    await becomes(1, 'mcs_webhook_deliveries_ended_total', { outcome: 'given_up' });
+    expect(await metrics.value('mcs_webhook_attempts_total', { reason: 'REFUSED' })).toBe(3);
+  });
+
+  it('that wait are shown with the age of the oldest', async () => {
+    await endpoint(receiver.url);
+    let finish: () => void = () => undefined;
+    receiver.answer = (response) => {
+      finish = () => response.writeHead(200).end();
+    };
+    await publish();
+    await receiver.arrived(1);
+    expect(await metrics.value('mcs_webhook_attempts_under_way')).toBe(1);
+    // Nobody may take them before they are counted.
+    await service.database.query(`UPDATE webhook_lane SET not_before = 'infinity'`);
+    await service.database.query(
+      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at)
+       SELECT endpoint_id, event_id, event_created_at, url, added.attempts, 3, now() + added.due
+         FROM webhook_delivery, (VALUES (0, interval '-90 s'), (1, '-40 s'), (1, '1 hour')) AS added (attempts, due)`,
+    );
+    await becomes(2, 'mcs_webhook_deliveries', { state: 'retrying' });
+    expect(await metrics.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(1);
+    expect(await metrics.value('mcs_webhook_deliveries', { state: 'under_way' })).toBe(1);
+    expect(await metrics.value('mcs_webhook_lanes_taken')).toBe(1);
+    const ages = await Promise.all(
+      ['waiting', 'retrying', 'under_way'].map((state) =>
+        metrics.value('mcs_webhook_oldest_delivery_age_seconds', { state }),
+      ),
+    );
+    expect(ages.map((age) => Math.floor((age ?? -1) / 30))).toEqual([3, 1, 0]);
+    finish();
+    await becomes(0, 'mcs_webhook_attempts_under_way');
+  });
+
+  it('have an engine that turns', async () => {
+    expect(await metrics.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(5);
+    expect(await metrics.value('mcs_webhook_attempt_slots')).toBe(256);
+  });
+});
+
+describe('The database', () => {
+  it('has a pool', async () => {
+    await service.call('/readyz');
+    expect(await metrics.value('mcs_database_pool_connections', { pool: 'main' })).toBeGreaterThan(0);
+    expect(await metrics.value('mcs_database_pool_limit', { pool: 'main' })).toBe(10);
+    expect(await metrics.value('mcs_database_pool_waiting', { pool: 'main' })).toBe(0);
+  });
+
+  it.each(['request_log', 'webhook_event'])('has partitions of %s', async (table) => {
+    expect(await metrics.value('mcs_partitions_ahead', { table })).toBe(7);
+    expect(await metrics.value('mcs_partitions_default_in_use', { table })).toBe(0);
+    const age = await metrics.value('mcs_partitions_oldest_age_seconds', { table });
+    expect(Math.floor((age ?? 0) / 86_400)).toBe(1);
+  });
+
+  it('keeps the request log', async () => {
+    const grown = await growth('mcs_request_log_entries_written_total', {}, () =>
+      service.call('/detected-accounts/search', {
+        body: { external_user_id: 'user-1', names: ['Netflix'] },
+        as: service.development,
+      }),
+    );
+    expect(grown).toBe(1);
+    expect(await metrics.value('mcs_request_log_entries_waiting')).toBe(0);
+    expect(await metrics.value('mcs_request_log_entries_waiting_limit')).toBe(12_345);
+    expect(await metrics.value('mcs_request_log_entries_lost_total', { reason: 'dropped' })).toBe(0);
+  });
+});
+
+describe('The server of metrics', () => {
+  it('tells of the process', async () => {
+    expect(await metrics.value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+    expect(await metrics.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  });
+
+  it('answers one path and one method', async () => {
+    const answer = await fetch(metrics.url);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const origin = new URL(metrics.url).origin;
+    for (const path of ['/', '/healthz', '/metrics/', '/mcp/tokens/create']) {
+      expect((await fetch(origin + path)).status).toBe(404);
+    }
+    const posted = await fetch(metrics.url, { method: 'POST', body: '{}' });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get('allow')).toBe('GET');
+  });
+
+  it('is not the server of the API', async () => {
+    const { status, body } = await service.call('/metrics');
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ error_code: 'NOT_FOUND' });
+  });
+
+  it('tells nothing secret, and of nobody in particular', async () => {
+    const text = await metrics.text();
+    for (const credentials of [service.development, service.production]) {
+      expect(text).not.toContain(credentials.clientId);
+      expect(text).not.toContain(credentials.secret);
+    }
+    expect(text).not.toContain(receiver.url);
+    expect(text).not.toContain('user-of-the-metrics');
+    expect(text).not.toContain(service.organizationId);
+    expect(text).not.toContain(service.database.url);
+  });
+
+  it('shares nothing with another service of the same process, and ends with its own', async () => {
+    const other = await startTestApp({ METRICS_PORT: '0' });
+    const others = await serveMetrics(other);
+    await other.call('/healthz');
+    await other.call('/healthz');
+    const health = { route: '/healthz', status: '200' };
+    expect(await others.value('mcs_http_requests_total', health)).toBe(2);
+    expect(await metrics.value('mcs_http_requests_total', health)).toBeUndefined();
+    // What only those processes know that work the queue off.
+    expect(await others.value('mcs_webhook_deliveries')).toBeUndefined();
+    await other.close();
+    await expect(fetch(others.url)).rejects.toThrow();
+    expect((await fetch(metrics.url)).status).toBe(200);
+  });
+
+  it('is not there where no port is given', async () => {
+    const other = await startTestApp();
+    await expect(serveMetrics(other)).rejects.toThrow('without METRICS_PORT');
+    await other.close();
+  });
+
+  it('leaves out what the database does not tell, says so, and goes on', async () => {
+    const other = await startTestApp({ METRICS_PORT: '0' });
+    const others = await serveMetrics(other);
+    await other.database.query('ALTER TABLE webhook_event_default RENAME TO webhook_event_away');
+    expect(await others.value('mcs_partitions_ahead', { table: 'webhook_event' })).toBeUndefined();
+    expect(await others.value('mcs_partitions_ahead', { table: 'request_log' })).toBeDefined();
+    expect(
+      await others.value('mcs_metrics_reading_failures_total', { source: 'partitions of webhook_event' }),
+    ).toBeGreaterThan(0);
+    await other.close();
+  });
+});
+
+describe('The programs', () => {
+  let database: TestDatabase;
+  let dataDirectory: string;
+
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    dataDirectory = mkdtempSync(join(tmpdir(), 'metrics-'));
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    await database.drop();
+    rmSync(dataDirectory, { recursive: true });
+  });
+
+  const start = (file: string, port = '0'): Program =>
+    new Program(file, {
+      environment: {
+        DATA_DIR: dataDirectory,
+        DATABASE_URL: database.url,
+        PORT: '0',
+        METRICS_PORT: port,
+      },
+    });
+
+  it.each(['main.js', 'worker.js'])(
+    '%s serves its metrics until it ends',
+    async (file) => {
+      const program = start(file);
+      const [, url = ''] = await program.says(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
+      await program.says(/^(?:Listening on|The background work is running)/m);
+      const scraper = scraperOf(url);
+      expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
+      expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
+
+      // A second one wants the same port.
+      const rival = await start(file, new URL(url).port).ended;
+      expect(rival.code).toBe(1);
+      expect(rival.errors).toBe(
+        `METRICS_PORT=${new URL(url).port} is in use. Every process needs a port of its own.\n`,
+      );
+
+      program.signal('SIGTERM');
+      expect(await program.ended).toMatchObject({ code: 0, errors: '' });
+      await expect(fetch(url)).rejects.toThrow();
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { eventually } from '../support/eventually.js';
+import { refusedPort } from '../support/hostile-receivers.js';
+import { serveMetrics } from '../support/metrics.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const [SERVER, CLIENT, PRODUCER, CONSUMER] = [2, 3, 4, 5];
+const TRACE_ID = randomBytes(16).toString('hex');
+const CALLER_SPAN = randomBytes(8).toString('hex');
+const HIDDEN = 'a-token-that-nobody-may-see-1234567890';
+const API_KEY = 'key of the collector';
+
+let collector: TraceCollector;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  collector = await startTraceCollector();
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver.close();
+  await collector.close();
+});
+
+const start = (environment: Record<string, string> = {}): Promise<TestApp> =>
+  startTestApp(
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      WEBHOOK_TARGETS: 'any',
+      WEBHOOK_RETRY_SECONDS: '3600,3600',
+      ...environment,
+    },
+    { backgroundWork: true },
+  );
+
+describe('With a collector', () => {
+  let service: TestApp;
+  let spans: readonly CollectedSpan[];
+  let requestId: string;
+  let clientId: string;
+
+  /** Everything that is told happens once, and the service is closed: that sends what waits. */
+  beforeAll(async () => {
+    service = await start({
+      OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${encodeURIComponent(API_KEY)},x-tenant=7`,
+      OTEL_SERVICE_NAME: 'trial',
+    });
+    clientId = service.development.clientId;
+    rememberSecret(HIDDEN);
+    const owner = await service.login('owner');
+    const urls = [`${receiver.url}/hook?token=${HIDDEN}`, `http://127.0.0.1:${await refusedPort()}/refused`];
+    for (const url of urls) {
+      const { status } = await service.call('/webhook-endpoints/create', {
+        body: { environment: 'development', url },
+        login: owner,
+      });
+      expect(status).toBe(200);
+    }
+    const triggered = await service.call('/development/webhooks/trigger', {
+      body: {
+        event: 'CARD_UPDATED',
+        external_user_id: 'user-1',
+        merchant_id: 16,
+        data: { card_id: 'card-81' },
+      },
+      as: service.development,
+      // Not kept by the caller (the last two digits), which does not matter here.
+      headers: { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-00` },
+    });
+    expect(triggered.status).toBe(200);
+    requestId = triggered.headers.get('x-request-id') ?? '';
+    await service.call('/nowhere');
+    await receiver.arrived(1);
+    await eventually('both attempts are logged', async () => {
+      const logged = await service.database.query(`SELECT FROM request_log WHERE type = 'webhook'`);
+      return logged.length === 2;
+    });
+    await service.close();
+    spans = collector.spans;
+  });
+
+  const ofKind = (kind: number | undefined): readonly CollectedSpan[] =>
+    spans.filter((span) => span.kind === kind);
+  const triggering = (): CollectedSpan | undefined =>
+    ofKind(SERVER).find(({ name }) => name === 'POST /development/webhooks/trigger');
+
+  it('a request is a span in the trace of its caller', () => {
+    expect(triggering()).toMatchObject({
+      traceId: TRACE_ID,
+      parentSpanId: CALLER_SPAN,
+      isError: false,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/development/webhooks/trigger',
+        'http.response.status_code': 200,
+        'mcs.request_id': requestId,
+        'mcs.client_id': clientId,
+      },
+    });
+  });
+
+  it('a request without a caller’s trace begins one, and an unknown path is not told', () => {
+    const stray = ofKind(SERVER).find(({ attributes }) => attributes['http.response.status_code'] === 404);
+    expect(stray).toMatchObject({ name: 'GET', parentSpanId: undefined });
+    expect(stray?.traceId).not.toBe(TRACE_ID);
+    expect(stray?.attributes).not.toHaveProperty('http.route');
+  });
+
+  it('an event is published under the request', () => {
+    expect(ofKind(PRODUCER)).toEqual([
+      expect.objectContaining({
+        name: 'publish CARD_UPDATED',
+        traceId: TRACE_ID,
+        parentSpanId: triggering()?.spanId,
+      }),
+    ]);
+  });
+
+  it('an attempt is a trace of its own that names the event, with the outgoing request in it', () => {
+    const [published] = ofKind(PRODUCER);
+    const attempts = ofKind(CONSUMER);
+    expect(attempts).toHaveLength(2);
+    for (const attempt of attempts) {
+      expect(attempt).toMatchObject({ name: 'deliver CARD_UPDATED', parentSpanId: undefined });
+      expect(attempt.attributes['messaging.message.id']).toBe(published?.attributes['messaging.message.id']);
+      expect(attempt.attributes['mcs.webhook.attempt']).toBe(1);
+    }
+    const [good, refused] = attempts.toSorted((left, right) => Number(left.isError) - Number(right.isError));
+    expect(refused).toMatchObject({ isError: true, attributes: { 'error.type': 'REFUSED' } });
+    expect(ofKind(CLIENT).find(({ parentSpanId }) => parentSpanId === good?.spanId)).toMatchObject({
+      traceId: good?.traceId,
+      name: 'POST',
+      isError: false,
+      attributes: {
+        'url.full': `${receiver.url}/hook?token=***`,
+        'http.response.status_code': 200,
+        'mcs.phase.first_byte_ms': expect.any(Number) as number,
+      },
+    });
+    expect(ofKind(CLIENT).find(({ parentSpanId }) => parentSpanId === refused?.spanId)).toMatchObject({
+      isError: true,
+      attributes: { 'error.type': 'REFUSED' },
+    });
+  });
+
+  it('receivers learn nothing of it', () => {
+    for (const { headers } of receiver.arrivals) {
+      expect(Object.keys(headers).filter((name) => /trace|baggage/.test(name))).toEqual([]);
+    }
+  });
+
+  it('the collector gets its headers and the name of the service', () => {
+    expect(collector.headers[0]).toMatchObject({
+      'x-api-key': API_KEY,
+      'x-tenant': '7',
+      'content-type': 'application/json',
+    });
+    expect([...collector.serviceNames]).toEqual(['trial']);
+  });
+
+  it('nothing secret is in what it gets', () => {
+    const text = collector.texts.join();
+    expect(text).toContain('url.full');
+    for (const secret of [
+      HIDDEN,
+      service.development.secret,
+      service.production.secret,
+      service.database.url,
+      'session=',
+    ]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('A share of traces', () => {
+  it('of 0 keeps none, whatever the caller wishes', async () => {
+    const service = await start({ OTEL_TRACES_SAMPLER_ARG: '0' });
+    const before = collector.spans.length;
+    const headers = { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-01` };
+    expect((await service.call('/healthz', { headers })).status).toBe(200);
+    await service.close();
+    expect(collector.spans).toHaveLength(before);
+  });
+});
+
+describe('A collector that is away', () => {
+  it('costs traces, and nothing else', async () => {
+    const service = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await refusedPort()}`,
+      METRICS_PORT: '0',
+    });
+    const metrics = await serveMetrics(service);
+    expect((await service.call('/healthz')).status).toBe(200);
+    await eventually(
+      'lost spans are counted',
+      async () => ((await metrics.value('mcs_trace_spans_total', { outcome: 'lost' })) ?? 0) > 0,
+      15_000,
+    );
+    expect((await service.call('/healthz')).status).toBe(200);
+    const closing = performance.now();
+    await service.close();
+    expect(performance.now() - closing).toBeLessThan(5_000);
+  }, 30_000);
+});

@@ -1,0 +1,59 @@
+import { MetricsServer } from '../../src/infrastructure/metrics/index.js';
+import type { TestApp } from './test-app.js';
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What a service tells of itself at `/metrics`. */
+export interface Scraper {
+  readonly url: string;
+  /** The text as Prometheus gets it. */
+  text(): Promise<string>;
+  samples(): Promise<Sample[]>;
+  /** The sum of all samples of the name that have these labels; undefined when there are none. */
+  value(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
+}
+
+/** Lets the service serve its metrics, as the programs do. It must have been started with `METRICS_PORT`. */
+export async function serveMetrics(service: TestApp): Promise<Scraper> {
+  const url = await service.app.get(MetricsServer).listen();
+  if (url === undefined) throw new Error('The service was started without METRICS_PORT');
+  return scraperOf(url);
+}
+
+export function scraperOf(url: string): Scraper {
+  const text = async (): Promise<string> => (await fetch(url)).text();
+  const samples = async (): Promise<Sample[]> => samplesOf(await text());
+  return {
+    url,
+    text,
+    samples,
+    async value(name, labels = {}) {
+      const found = (await samples()).filter(
+        (sample) =>
+          sample.name === name &&
+          Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      );
+      return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
+
+/** Prometheus' text format, as far as we write it. */
+function samplesOf(text: string): Sample[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
+      return {
+        name,
+        labels: Object.fromEntries(pairs.map(([, label = '', text = '']) => [label, text])),
+        value: Number(value),
+      };
+    });
+}
