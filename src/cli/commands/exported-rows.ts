@@ -32,6 +32,35 @@ export async function exportRows(
   }
 }
 
+/** Shows how far an export is, where somebody looks. */
+export async function* counted<Entry>(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+  let count = 0;
+  for await (const entry of entries) {
+    count += 1;
+    if (process.stderr.isTTY && count % 1_000 === 0) process.stderr.write(`\r${count} entries`);
+    yield entry;
+  }
+  if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
+}
+
+/**
+ * Writes lines to standard output as they come, of a source that may wait for long.
+ *
+ * @param linesUntil is told when the reader has left, and then comes to an end
+ */
+export async function writeLines(
+  linesUntil: (readerLeft: AbortSignal) => AsyncIterable<string>,
+): Promise<void> {
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  process.stdout.once('error', leave);
+  try {
+    await untilReaderLeaves(pipeline(ended(linesUntil(left.signal)), process.stdout, KEEP_OPEN));
+  } finally {
+    process.stdout.off('error', leave);
+  }
+}
+
 /** `| head` closes the pipe when it has enough: that is the end, not a failure. */
 async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
   await writing.catch((error: NodeJS.ErrnoException) => {
@@ -41,4 +70,8 @@ async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
 
 async function* toLines(rows: AsyncIterable<object>): AsyncGenerator<string> {
   for await (const row of rows) yield `${JSON.stringify(row)}\n`;
+}
+
+async function* ended(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
 }

@@ -1,3 +1,10 @@
+export { RequestLogHistory } from './request-log-history.js';
+export { RequestLogPartitions } from './request-log-partitions.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
+export type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
 export { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
-export { RequestLogOperationsModule, RequestLogsModule } from './request-logs.module.js';
+export {
+  RequestLogOperationsModule,
+  RequestLogRotationModule,
+  RequestLogsModule,
+} from './request-logs.module.js';

@@ -2,6 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { CallRecorder } from '../../infrastructure/http/index.js';
 import { PlatformCallRecorder } from './platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
+import { RequestLogHistory } from './request-log-history.js';
+import { RequestLogPartitions } from './request-log-partitions.js';
 import { RequestLogStore } from './request-log-store.js';
 import { RequestLogsController } from './request-logs.controller.js';
 import { RequestLogsService } from './request-logs.service.js';
@@ -15,11 +17,16 @@ import { RequestLogsRotation } from './request-logs.rotation.js';
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     { provide: CallRecorder, useClass: PlatformCallRecorder },
     RequestLogWriter,
-    RequestLogsRotation,
+    RequestLogHistory,
+    RequestLogPartitions,
   ],
-  exports: [CallRecorder, RequestLogStore],
+  exports: [CallRecorder, RequestLogStore, RequestLogHistory, RequestLogPartitions],
 })
 export class RequestLogsModule {}
+
+/** Apart: for processes that write to the log, and not for commands, which tell how they find it. */
+@Module({ providers: [RequestLogsRotation] })
+export class RequestLogRotationModule {}
 
 /** Operation 3, apart: only where the dashboard API is served. */
 @Module({ controllers: [RequestLogsController], providers: [RequestLogsService] })
