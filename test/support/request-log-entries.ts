@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { RequestLogStore, type NewRequestLogEntry } from '../../src/modules/request-logs/index.js';
+import type { TestApp } from './test-app.js';
+
+export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry, 'createdAt'>;
+
+/** An API call in the log of a client. */
+export function loggedCall(
+  { clientId, environment }: IssuedCredentials,
+  change: EntryChange,
+): NewRequestLogEntry {
+  return {
+    clientId,
+    environment,
+    type: 'request',
+    method: 'POST',
+    path: '/mcp/tokens/create',
+    url: null,
+    event: null,
+    statusCode: 200,
+    latencyMilliseconds: 12,
+    sessionId: null,
+    taskId: null,
+    externalUserId: null,
+    ...change,
+  };
+}
+
+/** An attempt to deliver a webhook in the log of a client; it failed. */
+export function loggedAttempt(client: IssuedCredentials, change: EntryChange): NewRequestLogEntry {
+  return loggedCall(client, {
+    type: 'webhook',
+    path: null,
+    url: 'https://hooks.example.com/merchants?token=***',
+    event: 'CARD_UPDATED',
+    statusCode: 503,
+    latencyMilliseconds: 84,
+    sessionId: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+    taskId: 25_605,
+    externalUserId: 'user-1',
+    attempt: {
+      endpointId: randomUUID(),
+      eventId: randomUUID(),
+      number: 2,
+      reason: 'NON_200',
+      phases: { dns: 1, connect: 11, tls: null, firstByte: 48 },
+    },
+    ...change,
+  });
+}
+
+/** Puts entries into the log, as those who write it do. */
+export async function fillRequestLog(
+  service: TestApp,
+  entries: readonly NewRequestLogEntry[],
+): Promise<void> {
+  await service.app.get(RequestLogStore).append(entries);
+}
