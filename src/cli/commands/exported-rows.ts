@@ -21,15 +21,19 @@ export async function exportRows(
   columns: readonly string[],
   rows: AsyncIterable<object>,
 ): Promise<void> {
-  const source = Readable.from(rows);
   if (format === 'csv') {
     const table = stringify({ ...CSV, columns: [...columns] });
-    await untilReaderLeaves(pipeline(source, table, process.stdout, KEEP_OPEN));
+    await untilReaderLeaves(pipeline(Readable.from(rows), table, process.stdout, KEEP_OPEN));
   } else if (format === 'ndjson') {
-    await untilReaderLeaves(pipeline(source, toLines, process.stdout, KEEP_OPEN));
+    await writeLines(rows, JSON.stringify);
   } else {
     throw new OperatorError('The format must be csv or ndjson.');
   }
+}
+
+/** Writes a line for each row to standard output, as they come. */
+export async function writeLines<Row>(rows: AsyncIterable<Row>, lineOf: (row: Row) => string): Promise<void> {
+  await untilReaderLeaves(pipeline(toLines(rows, lineOf), process.stdout, KEEP_OPEN));
 }
 
 /** Shows how far an export is, where somebody looks. */
@@ -43,24 +47,6 @@ export async function* counted<Entry>(entries: AsyncIterable<Entry>): AsyncGener
   if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
 }
 
-/**
- * Writes lines to standard output as they come, of a source that may wait for long.
- *
- * @param linesUntil is told when the reader has left, and then comes to an end
- */
-export async function writeLines(
-  linesUntil: (readerLeft: AbortSignal) => AsyncIterable<string>,
-): Promise<void> {
-  const left = new AbortController();
-  const leave = (): void => left.abort();
-  process.stdout.once('error', leave);
-  try {
-    await untilReaderLeaves(pipeline(ended(linesUntil(left.signal)), process.stdout, KEEP_OPEN));
-  } finally {
-    process.stdout.off('error', leave);
-  }
-}
-
 /** `| head` closes the pipe when it has enough: that is the end, not a failure. */
 async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
   await writing.catch((error: NodeJS.ErrnoException) => {
@@ -68,10 +54,6 @@ async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
   });
 }
 
-async function* toLines(rows: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
-}
-
-async function* ended(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${line}\n`;
+async function* toLines<Row>(rows: AsyncIterable<Row>, lineOf: (row: Row) => string): AsyncGenerator<string> {
+  for await (const row of rows) yield `${lineOf(row)}\n`;
 }

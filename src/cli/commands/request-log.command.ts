@@ -44,10 +44,7 @@ export class TailRequestLogCommand extends CommandRunner {
       const client = await clientOf(app, id);
       const history = app.get(RequestLogHistory);
       const lineOf = json ? JSON.stringify : requestLogLine;
-      await writeLines(async function* (readerLeft) {
-        const until = AbortSignal.any([stopped, readerLeft]);
-        for await (const entry of history.follow(client, { lines, until })) yield lineOf(entry);
-      });
+      await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
     });
   }
 
