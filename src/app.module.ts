@@ -33,7 +33,11 @@ import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
 import { MerchantOperationsModule, MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationOperationsModule, OrganizationsModule } from './modules/organizations/index.js';
-import { RequestLogOperationsModule, RequestLogsModule } from './modules/request-logs/index.js';
+import {
+  RequestLogOperationsModule,
+  RequestLogRotationModule,
+  RequestLogsModule,
+} from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
 import { SessionOperationsModule } from './modules/sessions/index.js';
@@ -99,6 +103,8 @@ const MODULES_OF_SURFACE: Readonly<Record<Surface, readonly Type[]>> = {
 export interface AppOptions {
   /** Whether the scheduled work runs here too. */
   readonly backgroundWork: boolean;
+  /** Whether a command of an operator runs on it, who wants to see the partitions of the request log as they are. */
+  readonly forCommand?: boolean;
 }
 
 @Module({})
@@ -111,6 +117,7 @@ export class AppModule {
         ConfigurationModule.register(configuration),
         ...INFRASTRUCTURE,
         ...FOUNDATION,
+        ...(options.forCommand ? [] : [RequestLogRotationModule]),
         ...surfaces.flatMap((surface) => MODULES_OF_SURFACE[surface as Surface]),
         ...(options.backgroundWork ? [ScheduleModule.forRoot(), WebhookEngineModule] : []),
         // Shuts down before the database does: Nest closes global modules last.

@@ -23,6 +23,12 @@ import { DetectionCommand, ImportDetectionsCommand } from './commands/detection.
 import { MigrateCommand } from './commands/migrate.command.js';
 import { CreateOrganizationCommand, OrganizationCommand } from './commands/organization.command.js';
 import {
+  ExportRequestLogCommand,
+  RequestLogCommand,
+  ShowRequestLogPartitionsCommand,
+  TailRequestLogCommand,
+} from './commands/request-log.command.js';
+import {
   ListTokenKeysCommand,
   RotateTokenKeyCommand,
   TokenKeyCommand,
@@ -53,6 +59,10 @@ import { OperatorSession } from './operator-session.js';
     VerifyAuditLogCommand,
     ShowAuditHeadCommand,
     ExportAuditLogCommand,
+    RequestLogCommand,
+    TailRequestLogCommand,
+    ExportRequestLogCommand,
+    ShowRequestLogPartitionsCommand,
     TokenKeyCommand,
     ListTokenKeysCommand,
     RotateTokenKeyCommand,

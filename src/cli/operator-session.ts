@@ -12,6 +12,7 @@ import {
   onTermination,
   plainSentence,
   prepareSchema,
+  type Foundation,
 } from '../infrastructure/foundation/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
 
@@ -26,42 +27,68 @@ export const EXIT = { failed: 1, incomplete: 2 } as const;
 export class OperatorSession {
   /** Runs the work on the application; a failure becomes a sentence on standard error and exit code 1. */
   run(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
-    return this.withFoundation(async (configuration) => {
-      await prepareSchema(configuration);
-      configuration.get(ServiceConfiguration).surfaces = [...SURFACES];
-      const logging = configuration.get(LoggingConfiguration);
-      // Standard output belongs to the command's answer.
-      logging.level = 'error';
-      const app = await NestFactory.createApplicationContext(
-        AppModule.register(configuration, { backgroundWork: false }),
-        { logger: new ServiceLogger(logging), abortOnError: false },
-      );
-      try {
-        await work(app);
-      } finally {
-        await app.close();
-      }
+    return this.withFoundation((configuration) => onApplication(configuration, work));
+  }
+
+  /** The same with work that goes on until a signal ends it, which is no failure. */
+  async runUntilStopped(
+    work: (app: INestApplicationContext, stopped: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const stopping = new AbortController();
+    const running = onFoundation(({ configuration }) =>
+      onApplication(configuration, (app) => work(app, stopping.signal)),
+    );
+    const forget = onTermination(() => {
+      stopping.abort();
+      return running;
     });
+    await running;
+    forget();
   }
 
   /** The same without the application, which does not come up on an old schema. */
   async withFoundation(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
     const forget = onTermination(() => release(), EXIT.failed);
-    try {
-      const foundation = await layFoundation(processEnvironment(), tell);
+    await onFoundation((foundation) => {
       release = foundation.release;
-      try {
-        await work(foundation.configuration);
-      } finally {
-        await release();
-      }
-    } catch (error) {
-      tell(plainSentence(error));
-      process.exitCode = EXIT.failed;
+      return work(foundation.configuration);
+    });
+    forget();
+  }
+}
+
+async function onFoundation(work: (foundation: Foundation) => Promise<void>): Promise<void> {
+  try {
+    const foundation = await layFoundation(processEnvironment(), tell);
+    try {
+      await work(foundation);
     } finally {
-      forget();
+      await foundation.release();
     }
+  } catch (error) {
+    tell(plainSentence(error));
+    process.exitCode = EXIT.failed;
+  }
+}
+
+async function onApplication(
+  configuration: LoadedConfiguration,
+  work: (app: INestApplicationContext) => Promise<void>,
+): Promise<void> {
+  await prepareSchema(configuration);
+  configuration.get(ServiceConfiguration).surfaces = [...SURFACES];
+  const logging = configuration.get(LoggingConfiguration);
+  // Standard output belongs to the command's answer.
+  logging.level = 'error';
+  const app = await NestFactory.createApplicationContext(
+    AppModule.register(configuration, { backgroundWork: false, forCommand: true }),
+    { logger: new ServiceLogger(logging), abortOnError: false },
+  );
+  try {
+    await work(app);
+  } finally {
+    await app.close();
   }
 }
 

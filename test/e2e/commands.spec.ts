@@ -4,32 +4,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
+import { COMMAND_PATIENCE, Commands, type DescribedCommand } from '../support/commands.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
-import { Program, run, type Ended } from '../support/program.js';
+import { Program, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 
-const PATIENCE = 60_000;
 const NOWHERE = 'postgres://user:password@127.0.0.1:1/none';
-const MAIN = 'cli/main.js';
-const SESSION = join(import.meta.dirname, '..', 'support', 'command-session.mjs');
 const SECRET = /^mcs_(?:dev|live)_[0-9A-Za-z]{49}$/;
-
-interface Described {
-  readonly name: string;
-  readonly description: string;
-  readonly options: readonly { readonly flags: string; readonly description: string }[];
-  readonly help: string;
-  readonly commands: readonly Described[];
-}
 
 describe("The operators' commands", () => {
   let folder: string;
   let database: TestDatabase;
   let environment: Record<string, string>;
   let organizationId: string;
-  let session: Program;
-  let requests = 0;
+  let commands: Commands;
   let development: { client_id: string; secret: string };
 
   beforeAll(async () => {
@@ -42,7 +30,7 @@ describe("The operators' commands", () => {
       KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     };
     rememberSecret(environment['SECRET_PEPPER'] ?? '', environment['KEY_ENCRYPTION_KEY'] ?? '');
-    session = new Program(SESSION, { environment, inputStaysOpen: true });
+    commands = new Commands(environment);
   });
   afterAll(async () => {
     await Program.endAll();
@@ -50,53 +38,27 @@ describe("The operators' commands", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Words in quotes are one argument. */
-  const words = (command: string): string[] =>
-    [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
-
-  /** The built program as a process of its own. */
-  const inProcess = (command: string, input?: string, more: Record<string, string> = {}): Promise<Ended> =>
-    run(MAIN, {
-      arguments: words(command),
-      environment: { ...environment, ...more },
-      ...(input === undefined ? {} : { input }),
-    });
-
-  /** The same in one process for many: a third of the time. What is asked first is answered first. */
-  async function inSession<Answer>(request: unknown): Promise<Answer> {
-    const place = requests;
-    requests += 1;
-    session.tell(`${JSON.stringify(request)}\n`);
-    const look = (): string | false => session.output.split('\n').slice(0, -1)[place] ?? false;
-    return JSON.parse(await eventually(`${JSON.stringify(request)} is answered`, look, PATIENCE)) as Answer;
-  }
-
-  const cli = (command: string, input?: string): Promise<Ended> =>
-    input === undefined ? inSession(words(command)) : inProcess(command, input);
-
-  /** Runs a command that succeeds; answers what it printed. */
-  async function answer<Answer>(command: string, input?: string): Promise<Answer> {
-    const { code, output, errors } = await cli(command, input);
-    expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    return JSON.parse(output) as Answer;
-  }
-
-  async function expectRefusal(command: string, sentence: string, input?: string): Promise<void> {
-    expect(await cli(command, input)).toEqual({ code: 1, output: '', errors: `${sentence}\n` });
-  }
+  const inProcess: Commands['inProcess'] = (...command) => commands.inProcess(...command);
+  const cli: Commands['run'] = (...command) => commands.run(...command);
+  const answer = <Answer>(command: string, input?: string): Promise<Answer> =>
+    commands.answer(command, input);
+  const expectRefusal: Commands['expectRefusal'] = (...command) => commands.expectRefusal(...command);
 
   describe('help', () => {
-    let root: Described;
-    let all: Described[];
+    let root: DescribedCommand;
+    let all: DescribedCommand[];
 
     beforeAll(async () => {
-      root = await inSession<Described>('describe');
-      const below = (command: Described): Described[] => [command, ...command.commands.flatMap(below)];
+      root = await commands.describe();
+      const below = (command: DescribedCommand): DescribedCommand[] => [
+        command,
+        ...command.commands.flatMap(below),
+      ];
       all = below(root);
-    }, PATIENCE);
+    }, COMMAND_PATIENCE);
 
     it('is there for every command and option', () => {
-      const names = (command: Described): string[] => command.commands.map(({ name }) => name);
+      const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
         organization: ['create'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
@@ -105,6 +67,7 @@ describe("The operators' commands", () => {
         detection: ['import'],
         application: ['list', 'export'],
         audit: ['verify', 'head', 'export'],
+        'request-log': ['tail', 'export', 'partitions'],
         migrate: [],
       });
       for (const { name, description, help, options } of all) {
@@ -142,7 +105,7 @@ describe("The operators' commands", () => {
         expect(incomplete.errors).toMatch(/^error: required option '--client <client_id>' not specified/);
         for (const { errors } of [unknown, incomplete]) expect(errors).not.toMatch(/\n\s+at /);
       },
-      PATIENCE,
+      COMMAND_PATIENCE,
     );
   });
 
@@ -163,7 +126,7 @@ describe("The operators' commands", () => {
           'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
       });
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -214,7 +177,7 @@ describe("The operators' commands", () => {
       ]);
       expect(await database.query('SELECT count(*)::int FROM organization')).toEqual([{ count: 2 }]);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -286,7 +249,7 @@ describe("The operators' commands", () => {
         ),
       ]);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -313,7 +276,7 @@ describe("The operators' commands", () => {
       );
       expect(row?.password_hash).toMatch(/^\$argon2id\$/);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -378,7 +341,7 @@ describe("The operators' commands", () => {
       expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
       expect(await rows()).toEqual(recorded);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -438,7 +401,7 @@ describe("The operators' commands", () => {
         '2026-01-04T00:00:00.000Z',
       ]);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -519,7 +482,7 @@ describe("The operators' commands", () => {
         organizations: [{ first_broken: { problem: 'head_mismatch', sequence: 3, id: null } }],
       });
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it(
@@ -598,7 +561,7 @@ describe("The operators' commands", () => {
       });
       expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 
   it('left nothing beside a given database', () => {
@@ -624,6 +587,6 @@ describe("The operators' commands", () => {
       const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
       expect(Object.keys(keys[0] ?? {})).toEqual(members);
     },
-    PATIENCE,
+    COMMAND_PATIENCE,
   );
 });

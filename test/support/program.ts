@@ -74,6 +74,11 @@ export class Program {
     this.child.stdin?.write(text);
   }
 
+  /** As `| head` does when it has enough. */
+  closeOutput(): void {
+    this.child.stdout?.destroy();
+  }
+
   /** Waits until standard output holds it; fails when the program ends before. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const look = (): RegExpExecArray | undefined => {

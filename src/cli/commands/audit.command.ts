@@ -2,18 +2,17 @@ import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { isTimestamp } from '../../infrastructure/validation/index.js';
 import {
   AuditLogsService,
   AuditVerification,
   parseHead,
-  type AuditLogEntryResponse,
   type ChainReport,
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { answer, EXIT, OperatorSession } from '../operator-session.js';
-import { exportRows } from './exported-rows.js';
+import { counted, exportRows } from './exported-rows.js';
+import { requirePeriod } from './period.js';
 
 interface ExportOptions {
   readonly organization: string;
@@ -175,27 +174,4 @@ async function readHead(file: string): Promise<ExportedHead> {
 
 function reported({ organizationId, entries, flaw }: ChainReport): Record<string, unknown> {
   return { organization_id: organizationId, entries, intact: !flaw, first_broken: flaw ?? null };
-}
-
-function requirePeriod(bounds: Pick<ExportOptions, 'start' | 'end'>): void {
-  for (const [words, value] of Object.entries(bounds)) {
-    const message = isTimestamp(value, { words, object: {} });
-    if (message !== undefined) throw new OperatorError(message);
-  }
-  const { start, end } = bounds;
-  if (start !== undefined && end !== undefined && Date.parse(start) > Date.parse(end))
-    throw new OperatorError('The start must not be after the end.');
-}
-
-/** Shows how far it is, where somebody looks. */
-async function* counted(
-  entries: AsyncIterable<AuditLogEntryResponse>,
-): AsyncGenerator<AuditLogEntryResponse> {
-  let count = 0;
-  for await (const entry of entries) {
-    count += 1;
-    if (process.stderr.isTTY && count % 1_000 === 0) process.stderr.write(`\r${count} entries`);
-    yield entry;
-  }
-  if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
 }

@@ -21,15 +21,30 @@ export async function exportRows(
   columns: readonly string[],
   rows: AsyncIterable<object>,
 ): Promise<void> {
-  const source = Readable.from(rows);
   if (format === 'csv') {
     const table = stringify({ ...CSV, columns: [...columns] });
-    await untilReaderLeaves(pipeline(source, table, process.stdout, KEEP_OPEN));
+    await untilReaderLeaves(pipeline(Readable.from(rows), table, process.stdout, KEEP_OPEN));
   } else if (format === 'ndjson') {
-    await untilReaderLeaves(pipeline(source, toLines, process.stdout, KEEP_OPEN));
+    await writeLines(rows, JSON.stringify);
   } else {
     throw new OperatorError('The format must be csv or ndjson.');
   }
+}
+
+/** Writes a line for each row to standard output, as they come. */
+export async function writeLines<Row>(rows: AsyncIterable<Row>, lineOf: (row: Row) => string): Promise<void> {
+  await untilReaderLeaves(pipeline(toLines(rows, lineOf), process.stdout, KEEP_OPEN));
+}
+
+/** Shows how far an export is, where somebody looks. */
+export async function* counted<Entry>(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+  let count = 0;
+  for await (const entry of entries) {
+    count += 1;
+    if (process.stderr.isTTY && count % 1_000 === 0) process.stderr.write(`\r${count} entries`);
+    yield entry;
+  }
+  if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
 }
 
 /** `| head` closes the pipe when it has enough: that is the end, not a failure. */
@@ -39,6 +54,6 @@ async function untilReaderLeaves(writing: Promise<void>): Promise<void> {
   });
 }
 
-async function* toLines(rows: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
+async function* toLines<Row>(rows: AsyncIterable<Row>, lineOf: (row: Row) => string): AsyncGenerator<string> {
+  for await (const row of rows) yield `${lineOf(row)}\n`;
 }

@@ -1,5 +1,5 @@
 export { Leadership } from './advisory-lock.js';
-export { DailyPartitions, type PartitionStatus } from './daily-partitions.js';
+export { DailyPartitions } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { GroupCommit, RowDropped } from './group-commit.js';

@@ -59,6 +59,13 @@ export class ApiClientsService {
     return this.repository.clients(organizationId);
   }
 
+  /** @throws OperatorError when the client is unknown */
+  async require(clientId: string): Promise<ApiClient> {
+    const client = isUUID(clientId) ? await this.repository.client(clientId) : null;
+    if (!client) throw unknownClient(clientId);
+    return client;
+  }
+
   /** @throws OperatorError when the organization has a client of this environment */
   @Transactional()
   async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {

@@ -1,7 +1,6 @@
 export { auditedAs, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
 export { AuditLog, type AuditActor, type AuditedDeed } from './audit-log.js';
 export { AuditLogOperationsModule, AuditLogsModule } from './audit-logs.module.js';
-export type { AuditLogEntryResponse } from './audit-logs.dto.js';
 export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, type ChainReport } from './audit-verification.js';
 export { parseHead, type ExportedHead } from './exported-head.js';

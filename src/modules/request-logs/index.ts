@@ -1,4 +1,7 @@
+export { RequestLogHistory } from './request-log-history.js';
+export { RequestLogPartitions } from './request-log-partitions.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
+export type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
 export {
   RequestLogStore,
   type NewRequestLogEntry,
@@ -6,4 +9,8 @@ export {
   type RequestLogFilter,
   type RequestLogPosition,
 } from './request-log-store.js';
-export { RequestLogOperationsModule, RequestLogsModule } from './request-logs.module.js';
+export {
+  RequestLogOperationsModule,
+  RequestLogRotationModule,
+  RequestLogsModule,
+} from './request-logs.module.js';

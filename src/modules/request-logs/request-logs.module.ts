@@ -3,6 +3,8 @@ import { CallRecorder } from '../../infrastructure/http/index.js';
 import { PlatformCallRecorder } from './platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
 import { RequestLogPartitionsMetrics } from './request-log-partitions.metrics.js';
+import { RequestLogHistory } from './request-log-history.js';
+import { RequestLogPartitions } from './request-log-partitions.js';
 import { RequestLogStore } from './request-log-store.js';
 import { RequestLogsController } from './request-logs.controller.js';
 import { RequestLogsService } from './request-logs.service.js';
@@ -16,12 +18,17 @@ import { RequestLogsRotation } from './request-logs.rotation.js';
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     { provide: CallRecorder, useClass: PlatformCallRecorder },
     RequestLogWriter,
-    RequestLogsRotation,
     RequestLogPartitionsMetrics,
+    RequestLogHistory,
+    RequestLogPartitions,
   ],
-  exports: [CallRecorder, RequestLogStore],
+  exports: [CallRecorder, RequestLogStore, RequestLogHistory, RequestLogPartitions],
 })
 export class RequestLogsModule {}
+
+/** Apart: for processes that write to the log, and not for commands, which tell how they find it. */
+@Module({ providers: [RequestLogsRotation] })
+export class RequestLogRotationModule {}
 
 /** Operation 3, apart: only where the dashboard API is served. */
 @Module({ controllers: [RequestLogsController], providers: [RequestLogsService] })

@@ -3,6 +3,7 @@ import { Cron, CronExpression } from '@nestjs/schedule';
 import { Leadership } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from './request-logs.configuration.js';
+import { straysIn } from './request-log-partitions.js';
 import { RequestLogStore } from './request-log-store.js';
 
 /** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
@@ -24,8 +25,18 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
 
   @Cron(CronExpression.EVERY_HOUR)
   async run(): Promise<void> {
-    await this.leadership.lead('request-logs.rotation', () =>
-      this.store.rotate(this.clock.now(), this.configuration.retentionDays),
-    );
+    await this.leadership.lead('request-logs.rotation', async () => {
+      await this.store.rotate(this.clock.now(), this.configuration.retentionDays);
+      await this.warnOfStrays();
+    });
+  }
+
+  private async warnOfStrays(): Promise<void> {
+    const entries = straysIn(await this.store.parts());
+    if (entries > 0) {
+      this.logger.warn('The default partition holds entries of days that have no partition of their own', {
+        entries,
+      });
+    }
   }
 }

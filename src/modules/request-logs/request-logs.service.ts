@@ -6,16 +6,10 @@ import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index
 import { Clock, periodOf } from '../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from './request-log-errors.js';
 import { faultOfPeriod, resolvedPeriod } from './request-log-period.js';
-import {
-  RequestLogStore,
-  type RequestLogEntry,
-  type RequestLogFilter,
-  type RequestLogPosition,
-} from './request-log-store.js';
+import { RequestLogStore, type RequestLogFilter, type RequestLogPosition } from './request-log-store.js';
+import { inAllWordsOfTheApi, inWordsOfTheApi } from './request-log-words.js';
 import type {
   ListRequestLogsQuery,
-  LoggedDeliveryResponse,
-  RequestLogEntryResponse,
   RequestLogListResponse,
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
@@ -67,7 +61,7 @@ export class RequestLogsService {
     const clients = await this.clients.all(caller);
     const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
-    return { ...inWordsOfTheApi(entry), delivery: deliveryOf(entry) };
+    return inAllWordsOfTheApi(entry);
   }
 
   private cursorOf({ end, position }: Place, scope: CursorScope): string {
@@ -113,36 +107,4 @@ function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
 /** Only webhooks have events: looking for others would mean looking at all. */
 function isContradictory({ type, event }: ListRequestLogsQuery): boolean {
   return type === 'request' && event !== undefined;
-}
-
-function inWordsOfTheApi(entry: RequestLogEntry): RequestLogEntryResponse {
-  return {
-    id: entry.id,
-    type: entry.type,
-    datetime: entry.createdAt,
-    method: entry.method,
-    path: entry.path,
-    url: entry.url,
-    event: entry.event,
-    status_code: entry.statusCode,
-    latency_ms: entry.latencyMilliseconds,
-    session_id: entry.sessionId,
-    task_id: entry.taskId,
-    external_user_id: entry.externalUserId,
-  };
-}
-
-function deliveryOf({ attempt }: RequestLogEntry): LoggedDeliveryResponse | null {
-  if (!attempt) return null;
-  const { endpointId, eventId, number, reason, phases } = attempt;
-  return {
-    webhook_endpoint_id: endpointId,
-    event_id: eventId,
-    attempt: number,
-    reason,
-    dns_ms: phases.dns,
-    connect_ms: phases.connect,
-    tls_ms: phases.tls,
-    first_byte_ms: phases.firstByte,
-  };
 }

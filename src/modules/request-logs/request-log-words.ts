@@ -1,0 +1,44 @@
+import type { RequestLogEntry } from './request-log-store.js';
+import type {
+  LoggedDeliveryResponse,
+  RequestLogEntryResponse,
+  SingleRequestLogEntryResponse,
+} from './request-logs.dto.js';
+
+/** An entry as lists of the API show it. */
+export function inWordsOfTheApi(entry: RequestLogEntry): RequestLogEntryResponse {
+  return {
+    id: entry.id,
+    type: entry.type,
+    datetime: entry.createdAt,
+    method: entry.method,
+    path: entry.path,
+    url: entry.url,
+    event: entry.event,
+    status_code: entry.statusCode,
+    latency_ms: entry.latencyMilliseconds,
+    session_id: entry.sessionId,
+    task_id: entry.taskId,
+    external_user_id: entry.externalUserId,
+  };
+}
+
+/** With all that is known of an attempt to deliver a webhook. */
+export function inAllWordsOfTheApi(entry: RequestLogEntry): SingleRequestLogEntryResponse {
+  return { ...inWordsOfTheApi(entry), delivery: deliveryOf(entry) };
+}
+
+function deliveryOf({ attempt }: RequestLogEntry): LoggedDeliveryResponse | null {
+  if (!attempt) return null;
+  const { endpointId, eventId, number, reason, phases } = attempt;
+  return {
+    webhook_endpoint_id: endpointId,
+    event_id: eventId,
+    attempt: number,
+    reason,
+    dns_ms: phases.dns,
+    connect_ms: phases.connect,
+    tls_ms: phases.tls,
+    first_byte_ms: phases.firstByte,
+  };
+}
