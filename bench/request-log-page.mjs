@@ -1,6 +1,7 @@
 /** Operation 3: pages of a request log of ten million entries over 30 days, beside the same SQL through `pg`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { Pool } from 'undici';
 import { accessToken } from './support/dashboard-login.mjs';
 import { load } from './support/load.mjs';
 import { fillRequestLog } from './support/request-log-rows.mjs';
@@ -47,16 +48,21 @@ try {
   let token = await accessToken(service, 'production', 'request_logs:read');
   let tokenAge = performance.now();
 
+  const caller = new Pool(service.baseUrl);
   const page = async (parameters) => {
     if (performance.now() - tokenAge > 600_000) {
       token = await accessToken(service, 'production', 'request_logs:read');
       tokenAge = performance.now();
     }
-    const url = `${service.baseUrl}/request-logs?${new URLSearchParams({ ...query, ...parameters })}`;
-    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    const body = await response.json();
-    if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
-    return body;
+    const path = `/request-logs?${new URLSearchParams({ ...query, ...parameters })}`;
+    const { statusCode, body } = await caller.request({
+      path,
+      method: 'GET',
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const page = await body.json();
+    if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}`);
+    return page;
   };
 
   const sql = async (filter, position) => {
@@ -195,6 +201,7 @@ try {
     columns: ['median', 'alone', 'beside them', 'ratio'],
     rows: [line('requests', 'rate', '/s'), line('p50', 'p50', 'ms'), line('p99', 'p99', 'ms')],
   });
+  await caller.close();
   await database.end();
 } finally {
   await bench.close();

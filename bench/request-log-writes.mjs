@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { AppModule } from '../dist/src/app.module.js';
 import { loadConfiguration } from '../dist/src/infrastructure/config/index.js';
-import { RequestLogWriter } from '../dist/src/modules/request-logs/request-log-writer.js';
+import { RequestLogWriter } from '../dist/src/modules/request-logs/writing/request-log-writer.js';
 import { reportTable } from './support/report.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 

@@ -8,7 +8,7 @@ import type {
   RequestLogPosition,
   RequestLogSelection,
   RequestLogStore,
-} from '../../src/modules/request-logs/request-log-store.js';
+} from '../../src/modules/request-logs/storage/request-log-store.js';
 
 /** A store to be tried, and what only its driver can do to it. */
 export interface OpenRequestLogStore {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
+import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
 import { COMMAND_PATIENCE, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';

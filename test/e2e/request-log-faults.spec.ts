@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogStore } from '../../src/modules/request-logs/index.js';
-import { RequestLogWriter } from '../../src/modules/request-logs/request-log-writer.js';
+import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { eventually } from '../support/eventually.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
 import { Program } from '../support/program.js';

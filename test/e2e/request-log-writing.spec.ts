@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NewRequestLogEntry } from '../../src/modules/request-logs/request-log-store.js';
-import { RequestLogWriter } from '../../src/modules/request-logs/request-log-writer.js';
-import { RequestLogsRotation } from '../../src/modules/request-logs/request-logs.rotation.js';
+import type { NewRequestLogEntry } from '../../src/modules/request-logs/storage/request-log-store.js';
+import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
+import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { stopClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseUnavailable } from './sql-state.js';
 
-/** What one row waits for. */
+/** Hears that the row is committed, or why it, and it alone, cannot be. */
+type Settled = (error?: unknown) => void;
+
 interface Waiting<Row> {
   readonly row: Row;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+  readonly settled: Settled;
 }
 
 export interface GroupCommitOptions<Row> {
@@ -46,10 +47,15 @@ export class GroupCommit<Row> {
   /** Resolves when the row is committed; rejects when it, and it alone, cannot be. */
   add(row: Row): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ row, resolve, reject });
-      this.dropOldest();
-      this.schedule();
+      this.enqueue(row, (error) => (error === undefined ? resolve() : reject(error)));
     });
+  }
+
+  /** The same for whoever has a promise of their own: another costs as much as all the rest of this. */
+  enqueue(row: Row, settled: Settled): void {
+    this.waiting.push({ row, settled });
+    this.dropOldest();
+    this.schedule();
   }
 
   /** Rows that are in no statement yet. */
@@ -79,7 +85,7 @@ export class GroupCommit<Row> {
     this.underWay += 1;
     try {
       await this.options.write(group.map(({ row }) => row));
-      for (const { resolve } of group) resolve();
+      for (const { settled } of group) settled();
     } catch (error) {
       await this.recover(group, error);
     } finally {
@@ -98,17 +104,17 @@ export class GroupCommit<Row> {
       await pause(delay, undefined, { ref: false });
       this.paused = false;
     } else if (group.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { reject } of group) reject(error);
+      for (const { settled } of group) settled(error);
     } else {
       // One row that the database refuses must not take its neighbours with it.
-      for (const { row, resolve, reject } of group) await this.options.write([row]).then(resolve, reject);
+      for (const { row, settled } of group) await this.options.write([row]).then(() => settled(), settled);
     }
   }
 
   private dropOldest(): void {
     const excess = this.waiting.length - (this.options.maximumWaiting ?? Infinity);
     if (excess <= 0) return;
-    for (const { reject } of this.waiting.splice(0, excess)) reject(new RowDropped());
+    for (const { settled } of this.waiting.splice(0, excess)) settled(new RowDropped());
   }
 
   private tellIdle(): void {

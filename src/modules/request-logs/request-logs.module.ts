@@ -1,15 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { CallRecorder } from '../../infrastructure/http/index.js';
-import { PlatformCallRecorder } from './platform-call-recorder.js';
-import { PostgresRequestLogRepository } from './postgres-request-log.repository.js';
-import { RequestLogPartitionsMetrics } from './request-log-partitions.metrics.js';
-import { RequestLogHistory } from './request-log-history.js';
-import { RequestLogPartitions } from './request-log-partitions.js';
-import { RequestLogStore } from './request-log-store.js';
-import { RequestLogsController } from './request-logs.controller.js';
-import { RequestLogsService } from './request-logs.service.js';
-import { RequestLogWriter } from './request-log-writer.js';
-import { RequestLogsRotation } from './request-logs.rotation.js';
+import { PlatformCallRecorder } from './writing/platform-call-recorder.js';
+import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
+import { RequestLogPartitionsMetrics } from './partitions/request-log-partitions.metrics.js';
+import { RequestLogHistory } from './reading/request-log-history.js';
+import { RequestLogPartitions } from './partitions/request-log-partitions.js';
+import { RequestLogStore } from './storage/request-log-store.js';
+import { RequestLogsController } from './reading/request-logs.controller.js';
+import { RequestLogsService } from './reading/request-logs.service.js';
+import { RequestLogWriter } from './writing/request-log-writer.js';
+import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
 /** Global for the sake of `CallRecorder`, which the HTTP server calls. */
 @Global()

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { CallerClients, type DashboardCaller } from '../../infrastructure/auth/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
-import { Clock, periodOf } from '../../infrastructure/time/index.js';
-import { REQUEST_LOG_NOT_FOUND } from './request-log-errors.js';
+import { CallerClients, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
+import { Clock, periodOf } from '../../../infrastructure/time/index.js';
+import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { faultOfPeriod, resolvedPeriod } from './request-log-period.js';
-import { RequestLogStore, type RequestLogFilter, type RequestLogPosition } from './request-log-store.js';
+import {
+  RequestLogStore,
+  type RequestLogFilter,
+  type RequestLogPosition,
+} from '../storage/request-log-store.js';
 import { inAllWordsOfTheApi, inWordsOfTheApi } from './request-log-words.js';
 import type {
   ListRequestLogsQuery,

@@ -1,6 +1,6 @@
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
-import type { Period } from '../../infrastructure/time/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { Period } from '../../../infrastructure/time/index.js';
 
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
 export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];

@@ -3,12 +3,12 @@ import {
   DashboardUserCaller,
   ENVIRONMENT_UNKNOWN_HERE,
   type DashboardCaller,
-} from '../../infrastructure/auth/index.js';
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
-import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
-import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+} from '../../../infrastructure/auth/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import {
   EXAMPLE_ENTRY,
   EXAMPLE_PAGE,

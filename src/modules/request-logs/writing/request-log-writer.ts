@@ -4,16 +4,16 @@ import {
   isDatabaseUnavailable,
   missedPartition,
   RowDropped,
-} from '../../infrastructure/database/index.js';
+} from '../../../infrastructure/database/index.js';
 import {
   CounterMetric,
   GaugeMetric,
   Metrics,
   type CounterValue,
-} from '../../infrastructure/metrics/index.js';
-import { SECOND } from '../../infrastructure/time/index.js';
-import { RequestLogsConfiguration } from './request-logs.configuration.js';
-import { RequestLogStore, type NewRequestLogEntry } from './request-log-store.js';
+} from '../../../infrastructure/metrics/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
 
 /** Milliseconds for which an answer waits for its entry: a slow log never fails the API. */
 const PATIENCE = 250;
@@ -74,13 +74,11 @@ export class RequestLogWriter {
   write(entry: NewRequestLogEntry): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, PATIENCE);
-      this.entries
-        .add(entry)
-        .catch((error: unknown) => this.lost(error))
-        .finally(() => {
-          clearTimeout(timer);
-          resolve();
-        });
+      this.entries.enqueue(entry, (error) => {
+        clearTimeout(timer);
+        if (error !== undefined) this.lost(error);
+        resolve();
+      });
     });
   }
 

@@ -5,9 +5,9 @@ import {
   ReadPools,
   Transaction,
   type ReadPool,
-} from '../../infrastructure/database/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+} from '../../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import {
   RequestLogStore,
   type LoggedAttempt,
@@ -18,7 +18,7 @@ import {
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
-import { RequestLogsConfiguration } from './request-logs.configuration.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 
 const COLUMNS = `id, client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
   session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms,

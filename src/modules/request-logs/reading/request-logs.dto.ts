@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { periodOf, type Period } from '../../infrastructure/time/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { periodOf, type Period } from '../../../infrastructure/time/index.js';
 import {
   Environment,
   ExternalUserId,
@@ -14,9 +14,9 @@ import {
   TimeBound,
   type FieldOptions,
   type Rule,
-} from '../../infrastructure/validation/index.js';
+} from '../../../infrastructure/validation/index.js';
 import { faultOfPeriod, LONGEST_PERIOD_DAYS } from './request-log-period.js';
-import { REQUEST_LOG_TYPES, type RequestLogType } from './request-log-store.js';
+import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';

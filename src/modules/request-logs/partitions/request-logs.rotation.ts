@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Leadership } from '../../infrastructure/database/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
-import { RequestLogsConfiguration } from './request-logs.configuration.js';
+import { Leadership } from '../../../infrastructure/database/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { straysIn } from './request-log-partitions.js';
-import { RequestLogStore } from './request-log-store.js';
+import { RequestLogStore } from '../storage/request-log-store.js';
 
 /** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
 @Injectable()

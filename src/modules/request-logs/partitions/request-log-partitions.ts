@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY } from '../../infrastructure/time/index.js';
-import { RequestLogStore, type RequestLogPart } from './request-log-store.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { RequestLogStore, type RequestLogPart } from '../storage/request-log-store.js';
 
 /** How the log is laid out, and a sentence for the operator about each thing that is not as it should be. */
 export interface PartitionReport {

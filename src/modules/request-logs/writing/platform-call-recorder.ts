@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CallRecorder, type FinishedCall } from '../../infrastructure/http/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { CallRecorder, type FinishedCall } from '../../../infrastructure/http/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
   isMissing,
   isString,
   maximumCharacters,
-} from '../../infrastructure/validation/index.js';
+} from '../../../infrastructure/validation/index.js';
 import { RequestLogWriter } from './request-log-writer.js';
 
 const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);

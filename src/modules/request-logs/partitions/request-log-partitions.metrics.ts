@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PartitionMetrics } from '../../infrastructure/database/index.js';
+import { PartitionMetrics } from '../../../infrastructure/database/index.js';
 
 /** Has the partitions of the request log measured. */
 @Injectable()

@@ -1,4 +1,4 @@
-import { DAY, periodOf, type Period } from '../../infrastructure/time/index.js';
+import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Days between start and end (specification, "Limits"). */
 export const LONGEST_PERIOD_DAYS = 7;

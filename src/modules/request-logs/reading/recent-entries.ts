@@ -1,5 +1,5 @@
-import { SECOND } from '../../infrastructure/time/index.js';
-import type { RequestLogPosition } from './request-log-store.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import type { RequestLogPosition } from '../storage/request-log-store.js';
 
 /**
  * Entries are committed slightly out of the order of their time: by several processes, in groups, and behind a

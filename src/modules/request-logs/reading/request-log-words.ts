@@ -1,4 +1,4 @@
-import type { RequestLogEntry } from './request-log-store.js';
+import type { RequestLogEntry } from '../storage/request-log-store.js';
 import type {
   LoggedDeliveryResponse,
   RequestLogEntryResponse,

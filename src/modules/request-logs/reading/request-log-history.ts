@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ApiError, OperatorError } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { Clock, MINUTE, SECOND, type Period } from '../../infrastructure/time/index.js';
+import { ApiError, OperatorError } from '../../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { RecentEntries } from './recent-entries.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { resolvedPeriod } from './request-log-period.js';
-import { RequestLogStore, type RequestLogEntry, type RequestLogPosition } from './request-log-store.js';
+import {
+  RequestLogStore,
+  type RequestLogEntry,
+  type RequestLogPosition,
+} from '../storage/request-log-store.js';
 import { inAllWordsOfTheApi } from './request-log-words.js';
 import type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
 
