@@ -1,0 +1,120 @@
+/** Operation 2: polls of devices that wait, and redemptions, against `oidc-provider` with PostgreSQL. */
+import pg from 'pg';
+import { Pool } from 'undici';
+import { reportTable } from './support/report.mjs';
+import { openWorkbench } from './support/workbench.mjs';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+/** In a round; each is polled once, because a second poll would come too early. */
+const CODES = Number(process.env.CODES ?? 2_000);
+const CONNECTIONS = 16;
+const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const UNLIMITED = '100000000';
+
+const bench = await openWorkbench();
+try {
+  const service = await bench.service({
+    DEVICE_CODES_PER_MINUTE: UNLIMITED,
+    OAUTH_REQUESTS_PER_MINUTE: UNLIMITED,
+    BACKGROUND_WORK: 'off',
+  });
+  const other = await bench.program('oidc-provider.mjs', { DATABASE_URL: await bench.database('oidc') });
+  const database = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
+  const clientId = service.credentials.production.client_id;
+  const ours = new Pool(service.baseUrl, { connections: CONNECTIONS });
+  const theirs = new Pool(other.baseUrl, { connections: CONNECTIONS });
+
+  const product = {
+    async seed(isApproved) {
+      const codes = await inParallel(Array.from({ length: CODES }), async () => {
+        const body = await post(ours, '/oauth/device/code', { client_id: clientId });
+        return body.device_code;
+      });
+      if (isApproved) {
+        await database.query(
+          `UPDATE device_authorization
+              SET status = 'approved', decided_at = now(), user_id = (SELECT id FROM dashboard_user LIMIT 1)
+            WHERE status = 'pending' AND last_polled_at IS NULL`,
+        );
+      }
+      return codes;
+    },
+    poll: (code, word) =>
+      post(ours, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code: code }, word),
+  };
+  const comparison = {
+    async seed(isApproved) {
+      const { body } = await theirs.request({
+        path: `/seed?count=${CODES}${isApproved ? '&approved' : ''}`,
+        method: 'POST',
+      });
+      return body.json();
+    },
+    poll: (code, word) =>
+      post(theirs, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, word),
+  };
+
+  const rows = [];
+  for (const [label, isApproved, word] of [
+    ['polls that wait', false, 'authorization_pending'],
+    ['redemptions', true, 'access_token'],
+  ]) {
+    const rates = { product: [], comparison: [] };
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [name, side] of Object.entries({ comparison, product })) {
+        const codes = await side.seed(isApproved);
+        const began = performance.now();
+        await inParallel(codes, (code) => side.poll(code, word));
+        // The first round warms up.
+        if (round > 0) rates[name].push(codes.length / ((performance.now() - began) / 1_000));
+      }
+      if (round > 0)
+        console.error(
+          `${label}: ${rates.product.at(-1).toFixed(0)}/s of ${rates.comparison.at(-1).toFixed(0)}/s`,
+        );
+    }
+    const [our, their] = [middle(rates.product), middle(rates.comparison)];
+    rows.push([label, `${our.toFixed(0)} /s`, `${their.toFixed(0)} /s`, (our / their).toFixed(2)]);
+  }
+  reportTable('device-flow', {
+    title: `Operation 2, ${CONNECTIONS} connections, against oidc-provider with a PostgreSQL adapter`,
+    goal: 'ratio above 1',
+    columns: ['median', 'product', 'comparison', 'ratio'],
+    rows,
+  });
+  await Promise.all([ours.close(), theirs.close(), database.end()]);
+} finally {
+  await bench.close();
+}
+
+async function post(pool, path, fields, word) {
+  const { body } = await pool.request({
+    path,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(fields).toString(),
+  });
+  const text = await body.text();
+  if (word !== undefined && !text.includes(word)) throw new Error(`${path} answered ${text}`);
+  return JSON.parse(text);
+}
+
+/** So many at once as there are connections. */
+async function inParallel(items, work) {
+  const results = Array.from({ length: items.length });
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      while (next < items.length) {
+        const index = next;
+        next += 1;
+        results[index] = await work(items[index]);
+      }
+    }),
+  );
+  return results;
+}
+
+function middle(values) {
+  return values.toSorted((left, right) => left - right)[values.length >> 1];
+}
