@@ -34,7 +34,7 @@ try {
         await database.query(
           `UPDATE device_authorization
               SET status = 'approved', decided_at = now(), user_id = (SELECT id FROM dashboard_user LIMIT 1)
-            WHERE status = 'pending' AND last_polled_at IS NULL`,
+            WHERE status = 'pending' AND NOT EXISTS (SELECT FROM device_poll WHERE authorization_id = id)`,
         );
       }
       return codes;

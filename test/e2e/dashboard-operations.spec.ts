@@ -201,7 +201,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
         const path = operation.path.replace(NOBODY, id).replace('999999', id);
         const answer = await call({ ...operation, path }, { login: stranger });
         expect([path, answer.status]).toEqual([path, 404]);
-        expect(answer.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_)?NOT_FOUND$/);
+        expect(answer.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
       expect(await everything()).toEqual(before);
     });

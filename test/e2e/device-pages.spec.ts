@@ -333,7 +333,7 @@ it('user codes can be used again once they are decided', async () => {
   await service.database.query(
     `INSERT INTO device_authorization
      SELECT gen_random_uuid(), client_id, organization_id, environment, sha256('x'), user_code_digest,
-            user_code_sealed, scopes, 'pending', 5, NULL, requested_at, expires_at, ip, user_agent
+            user_code_sealed, scopes, 'pending', 5, requested_at, expires_at, ip, user_agent
        FROM device_authorization ORDER BY decided_at DESC NULLS LAST LIMIT 1`,
   );
   expect((await enter(await atDevice(), user_code)).status).toBe(303);

@@ -282,7 +282,7 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     role: 'member',
     scope: 'request_logs:read',
   }),
-  operation('getRequestLog', 'GET /request-logs/1', {
+  operation('getRequestLog', `GET /request-logs/${NOBODY}`, {
     role: 'member',
     scope: 'request_logs:read',
     isAboutNobody: true,

@@ -10,16 +10,27 @@ export interface KnownClient extends AttributedClient {
   readonly organizationId: string;
 }
 
+/** Clients remembered at once. */
+const REMEMBERED_CLIENTS = 10_000;
+
 /** Which clients there are here: on the host of one environment those of the other do not exist. */
 @Injectable()
 export class ApiClientDirectory {
+  /** A client never changes, and none is ever deleted. */
+  private readonly remembered = new Map<string, KnownClient>();
+
   constructor(
     private readonly repository: ApiClientsRepository,
     private readonly configuration: ServiceConfiguration,
   ) {}
 
   async find(clientId: string): Promise<KnownClient | undefined> {
-    return this.known(isUUID(clientId) ? await this.repository.client(clientId) : null);
+    let client = this.remembered.get(clientId);
+    if (!client && isUUID(clientId)) {
+      client = known(await this.repository.client(clientId));
+      if (client) this.remember(client);
+    }
+    return this.served(client);
   }
 
   /** The one client that an organization has in an environment. */
@@ -27,13 +38,23 @@ export class ApiClientDirectory {
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<KnownClient | undefined> {
-    return this.known(await this.repository.clientIn(organizationId, environment));
+    return this.served(known(await this.repository.clientIn(organizationId, environment)));
   }
 
-  private known(client: ApiClient | null): KnownClient | undefined {
-    const { pinnedEnvironment } = this.configuration;
-    if (!client || (pinnedEnvironment && client.environment !== pinnedEnvironment)) return undefined;
-    const { id, organizationId, environment } = client;
-    return { clientId: id, organizationId, environment };
+  private remember(client: KnownClient): void {
+    const [oldest] = this.remembered.keys();
+    if (oldest !== undefined && this.remembered.size >= REMEMBERED_CLIENTS) this.remembered.delete(oldest);
+    this.remembered.set(client.clientId, client);
   }
+
+  private served(client: KnownClient | undefined): KnownClient | undefined {
+    const { pinnedEnvironment } = this.configuration;
+    return pinnedEnvironment && client?.environment !== pinnedEnvironment ? undefined : client;
+  }
+}
+
+function known(client: ApiClient | null): KnownClient | undefined {
+  return client
+    ? { clientId: client.id, organizationId: client.organizationId, environment: client.environment }
+    : undefined;
 }

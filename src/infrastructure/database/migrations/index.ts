@@ -19,6 +19,7 @@ import { CreateSessions1790000000019 } from './1790000000019-create-sessions.js'
 import { CreateWebhookDeliveries1790000000020 } from './1790000000020-create-webhook-deliveries.js';
 import { AddAttemptsToRequestLogs1790000000021 } from './1790000000021-add-attempts-to-request-logs.js';
 import { CreateTaskIds1790000000022 } from './1790000000022-create-task-ids.js';
+import { CreateDevicePolls1790000000024 } from './1790000000024-create-device-polls.js';
 import { IndexRequestLogFilters1790000000023 } from './1790000000023-index-request-log-filters.js';
 
 /** Every change of the schema, oldest first. A released migration is never edited. */
@@ -45,4 +46,5 @@ export const MIGRATIONS = [
   AddAttemptsToRequestLogs1790000000021,
   CreateTaskIds1790000000022,
   IndexRequestLogFilters1790000000023,
+  CreateDevicePolls1790000000024,
 ];

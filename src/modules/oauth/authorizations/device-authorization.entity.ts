@@ -46,13 +46,9 @@ export class DeviceAuthorization {
   @Column({ type: 'varchar', length: 8 })
   status!: DeviceAuthorizationStatus;
 
-  /** What the device has to wait between two polls; more after each that came too early. */
+  /** What the device was told to wait between two polls. */
   @Column({ name: 'interval_seconds', type: 'integer' })
   intervalSeconds!: number;
-
-  /** The last poll that did not come too early. */
-  @Column({ name: 'last_polled_at', type: 'timestamptz', precision: 3, nullable: true })
-  lastPolledAt!: Date | null;
 
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;

@@ -11,17 +11,20 @@ export interface Visibility {
 
 export type Decision = Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
 
-/** How a poll of a device that waits was taken. */
-export interface TakenPoll {
-  readonly early: boolean;
-  readonly intervalSeconds: number;
-}
-
 /** What is told of a request by the statement that changed it. */
 export type ChangedAuthorization = Pick<
   DeviceAuthorization,
   'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId'
 >;
+
+/** What a poll found. */
+export interface PolledAuthorization extends ChangedAuthorization {
+  readonly expiresAt: Date;
+  /** How the poll was taken; null of a request that does not wait any more. */
+  readonly early: boolean | null;
+  /** What the device has to wait from now on. */
+  readonly intervalSeconds: number | null;
+}
 
 /** Of the announced interval, what must really have passed: the network is not as even as a device's clock. */
 const ENFORCED_SHARE = 0.8;
@@ -44,10 +47,6 @@ export class DeviceAuthorizationsRepository {
     }
   }
 
-  async findByDeviceCode(deviceCodeHash: Buffer, clientId: string): Promise<DeviceAuthorization | null> {
-    return this.transaction.manager.findOneBy(DeviceAuthorization, { deviceCodeHash, clientId });
-  }
-
   /** Whatever has become of it. */
   async find(id: string, by: Visibility): Promise<DeviceAuthorization | null> {
     return this.transaction.manager.findOneBy(DeviceAuthorization, { id, ...conditionsOf(by) });
@@ -65,30 +64,31 @@ export class DeviceAuthorizationsRepository {
   }
 
   /**
-   * Takes a poll of a device that waits, in one statement, so that of two at once one is early. One that is
-   * early raises the interval and does not move the mark: a device that is only impatient is not held up for
-   * good.
-   *
-   * @returns undefined when the request does not wait any more
+   * Finds the request and takes the poll of a device that waits, in one statement, so that of two at once one is
+   * early. One that is early raises the interval and does not move the mark: a device that is only impatient is
+   * not held up for good.
    */
-  async takePoll(id: string, now: Date): Promise<TakenPoll | undefined> {
-    const [[taken]] = await this.transaction.manager.query<[TakenPoll[], number]>(
-      `UPDATE device_authorization
-          SET last_polled_at = CASE WHEN early THEN last_polled_at ELSE $2 END,
-              interval_seconds = CASE WHEN early THEN LEAST(interval_seconds + ${INTERVAL_STEP}, ${LONGEST_INTERVAL})
-                                      ELSE interval_seconds END
-         FROM (SELECT id AS polled,
-                      last_polled_at IS NOT NULL
-                        AND last_polled_at + interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > $2::timestamptz
-                        AS early
-                 FROM device_authorization
-                WHERE id = $1 AND status = 'pending' AND expires_at > $2
-                  FOR UPDATE) poll
-        WHERE id = polled
-        RETURNING early, interval_seconds AS "intervalSeconds"`,
-      [id, now],
+  async poll(deviceCodeHash: Buffer, clientId: string, now: Date): Promise<PolledAuthorization | undefined> {
+    const tooEarly = `mark.accepted_at + mark.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
+    const [polled] = await this.transaction.manager.query<PolledAuthorization[]>(
+      `WITH request AS (
+         SELECT * FROM device_authorization WHERE device_code_hash = $1 AND client_id = $2
+       ), poll AS (
+         INSERT INTO device_poll AS mark (authorization_id, accepted_at, interval_seconds, early)
+         SELECT id, $3::timestamptz, interval_seconds, false FROM request WHERE status = 'pending' AND expires_at > $3
+         ON CONFLICT (authorization_id) DO UPDATE
+            SET early = ${tooEarly},
+                accepted_at = CASE WHEN ${tooEarly} THEN mark.accepted_at ELSE excluded.accepted_at END,
+                interval_seconds = CASE WHEN ${tooEarly}
+                                        THEN LEAST(mark.interval_seconds + ${INTERVAL_STEP}, ${LONGEST_INTERVAL})
+                                        ELSE mark.interval_seconds END
+         RETURNING early, interval_seconds
+       )
+       SELECT ${AUTHORIZATION}, expires_at AS "expiresAt", poll.early, poll.interval_seconds AS "intervalSeconds"
+         FROM request LEFT JOIN poll ON true`,
+      [deviceCodeHash, clientId, now],
     );
-    return taken;
+    return polled;
   }
 
   /** @returns the request when it was this call that decided */
@@ -106,29 +106,37 @@ export class DeviceAuthorizationsRepository {
     );
   }
 
-  /** @returns the request when it was this call that redeemed it */
-  async redeem(id: string, now: Date): Promise<ChangedAuthorization | undefined> {
-    return this.change(
+  /** @returns whether it was this call that redeemed it */
+  async redeem(id: string, now: Date): Promise<boolean> {
+    const redeemed = await this.change(
       `UPDATE device_authorization SET status = 'redeemed'
         WHERE id = $1 AND status = 'approved' AND expires_at > $2`,
       [id, now],
     );
+    return redeemed !== undefined;
   }
 
   /** Takes back the approval of somebody who may not approve any more. */
   async withdraw(id: string): Promise<void> {
-    await this.transaction.manager.update(DeviceAuthorization, { id }, { status: 'denied' });
+    const approved = { id, status: 'approved' } as const;
+    await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
   }
 
   /** Deletes requests that expired before the time given, a batch at most. @returns how many */
   async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `DELETE FROM device_authorization
-        WHERE id IN (SELECT id FROM device_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                        FOR UPDATE SKIP LOCKED)`,
+    const [gone] = await this.transaction.manager.query<{ count: string }[]>(
+      `WITH gone AS (
+         DELETE FROM device_authorization
+          WHERE id IN (SELECT id FROM device_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+                          FOR UPDATE SKIP LOCKED)
+         RETURNING id
+       ), polls AS (
+         DELETE FROM device_poll USING gone WHERE authorization_id = gone.id
+       )
+       SELECT count(*) FROM gone`,
       [before, batch],
     );
-    return count;
+    return Number(gone?.count);
   }
 
   private async change(statement: string, values: unknown[]): Promise<ChangedAuthorization | undefined> {

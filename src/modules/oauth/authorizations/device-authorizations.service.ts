@@ -62,7 +62,6 @@ export class DeviceAuthorizations {
       scopes,
       status: 'pending',
       intervalSeconds: FIRST_INTERVAL,
-      lastPolledAt: null,
       requestedAt,
       expiresAt: new Date(requestedAt.getTime() + LIFETIME),
       ...origin,

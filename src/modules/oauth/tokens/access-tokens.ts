@@ -47,12 +47,8 @@ export class AccessTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** The key to sign with. To be fetched before a transaction: the first key must outlive it. */
-  signer(): Promise<ReadyKey> {
-    return this.keyring.signer();
-  }
-
-  async sign(grant: AccessTokenGrant, { kid, algorithm, key }: ReadyKey): Promise<string> {
+  async sign(grant: AccessTokenGrant): Promise<string> {
+    const { kid, algorithm, key } = await this.keyring.signer();
     const issuedAt = Math.floor(this.clock.milliseconds() / SECOND);
     return new SignJWT({
       client_id: grant.clientId,

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
-import { DeviceAuthorizationsRepository } from '../authorizations/device-authorizations.repository.js';
+import {
+  DeviceAuthorizationsRepository,
+  type PolledAuthorization,
+} from '../authorizations/device-authorizations.repository.js';
 import { OAuthClients } from '../protocol/oauth-clients.js';
 import {
   ACCESS_DENIED,
@@ -39,32 +41,26 @@ export class DeviceCodeExchange {
     const { clientId } = await this.clients.namedIn(form);
     const deviceCodeHash = sha256(requireField(form, 'device_code'));
     for (;;) {
-      const authorization = await this.authorizations.findByDeviceCode(deviceCodeHash, clientId);
-      if (!authorization) throw INVALID_GRANT.error();
-      this.refuseWhatIsOver(authorization);
-      if (authorization.status === 'pending') await this.answerPoll(authorization);
-      else {
-        const response = await this.redeem(authorization);
-        if (response) return response;
-      }
-      // What was read is out of date: somebody decided, redeemed it, or its time is over. That is for good.
+      const polled = await this.authorizations.poll(deviceCodeHash, clientId, this.clock.now());
+      if (!polled) throw INVALID_GRANT.error();
+      this.refuse(polled);
+      const response = await this.redeem(polled);
+      if (response) return response;
+      // What was read is out of date: somebody redeemed it, or its time is over. That is for good.
     }
   }
 
-  private refuseWhatIsOver({ status, expiresAt }: DeviceAuthorization): void {
+  /** Everything but what is approved. */
+  private refuse({ status, expiresAt, early, intervalSeconds }: PolledAuthorization): void {
     if (status === 'redeemed') throw INVALID_GRANT.error();
     if (status === 'denied') throw ACCESS_DENIED.error();
     if (expiresAt <= this.clock.now()) throw EXPIRED_TOKEN.error();
+    if (status === 'approved') return;
+    throw early ? SLOW_DOWN.withInterval(intervalSeconds ?? 0) : AUTHORIZATION_PENDING.error();
   }
 
-  /** Comes back only when the request does not wait any more. */
-  private async answerPoll({ id }: DeviceAuthorization): Promise<void> {
-    const poll = await this.authorizations.takePoll(id, this.clock.now());
-    if (poll) throw poll.early ? SLOW_DOWN.withInterval(poll.intervalSeconds) : AUTHORIZATION_PENDING.error();
-  }
-
-  private async redeem({ id }: DeviceAuthorization): Promise<AccessTokenResponse | undefined> {
-    const outcome = await this.redemption.redeem(id);
+  private async redeem(authorization: PolledAuthorization): Promise<AccessTokenResponse | undefined> {
+    const outcome = await this.redemption.redeem(authorization);
     if (outcome === 'withdrawn') throw ACCESS_DENIED.error();
     if (outcome === 'not approved any more') return undefined;
     return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: outcome.token };

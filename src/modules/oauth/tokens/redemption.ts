@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import {
@@ -8,7 +7,6 @@ import {
   type ChangedAuthorization,
 } from '../authorizations/device-authorizations.repository.js';
 import { AccessTokens } from './access-tokens.js';
-import type { ReadyKey } from './token-keyring.js';
 
 /** `withdrawn`: who approved may not any more. */
 export type RedemptionOutcome = { readonly token: string } | 'withdrawn' | 'not approved any more';
@@ -23,21 +21,19 @@ export class Redemption {
     private readonly clock: Clock,
   ) {}
 
-  async redeem(id: string): Promise<RedemptionOutcome> {
-    return this.redeemWith(id, await this.tokens.signer());
-  }
-
-  /** A token that cannot be signed leaves the code as it was: the device may try again. */
-  @Transactional()
-  protected async redeemWith(id: string, signer: ReadyKey): Promise<RedemptionOutcome> {
-    const redeemed = await this.authorizations.redeem(id, this.clock.now());
-    if (!redeemed) return 'not approved any more';
-    const user = await this.approver(redeemed);
+  /**
+   * The token is made first and given away only by whoever then redeems the code, in one statement. One that
+   * cannot be made leaves the code as it was: the device may try again.
+   */
+  async redeem(authorization: ChangedAuthorization): Promise<RedemptionOutcome> {
+    const user = await this.approver(authorization);
     if (!user) {
-      await this.authorizations.withdraw(id);
+      await this.authorizations.withdraw(authorization.id);
       return 'withdrawn';
     }
-    return { token: await this.tokens.sign({ ...redeemed, ...user }, signer) };
+    const token = await this.tokens.sign({ ...authorization, ...user });
+    const isRedeemed = await this.authorizations.redeem(authorization.id, this.clock.now());
+    return isRedeemed ? { token } : 'not approved any more';
   }
 
   /** Who approved, as of now: active, and still of the organization that the client belongs to. */
