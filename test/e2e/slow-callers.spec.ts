@@ -163,8 +163,7 @@ describe('Connections that take their time', () => {
           socket.write(asked);
           return socket;
         });
-        await pause(500);
-        expect(await connections()).toBeGreaterThanOrEqual(20);
+        await eventually('they are there', async () => (await connections()) >= 20);
         await expectServed();
         await eventually('they are sent away', async () => (await connections()) <= 1, SHORTER.timeout * 4);
         for (const socket of sockets) socket.destroy();
