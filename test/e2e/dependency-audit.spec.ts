@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const AUDIT = join(import.meta.dirname, '..', '..', '.ci', 'audit');
+const PROJECT = join(import.meta.dirname, '..', '..');
 const PATIENCE = 60_000;
 
 let registry: Server | undefined;
@@ -13,9 +15,8 @@ afterEach(() => new Promise((closed) => (registry ? registry.close(closed) : clo
 async function audit(status: number, advisories: object): Promise<{ code: number; output: string }> {
   registry = createServer((request, response) => {
     const isQuestion = request.url?.endsWith('/security/advisories/bulk') ?? false;
-    const versions = { '5.3.0': { name: 'express', version: '5.3.0' } };
     response.writeHead(isQuestion ? status : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isQuestion ? advisories : { name: 'express', versions }));
+    response.end(JSON.stringify(isQuestion ? advisories : installed(decodeURIComponent(request.url ?? ''))));
   });
   await new Promise<void>((listening) => registry?.listen(0, '127.0.0.1', listening));
   const { port } = registry.address() as AddressInfo;
@@ -23,10 +24,26 @@ async function audit(status: number, advisories: object): Promise<{ code: number
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${port}/`,
     npm_config_fetch_retries: '0',
+    // npm remembers what an advisory said.
+    npm_config_cache: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'npm-')),
   };
   return new Promise((tell) => {
-    execFile(AUDIT, { env }, (error, stdout) => tell({ code: Number(error?.code ?? 0), output: stdout }));
+    execFile(join(PROJECT, '.ci', 'audit'), { env }, (error, stdout) =>
+      tell({ code: Number(error?.code ?? 0), output: stdout }),
+    );
   });
+}
+
+/** A package as a registry knows it that has no version but the one that is installed. */
+function installed(path: string): object {
+  const name = path.slice(1);
+  const file = join(PROJECT, 'node_modules', name, 'package.json');
+  const { version, dependencies } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  return {
+    name,
+    'dist-tags': { latest: version },
+    versions: { [`${version}`]: { name, version, dependencies } },
+  };
 }
 
 const advisory = (severity: string): object => ({
