@@ -44,7 +44,7 @@ export class DatabaseConfiguration {
     name: 'decidesAlone',
     validator: {
       validate: (_value, validation) =>
-        leavesTrustOpen((validation?.object as DatabaseConfiguration).url ?? ''),
+        leavesTrustOpen((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
       defaultMessage: () =>
         'authority must stand alone: DATABASE_URL says something else about TLS (sslmode, sslrootcert, sslcert, sslkey)',
     },
