@@ -3,6 +3,6 @@ import { dataSourceOptions } from './src/infrastructure/database/data-source-opt
 
 /** For TypeORM's own command line (`npm run typeorm -- migration:show`); the service migrates by itself. */
 export default new DataSource({
-  ...dataSourceOptions({ url: process.env.DATABASE_URL ?? '' }),
+  ...dataSourceOptions({ url: process.env.DATABASE_URL ?? '', authority: process.env.DATABASE_CA }),
   entities: [`${import.meta.dirname}/src/modules/**/*.entity.js`],
 });

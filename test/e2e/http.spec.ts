@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
@@ -477,6 +478,29 @@ describe('Connections', () => {
       [400, 'id-2'],
       [200, 'id-3'],
     ]);
+  });
+
+  it('answer every call before they refuse what follows it and is no HTTP', async () => {
+    const call = (keep: boolean) => request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
+    const brokenBody = request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'], { keep: true });
+    for (const [bytes, statuses] of [
+      [`${call(true)}What is this?\r\n\r\n`, [200, 400]],
+      [`${call(true).repeat(5)}\x16\x03\x01`, [200, 200, 200, 200, 200, 400]],
+      [call(true) + call(true) + brokenBody + call(true), [200, 200, 400]],
+      [`${call(false)}What is this?\r\n\r\n`, [200]],
+    ] as const) {
+      const answers = parseAnswers(await exchange(bytes));
+      expect(answers.map(({ status }) => status)).toEqual(statuses);
+    }
+    // Nor when the caller has said everything, or goes on and on.
+    const socket = openConnection();
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    socket.write(`${call(true)}What is this?\r\n`);
+    const more = setInterval(() => socket.write('and this?\r\n'), 5);
+    await once(socket, 'close');
+    clearInterval(more);
+    expect(parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status)).toEqual([200, 400]);
   });
 
   it('go on after a refusal that came before the body was read', async () => {

@@ -10,7 +10,8 @@ export class MigrateCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.withFoundation(async (configuration) => {
-      answer({ migrations: await migrate(configuration.get(DatabaseConfiguration).url ?? '') });
+      const { url = '', authority } = configuration.get(DatabaseConfiguration);
+      answer({ migrations: await migrate(url, authority) });
     });
   }
 }

@@ -1,8 +1,8 @@
 import type { DataSourceOptions } from 'typeorm';
+import { driverAddress, type DatabaseAddress } from './database-address.js';
 import { MIGRATIONS } from './migrations/index.js';
 
-export interface ConnectionOptions {
-  readonly url: string;
+export interface ConnectionOptions extends DatabaseAddress {
   readonly poolSize?: number;
   readonly connectTimeoutMilliseconds?: number;
   readonly statementTimeoutMilliseconds?: number;
@@ -12,9 +12,11 @@ export interface ConnectionOptions {
 
 /** How this service speaks to PostgreSQL; the schema only ever changes through migrations. */
 export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions {
+  const { connectionString, ssl } = driverAddress(options);
   return {
     type: 'postgres',
-    url: options.url,
+    url: connectionString,
+    ...(ssl && { ssl }),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',

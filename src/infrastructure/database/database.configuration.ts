@@ -1,6 +1,7 @@
 import { IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { Configuration, EnvironmentVariable, isCertificate, Satisfies } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
+import { driverAddress, hasKnownTlsMode, leavesTrustOpen, type DriverAddress } from './database-address.js';
 
 /** Every part must be readable, or the driver fails later in words that name no variable. */
 function isDatabaseUrl(value: unknown): boolean {
@@ -14,7 +15,7 @@ function isDatabaseUrl(value: unknown): boolean {
 export class DatabaseConfiguration {
   @EnvironmentVariable(
     'DATABASE_URL',
-    'PostgreSQL 15 or later, as `postgres://user:password@host:port/database`. Without it a developer’s installation runs an embedded one.',
+    'PostgreSQL 15 or later, as `postgres://user:password@host:port/database`, over TLS with `?sslmode=verify-full`. Without it a developer’s installation runs an embedded one.',
     { secret: true },
   )
   @IsOptional()
@@ -26,7 +27,29 @@ export class DatabaseConfiguration {
         'url must be a URL such as postgres://user:password@host:5432/database; special characters are written as %XX',
     },
   })
+  @Satisfies(
+    'hasKnownTlsMode',
+    hasKnownTlsMode,
+    'url must have none of the values of sslmode but verify-full, disable and no-verify',
+  )
   url?: string;
+
+  @EnvironmentVariable(
+    'DATABASE_CA',
+    'Certificate of the authority (PEM) that alone may vouch for the database, which is then spoken to over TLS only.',
+  )
+  @IsOptional()
+  @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
+  @ValidateBy({
+    name: 'decidesAlone',
+    validator: {
+      validate: (_value, validation) =>
+        leavesTrustOpen((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
+      defaultMessage: () =>
+        'authority must stand alone: DATABASE_URL says something else about TLS (sslmode, sslrootcert, sslcert, sslkey)',
+    },
+  })
+  authority?: string;
 
   @EnvironmentVariable('DATABASE_POOL_SIZE', 'The most connections that this process opens.')
   @IsInt()
@@ -55,4 +78,9 @@ export class DatabaseConfiguration {
     'Whether the service brings the schema up to date when it starts; otherwise `cli migrate` does.',
   )
   migrateOnStart: boolean = true;
+
+  /** For all connections alike. */
+  get driverAddress(): DriverAddress {
+    return driverAddress({ url: this.url ?? '', authority: this.authority });
+  }
 }

@@ -27,6 +27,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       useFactory: (configuration: DatabaseConfiguration) => ({
         ...dataSourceOptions({
           url: configuration.url ?? NO_DATABASE,
+          authority: configuration.authority,
           poolSize: configuration.poolSize,
           connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
           statementTimeoutMilliseconds: configuration.statementTimeoutMilliseconds,

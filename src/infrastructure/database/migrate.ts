@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
+import { isCertificateRefused, NO_TLS_THERE, type DatabaseAddress } from './database-address.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 
@@ -16,8 +17,8 @@ class DatabaseStartError extends OperatorError {}
  * @returns the names of the migrations that were run
  * @throws DatabaseStartError when the database is unreachable or too old
  */
-export async function migrate(url: string): Promise<string[]> {
-  return withDatabase(url, (dataSource) =>
+export async function migrate(url: string, authority?: string): Promise<string[]> {
+  return withDatabase({ url, authority }, (dataSource) =>
     withAdvisoryLock(dataSource, 'migrate', async () => {
       const done = await dataSource.runMigrations();
       return done.map((migration) => migration.name);
@@ -26,20 +27,26 @@ export async function migrate(url: string): Promise<string[]> {
 }
 
 /** @throws DatabaseStartError when the database is unreachable or too old */
-export async function checkDatabase(url: string): Promise<void> {
-  await withDatabase(url, async () => undefined);
+export async function checkDatabase(url: string, authority?: string): Promise<void> {
+  await withDatabase({ url, authority }, async () => undefined);
 }
 
-async function withDatabase<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = new DataSource(dataSourceOptions({ url }));
+async function withDatabase<T>(
+  address: DatabaseAddress,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const dataSource = new DataSource(dataSourceOptions(address));
   try {
     await dataSource.initialize().catch((error: unknown) => {
-      throw explain(error, url) ?? new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`);
+      throw (
+        explain(error, address.url) ??
+        new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`)
+      );
     });
     await refuseOldServer(dataSource);
     return await work(dataSource);
   } catch (error) {
-    throw explain(error, url) ?? error;
+    throw explain(error, address.url) ?? error;
   } finally {
     if (dataSource.isInitialized) await dataSource.destroy();
   }
@@ -57,6 +64,21 @@ function explain(error: unknown, url: string): DatabaseStartError | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
+  if (isCertificateRefused(code)) {
+    return new DatabaseStartError(
+      `The database at ${host} shows a certificate that is not trusted (${code}). Is DATABASE_CA the certificate of its authority, and is it issued for the host in DATABASE_URL?`,
+    );
+  }
+  if (message === NO_TLS_THERE) {
+    return new DatabaseStartError(
+      `The database at ${host} has no TLS, which DATABASE_URL or DATABASE_CA asks for.`,
+    );
+  }
+  if (code === '28000' && message?.includes('no encryption')) {
+    return new DatabaseStartError(
+      `The database at ${host} wants TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`,
+    );
+  }
   if (isDatabaseUnavailable(error)) {
     return new DatabaseStartError(
       `The database at ${host} is unreachable (${code ?? message}). Is it running, and is DATABASE_URL right?`,

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { SECOND } from '../time/index.js';
+import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isStatementCanceled } from './sql-state.js';
@@ -23,9 +24,9 @@ export interface ReadPoolOptions {
 export class ReadPool {
   readonly pool: pg.Pool;
 
-  constructor(name: string, url: string, { connections, timeoutMilliseconds }: ReadPoolOptions) {
+  constructor(name: string, address: DriverAddress, { connections, timeoutMilliseconds }: ReadPoolOptions) {
     this.pool = new pg.Pool({
-      connectionString: url,
+      ...address,
       application_name: `merchant-connectivity-service ${name}`,
       max: connections,
       keepAlive: true,
@@ -71,7 +72,7 @@ export class ReadPools implements OnApplicationShutdown {
   ) {}
 
   open(name: string, options: ReadPoolOptions): ReadPool {
-    const pool = new ReadPool(name, this.configuration.url ?? '', options);
+    const pool = new ReadPool(name, this.configuration.driverAddress, options);
     this.pools.push(pool);
     this.metrics.watch(name, () => pool.pool);
     return pool;

@@ -1,3 +1,5 @@
+import { isCertificateRefused, NO_TLS_THERE } from './database-address.js';
+
 /** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -50,9 +52,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (typeof code === 'string') {
-    return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+    return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isCertificateRefused(code);
   }
-  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message);
+  return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === NO_TLS_THERE);
 }
 
 /** Whether doing the whole transaction again may succeed. */

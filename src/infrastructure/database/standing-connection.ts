@@ -51,7 +51,7 @@ export class StandingConnection {
 
   private newClient(): pg.Client {
     return new pg.Client({
-      connectionString: this.configuration.url,
+      ...this.configuration.driverAddress,
       application_name: `merchant-connectivity-service ${this.options.name}`,
       connectionTimeoutMillis: this.configuration.connectTimeoutMilliseconds,
       keepAlive: true,

@@ -37,8 +37,8 @@ export async function layFoundation(
 
 /** Brings the schema up to date, or only makes sure that the database can be used. */
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
-  const { url = '', migrateOnStart } = configuration.get(DatabaseConfiguration);
-  await (migrateOnStart ? migrate(url) : checkDatabase(url));
+  const { url = '', authority, migrateOnStart } = configuration.get(DatabaseConfiguration);
+  await (migrateOnStart ? migrate(url, authority) : checkDatabase(url, authority));
 }
 
 /** What a developer's installation is supplied with or allowed, and production is not. */

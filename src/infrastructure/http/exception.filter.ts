@@ -16,6 +16,7 @@ import {
   SERVICE_UNAVAILABLE,
 } from '../errors/index.js';
 import { ErrorDialects } from './error-dialects.js';
+import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
@@ -40,6 +41,8 @@ export class ExceptionFilter implements NestExceptionFilter {
       response.destroy();
       return;
     }
+    // Also where the route lets its good answers be kept.
+    response.setHeader('Cache-Control', PROTECTIVE_HEADERS['Cache-Control']);
     const dialect = this.dialects.for(request);
     if (dialect) dialect.answer(error, request, response);
     else response.status(error.status).set(error.headers).json(error.body);

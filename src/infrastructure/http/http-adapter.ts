@@ -1,6 +1,10 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
+import { oneAtATime } from './one-at-a-time.js';
+
+/** Milliseconds. Node.js looks every 30 s, which would make 40 of the 10 that headers may take. */
+const SLOW_CALLERS_LOOKED_FOR = 1_000;
 
 /**
  * Nest's Express adapter, on a server whose requests and responses are born as Express's own.
@@ -19,13 +23,15 @@ export class HttpAdapter extends ExpressAdapter {
     // Express gives what it receives the prototypes that it has here: now those that they have already.
     express.request = Object.setPrototypeOf(ExpressRequest.prototype, express.request);
     express.response = Object.setPrototypeOf(ExpressResponse.prototype, express.response);
+    const listener = oneAtATime(express);
     const options = {
       IncomingMessage: ExpressRequest,
       ServerResponse: ExpressResponse,
       // Node.js would answer without a body and an id of ours; `requireHost` answers instead.
       requireHostHeader: false,
+      connectionsCheckingInterval: SLOW_CALLERS_LOOKED_FOR,
     };
     // An expectation that nobody knows is ignored (RFC 9110, section 10.1.1), for the same reason.
-    this.httpServer = createServer(options, express).on('checkExpectation', express);
+    this.httpServer = createServer(options, listener).on('checkExpectation', listener);
   }
 }

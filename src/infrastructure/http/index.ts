@@ -9,7 +9,6 @@ export { HttpServicesModule } from './http-services.module.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
 export { JsonBody } from './json-body.decorator.js';
-export { NoStore } from './no-store.js';
 export { PublicAddress } from './public-address.js';
 export {
   Attribution,

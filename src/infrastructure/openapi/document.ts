@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
+import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { SURFACE_EXTENSION } from './operation.js';
 
@@ -109,8 +110,25 @@ function assignSurfaces(document: OpenAPIObject, configuration: ServiceConfigura
   }
 }
 
+/**
+ * What Swagger UI needs: its own files, the styles that it writes into its page, the images that it has as data,
+ * and calls to this deployment.
+ */
+const DOCUMENTATION_HEADERS = {
+  'Cache-Control': 'public, max-age=300',
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+};
+
 /** Serves the document as `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
 export function serveDocument(app: INestApplication, document: OpenAPIObject): void {
+  app.use(
+    ['/docs', '/openapi.json', '/openapi.yaml'],
+    (_request: Request, response: Response, next: NextFunction) => {
+      response.set(DOCUMENTATION_HEADERS);
+      next();
+    },
+  );
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

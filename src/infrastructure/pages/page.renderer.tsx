@@ -6,15 +6,15 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageAnswer } from './page-answer.js';
 
-/** No script, nothing from elsewhere, in nobody's frame. */
+/** Beyond what every answer has: no script, nothing from elsewhere, in nobody's frame. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'Cache-Control': 'no-store',
   // Not 'no-referrer': browsers would send `Origin: null` with our own forms, as if they were another site's.
   'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
+  // No window of another site keeps a hand on ours.
+  'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
 /** Turns what a handler answers with into the status, headers and text of the response. */

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { JsonBody, NoStore } from '../../infrastructure/http/index.js';
+import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
@@ -41,7 +41,6 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/view')
-  @NoStore()
   @DashboardOperation({
     operationId: 'viewApiSecret',
     summary: 'View an API secret',
@@ -61,7 +60,6 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/rotate')
-  @NoStore()
   @DashboardOperation({
     operationId: 'rotateApiSecret',
     summary: 'Rotate an API secret',

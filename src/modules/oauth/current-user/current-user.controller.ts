@@ -1,13 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
-import { NoStore } from '../../../infrastructure/http/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { CurrentUserResponse, EXAMPLE_CURRENT_USER } from './current-user.dto.js';
 
 @Controller()
 export class CurrentUserController {
   @Get('me')
-  @NoStore()
   @DashboardOperation({
     operationId: 'getCurrentUser',
     summary: 'Get current user',

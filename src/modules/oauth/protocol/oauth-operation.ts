@@ -7,7 +7,6 @@ import {
   SERVICE_UNAVAILABLE,
   UNSUPPORTED_MEDIA_TYPE,
 } from '../../../infrastructure/errors/index.js';
-import { NoStore } from '../../../infrastructure/http/index.js';
 import {
   DocumentedOperation,
   withMessages,
@@ -26,11 +25,10 @@ export interface OAuthOperationOptions extends OperationDocument {
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
-/** An endpoint of OAuth: a form, errors in two languages, and nothing that a cache may keep. */
+/** An endpoint of OAuth: a form, and errors in two languages. */
 export function OAuthOperation(options: OAuthOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    NoStore(),
     UseGuards(...options.guards),
     ApiSecurity(options.security ?? {}),
     ApiConsumes('application/x-www-form-urlencoded'),

@@ -21,7 +21,6 @@ export class OAuthDialect implements ErrorDialect, OnModuleInit {
   }
 
   answer(error: ApiError, _request: Request, response: Response): void {
-    response.status(error.status).set(error.headers).set('Cache-Control', 'no-store');
-    response.json(oauthBodyOf(error));
+    response.status(error.status).set(error.headers).json(oauthBodyOf(error));
   }
 }

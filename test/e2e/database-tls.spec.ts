@@ -1,0 +1,198 @@
+import { chownSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import { driverAddress } from '../../src/infrastructure/database/database-address.js';
+import { checkDatabase, migrate } from '../../src/infrastructure/database/index.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/infrastructure/embedded-postgres/index.js';
+import { eventually } from '../support/eventually.js';
+import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PATIENCE = 60_000;
+/** Somebody else's authority. */
+const STRANGER = RECEIVER_CERTIFICATES.selfSigned;
+const NOT_TRUSTED =
+  /^The database at 127\.0\.0\.1:\d+ shows a certificate that is not trusted \(([A-Z_]+)\)\. Is DATABASE_CA the certificate of its authority, and is it issued for the host in DATABASE_URL\?$/;
+
+let server: EmbeddedPostgres;
+let admin: pg.Client;
+
+/** A PostgreSQL that talks over TLS alone. */
+beforeAll(async () => {
+  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'tls-'));
+  server = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), durable: false });
+  const { uid, gid } = statSync(server.directory);
+  const key = join(server.directory, 'server.key');
+  writeFileSync(key, RECEIVER_KEY, { mode: 0o600 });
+  chownSync(key, uid, gid);
+  admin = new pg.Client(server.url);
+  await admin.connect();
+  await present('trusted');
+  await admin.query('ALTER SYSTEM SET ssl = on');
+  const rules = join(server.directory, 'pg_hba.conf');
+  writeFileSync(rules, readFileSync(rules, 'utf8').replaceAll(/^host\b/gm, 'hostssl'));
+  await reload();
+}, PATIENCE);
+afterAll(async () => {
+  await admin.end();
+  // Whoever stops it asks first whether others are there, and that without TLS.
+  const rules = join(server.directory, 'pg_hba.conf');
+  writeFileSync(rules, readFileSync(rules, 'utf8').replaceAll('hostssl', 'host'));
+  await server.release();
+}, PATIENCE);
+
+/** From now on new connections are shown this one. */
+async function present(certificate: keyof typeof RECEIVER_CERTIFICATES): Promise<void> {
+  writeFileSync(join(server.directory, 'server.crt'), RECEIVER_CERTIFICATES[certificate]);
+  await reload();
+}
+
+async function reload(): Promise<void> {
+  const before = await loadedAt();
+  await admin.query('SELECT pg_reload_conf()');
+  await eventually('the settings are read', async () => (await loadedAt()) > before);
+}
+
+async function loadedAt(): Promise<Date> {
+  const { rows } = await admin.query<{ at: Date }>('SELECT pg_conf_load_time() AS at');
+  return rows[0]?.at ?? new Date(0);
+}
+
+const withMode = (mode: string): string => `${server.url}?sslmode=${mode}`;
+
+async function refusalOf(attempt: Promise<unknown>): Promise<string> {
+  return attempt.then(
+    () => 'it was accepted',
+    (error: Error) => error.message,
+  );
+}
+
+describe('A database behind TLS', () => {
+  describe('with the certificate of its authority', () => {
+    let service: TestApp;
+    beforeAll(async () => {
+      await migrate(server.url, TEST_AUTHORITY);
+      service = await startTestApp(
+        { DATABASE_URL: server.url, DATABASE_CA: TEST_AUTHORITY },
+        { backgroundWork: true },
+      );
+    }, PATIENCE);
+    afterAll(() => service.close());
+
+    it('is met over TLS by every connection of the service', async () => {
+      const login = await service.login();
+      await service.call('/request-logs?environment=development', { login });
+      const connections = await eventually('all are there', async () => {
+        const { rows } = await admin.query<{ name: string; ssl: boolean }>(
+          `SELECT DISTINCT application_name AS name, ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
+            WHERE application_name LIKE 'merchant-connectivity-service%' ORDER BY 1`,
+        );
+        return rows.length >= 4 ? rows : undefined;
+      });
+      expect(connections).toEqual([
+        { name: 'merchant-connectivity-service', ssl: true },
+        { name: 'merchant-connectivity-service notifications', ssl: true },
+        { name: 'merchant-connectivity-service presence', ssl: true },
+        { name: 'merchant-connectivity-service request-logs', ssl: true },
+      ]);
+    });
+
+    it('counts as away while it shows a certificate that is not trusted', async () => {
+      await present('wrongHost');
+      await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'merchant-%'`,
+      );
+      const call = () =>
+        service.call('/mcp/tokens/create', { body: { external_user_id: 'user' }, as: service.development });
+      expect((await call()).status).toBe(503);
+      expect((await service.call('/readyz')).status).toBe(503);
+      await present('trusted');
+      await eventually('it is back', async () => (await call()).status === 200);
+    });
+  });
+
+  it('is accepted with the right authority, whichever way it is named', async () => {
+    for (const [url, authority] of [
+      [server.url, TEST_AUTHORITY],
+      [withMode('verify-full'), TEST_AUTHORITY],
+      [withMode('require'), TEST_AUTHORITY],
+      [withMode('no-verify'), undefined],
+    ] as const) {
+      await checkDatabase(url, authority);
+    }
+  });
+
+  it.each<[string, keyof typeof RECEIVER_CERTIFICATES, string | undefined, string, string]>([
+    ['another authority', 'trusted', STRANGER, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['a certificate of its own making', 'selfSigned', TEST_AUTHORITY, '', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['another host', 'wrongHost', TEST_AUTHORITY, '', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['an expired certificate', 'expired', TEST_AUTHORITY, '', 'CERT_HAS_EXPIRED'],
+    [
+      'a private authority and none named',
+      'trusted',
+      undefined,
+      '?sslmode=verify-full',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+    [
+      'the same with a mode that sounds weaker',
+      'trusted',
+      undefined,
+      '?sslmode=require',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
+  ])('is refused in a plain sentence with %s', async (_what, certificate, authority, mode, code) => {
+    await present(certificate);
+    const refusal = await refusalOf(checkDatabase(`${server.url}${mode}`, authority));
+    await present('trusted');
+    expect(refusal).toMatch(NOT_TRUSTED);
+    expect(NOT_TRUSTED.exec(refusal)?.[1]).toBe(code);
+  });
+
+  it('says in a sentence that it wants TLS, and another that it has none', async () => {
+    expect(await refusalOf(checkDatabase(server.url))).toMatch(
+      /^The database at 127\.0\.0\.1:\d+ wants TLS: add \?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA\.$/,
+    );
+    expect(await refusalOf(checkDatabase(process.env.TEST_TEMPLATE_URL ?? '', TEST_AUTHORITY))).toMatch(
+      /^The database at 127\.0\.0\.1:\d+ has no TLS, which DATABASE_URL or DATABASE_CA asks for\.$/,
+    );
+  });
+});
+
+describe('Settings of TLS', () => {
+  const URL = 'postgres://user:password@db.example.com/service';
+
+  it.each([
+    ['prefer', 'verify-full'],
+    ['require', 'verify-full'],
+    ['verify-ca', 'verify-full'],
+    ['verify-full', 'verify-full'],
+    ['disable', 'disable'],
+    ['no-verify', 'no-verify'],
+  ])('make of sslmode=%s what the driver takes it for: %s', (mode, expected) => {
+    expect(driverAddress({ url: `${URL}?sslmode=${mode}` })).toEqual({
+      connectionString: `${URL}?sslmode=${expected}`,
+    });
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [
+      { DATABASE_URL: `${URL}?sslmode=allow` },
+      /^ {2}- DATABASE_URL must have none of the values of sslmode but/m,
+    ],
+    [{ DATABASE_CA: 'no certificate' }, /^ {2}- DATABASE_CA must be a certificate in PEM\.$/m],
+    ...['sslmode=disable', 'sslmode=no-verify', 'sslrootcert=/ca.pem', 'ssl=0'].map(
+      (setting): [Record<string, string>, RegExp] => [
+        { DATABASE_URL: `${URL}?${setting}`, DATABASE_CA: TEST_AUTHORITY },
+        /^ {2}- DATABASE_CA must stand alone: DATABASE_URL says something else about TLS/m,
+      ],
+    ),
+  ])('are refused when they contradict each other or nobody knows them (%#)', (environment, problem) => {
+    expect(() => loadConfiguration(environment)).toThrow(problem);
+  });
+});

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+const PATIENCE = 60_000;
+
+let registry: Server | undefined;
+afterEach(() => new Promise((closed) => (registry ? registry.close(closed) : closed(undefined))));
+
+/** What the check says of a registry that answers this when it is asked for advisories. */
+async function audit(status: number, advisories: object): Promise<{ code: number; output: string }> {
+  registry = createServer((request, response) => {
+    const isQuestion = request.url?.endsWith('/security/advisories/bulk') ?? false;
+    response.writeHead(isQuestion ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isQuestion ? advisories : installed(decodeURIComponent(request.url ?? ''))));
+  });
+  await new Promise<void>((listening) => registry?.listen(0, '127.0.0.1', listening));
+  const { port } = registry.address() as AddressInfo;
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${port}/`,
+    npm_config_fetch_retries: '0',
+    // npm remembers what an advisory said.
+    npm_config_cache: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'npm-')),
+  };
+  return new Promise((tell) => {
+    execFile(join(PROJECT, '.ci', 'audit'), { env }, (error, stdout) =>
+      tell({ code: Number(error?.code ?? 0), output: stdout }),
+    );
+  });
+}
+
+/** A package as a registry knows it that has no version but the one that is installed. */
+function installed(path: string): object {
+  const name = path.slice(1);
+  const file = join(PROJECT, 'node_modules', name, 'package.json');
+  const { version, dependencies } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  return {
+    name,
+    'dist-tags': { latest: version },
+    versions: { [`${version}`]: { name, version, dependencies } },
+  };
+}
+
+const advisory = (severity: string): object => ({
+  express: [{ id: 1, url: 'https://example.com/1', title: 'A flaw', severity, vulnerable_versions: '*' }],
+});
+
+describe('The audit of what production runs', () => {
+  it.each([
+    ['nothing is known', {}, 0, /^\d+ packages of production, 0 with grave advisories\.$/m],
+    ['something moderate is known', advisory('moderate'), 0, / 0 with grave advisories\.$/m],
+    ['something grave is known', advisory('high'), 1, /^express .*: high$/m],
+  ])(
+    'decides by what the registry knows: %s',
+    async (_what, advisories, code, said) => {
+      expect(await audit(200, advisories)).toEqual({ code, output: expect.stringMatching(said) });
+    },
+    PATIENCE,
+  );
+
+  it(
+    'says that it could not check where the registry does not answer',
+    async () => {
+      expect(await audit(405, {})).toEqual({ code: 0, output: expect.stringMatching(/^NOT CHECKED: .*405/) });
+    },
+    PATIENCE,
+  );
+});

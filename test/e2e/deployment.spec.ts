@@ -1,0 +1,306 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
+import { layFoundation } from '../../src/infrastructure/foundation/index.js';
+import { eventually } from '../support/eventually.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import '../../src/app.module.js';
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
+
+/** Seconds within which a process has ended after SIGTERM (`termination.ts`). */
+const LONGEST_STOP = 20;
+/** What belongs to Node.js or to the images of PostgreSQL and Redis. */
+const FOREIGN = ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB', 'REDIS_PASSWORD', 'REDISCLI_AUTH'];
+const key = (): string => randomBytes(32).toString('base64');
+
+type Environment = Record<string, string>;
+
+const KNOWN = new Set(
+  configurationDefinitions().flatMap(({ target }) => variablesOf(target).map(({ name }) => name)),
+);
+const unknown = (names: readonly string[]): string[] =>
+  names.filter((name) => !KNOWN.has(name.replace(/_FILE$/, '')) && !FOREIGN.includes(name));
+
+/** Whether a process in production would be content with it; the problems where it would not. */
+async function problemsOf(environment: Environment): Promise<string> {
+  const given = { NODE_ENV: 'production', DATA_DIR: '/nowhere', ...environment };
+  return layFoundation(given, () => undefined).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+}
+
+interface ComposeService {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Environment;
+  readonly stop_grace_period?: string;
+  readonly read_only?: boolean;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Record<string, { condition: string }>;
+  readonly healthcheck?: { disable?: boolean };
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly env?: readonly { name: string; value: string }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly lifecycle?: { preStop: { exec: { command: readonly string[] } } };
+  readonly securityContext: object;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+interface PodTemplate {
+  readonly metadata?: { readonly labels: object };
+  readonly spec: {
+    readonly terminationGracePeriodSeconds?: number;
+    readonly securityContext: object;
+    readonly containers: readonly Container[];
+  };
+}
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Environment;
+  readonly stringData?: Environment;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: { readonly matchLabels?: object };
+    readonly template: PodTemplate;
+    readonly minAvailable?: number;
+  };
+}
+
+const dockerfile = read('Dockerfile');
+const compose = parse(read('compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> };
+const manifests = parseAllDocuments(read('deploy/kubernetes.yaml')).map((document) => {
+  expect(document.errors).toEqual([]);
+  return document.toJS() as Manifest;
+});
+
+/** Programs that are started by these files. */
+const programOf = (command: readonly string[] = []): string =>
+  (command[1] ?? '').replace(/^dist\//, '').replace(/\.js$/, '.ts');
+
+describe('Dockerfile', () => {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+
+  it('ends in a stage that has no root, no development packages, and says how it is and how it stops', () => {
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^STOPSIGNAL SIGTERM$/m);
+    expect(last).not.toMatch(/^RUN .*npm /m);
+    expect(last).toMatch(/^COPY --from=packages \/app\/node_modules \.\/node_modules$/m);
+    expect(dockerfile).toMatch(/AS packages\n[^]*?RUN npm ci --omit=dev --ignore-scripts/);
+    expect(dockerfile).not.toMatch(/:latest\b|\bADD\b|\bsudo\b/);
+    expect(programOf(JSON.parse(/^CMD (\[.*\])$/m.exec(last)?.[1] ?? '[]') as string[])).toBe('src/main.ts');
+  });
+
+  it('copies what there is, and .dockerignore lets that through and nothing that is secret or large', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+      paths.split(' '),
+    );
+    const admitted = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    for (const path of copied) {
+      expect([path, existsSync(join(PROJECT, path))]).toEqual([path, true]);
+      expect(admitted).toContain(`!${path}`);
+    }
+    expect(read('.dockerignore').split('\n')[0]).toBe('*');
+    expect(admitted.filter((line) => !copied.includes(line.slice(1)))).toEqual([]);
+  });
+
+  it('names settings that exist', () => {
+    const names = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) =>
+      line.split(' ').map((setting) => setting.split('=')[0] ?? ''),
+    );
+    expect(names.length).toBeGreaterThan(0);
+    expect(unknown(names)).toEqual([]);
+  });
+
+  describe('asks with its health check', () => {
+    let service: TestApp;
+    beforeAll(async () => {
+      service = await startTestApp();
+    });
+    afterAll(() => service.close());
+
+    it('whether the service is ready', async () => {
+      const [, json = '[]'] = /^HEALTHCHECK [^]*?CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+      const [program = '', ...values] = JSON.parse(json) as string[];
+      const { port } = new URL(service.baseUrl);
+      const check = (): Promise<number | null> =>
+        new Promise((tell) => {
+          spawn(program, values, { env: { PATH: process.env.PATH, PORT: port } }).once('close', tell);
+        });
+      expect(await check()).toBe(0);
+      await service.database.cutOff();
+      expect(await check()).toBe(1);
+      await service.database.reconnect();
+      await eventually('ready again', async () => (await check()) === 0);
+    });
+  });
+});
+
+describe('compose.yaml', () => {
+  const { services } = compose;
+  const ours = Object.entries(services).filter(([, { image }]) => image === 'merchant-connectivity-service');
+  const example = Object.fromEntries(
+    [...read('deploy/.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  );
+  const filled: Environment = {
+    ...example,
+    POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
+    REDIS_PASSWORD: randomBytes(24).toString('hex'),
+    SECRET_PEPPER: key(),
+    KEY_ENCRYPTION_KEY: key(),
+  };
+  const fill = (environment: Environment = {}, values: Environment): Environment =>
+    Object.fromEntries(
+      Object.entries(environment).map(([name, text]) => [
+        name,
+        text.replaceAll(
+          /\$\{(\w+):[?-][^}]*\}/g,
+          (_all, variable: string) => values[variable] ?? '(missing)',
+        ),
+      ]),
+    );
+
+  it('has a database, a Redis, one migration, two APIs and two workers', () => {
+    expect(Object.keys(services)).toEqual([
+      'postgres',
+      'redis',
+      'migrate',
+      'api-1',
+      'api-2',
+      'worker-1',
+      'worker-2',
+    ]);
+    expect(ours.map(([name, { command }]) => [name, programOf(command)])).toEqual([
+      ['migrate', 'src/cli/main.ts'],
+      ['api-1', ''],
+      ['api-2', ''],
+      ['worker-1', 'src/worker.ts'],
+      ['worker-2', 'src/worker.ts'],
+    ]);
+    for (const [name, { depends_on: dependsOn }] of ours) {
+      if (name === 'migrate') expect(dependsOn?.['postgres']?.condition).toBe('service_healthy');
+      else expect(dependsOn?.['migrate']?.condition).toBe('service_completed_successfully');
+    }
+  });
+
+  it.each(ours)('gives %s what production needs, and settings that exist', async (_name, { environment }) => {
+    const given = fill(environment, filled);
+    expect(unknown(Object.keys(given))).toEqual([]);
+    expect(JSON.stringify(given)).not.toContain('(missing)');
+    expect(await problemsOf(given)).toBe('');
+    expect(given['MIGRATE_ON_START']).toBe('off');
+  });
+
+  it('waits for a process longer than it takes to stop, and lets nobody else near', () => {
+    for (const [name, { stop_grace_period: grace, read_only: readOnly, ports = [] }] of ours) {
+      expect([name, Number.parseInt(grace ?? '0', 10) > LONGEST_STOP, readOnly]).toEqual([name, true, true]);
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    }
+    for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
+  });
+
+  it('has an example of its settings without a secret, with which nothing starts', async () => {
+    const secrets = [
+      'POSTGRES_PASSWORD',
+      'REDIS_PASSWORD',
+      'SECRET_PEPPER',
+      'KEY_ENCRYPTION_KEY',
+      'SMTP_URL',
+    ];
+    for (const secret of secrets) expect([secret, example[secret]]).toEqual([secret, '']);
+    expect(unknown(Object.keys(example))).toEqual([]);
+    expect(await problemsOf(fill(services['api-1']?.environment, example))).toMatch(
+      /SECRET_PEPPER is required/,
+    );
+    expect(read('.gitignore').split('\n')).toContain('deploy/.env');
+  });
+});
+
+describe('deploy/kubernetes.yaml', () => {
+  const named = (kind: string, name: string): Manifest => {
+    const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+    if (!found) throw new Error(`There is no ${kind} ${name}`);
+    return found;
+  };
+  const [api, worker] = ['api', 'worker'].map((name) =>
+    named('Deployment', `merchant-connectivity-${name}`),
+  ) as [Manifest, Manifest];
+  const job = named('Job', 'merchant-connectivity-migrate');
+  const containerOf = ({ spec }: Manifest): Container => spec.template.spec.containers[0] as Container;
+
+  it('names settings that exist, all that production needs, and secrets with which nothing starts', async () => {
+    const settings = named('ConfigMap', 'merchant-connectivity').data ?? {};
+    const secrets = named('Secret', 'merchant-connectivity').stringData ?? {};
+    const own = [api, worker, job].flatMap((manifest) => containerOf(manifest).env ?? []);
+    expect(
+      unknown([...Object.keys(settings), ...Object.keys(secrets), ...own.map(({ name }) => name)]),
+    ).toEqual([]);
+    const filled = {
+      DATABASE_URL: 'postgres://user:password@db.example.com/service?sslmode=verify-full',
+      SECRET_PEPPER: key(),
+      KEY_ENCRYPTION_KEY: key(),
+      REDIS_URL: 'rediss://user:password@redis.example.com:6379/0',
+      SMTP_URL: 'smtps://user:password@mail.example.com:465',
+    };
+    expect(Object.keys(filled)).toEqual(Object.keys(secrets));
+    expect(await problemsOf({ ...settings, ...filled })).toBe('');
+    const problems = await problemsOf({ ...settings, ...secrets });
+    for (const name of Object.keys(secrets)) expect(problems).toContain(`- ${name} `);
+  });
+
+  it('asks the API whether it lives and whether it is ready, and stops everybody gently', () => {
+    const container = containerOf(api);
+    const paths = [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
+      (probe) => probe?.httpGet.path,
+    );
+    expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
+    const wait = Number(container.lifecycle?.preStop.exec.command[1]);
+    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(wait + LONGEST_STOP);
+    expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(LONGEST_STOP);
+    expect([api, worker, job].map((manifest) => programOf(containerOf(manifest).command))).toEqual([
+      '',
+      'src/worker.ts',
+      'src/cli/main.ts',
+    ]);
+  });
+
+  it('runs as nobody, several of each, of which a drained machine leaves one', () => {
+    for (const manifest of [api, worker, job]) {
+      expect(manifest.spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true });
+      expect(containerOf(manifest).securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+      });
+      expect(containerOf(manifest).image).toMatch(/:\d+\.\d+\.\d+$/);
+    }
+    for (const deployment of [api, worker]) {
+      expect(deployment.spec.replicas).toBeGreaterThanOrEqual(2);
+      const { matchLabels } = deployment.spec.selector;
+      expect(deployment.spec.template.metadata?.labels).toEqual(matchLabels);
+      const budget = named('PodDisruptionBudget', deployment.metadata.name);
+      expect([budget.spec.minAvailable, budget.spec.selector.matchLabels]).toEqual([1, matchLabels]);
+    }
+    expect(named('Service', 'merchant-connectivity-api').spec.selector).toEqual(
+      api.spec.selector.matchLabels,
+    );
+  });
+});

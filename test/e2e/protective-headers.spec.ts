@@ -1,0 +1,125 @@
+import { describeInBrowser } from '../support/browser.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PROTECTIVE = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+const PAGE = {
+  ...PROTECTIVE,
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+};
+/** What may be kept, because it is the same for everybody. */
+const KEPT = 'public, max-age=300';
+const DOCUMENTATION_POLICY = /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/;
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
+});
+afterAll(() => service.close());
+
+const headersOf = (headers: Headers, names: Readonly<Record<string, string>>): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
+
+describe('Every answer of the APIs', () => {
+  it.each<[string, number, () => Promise<{ status: number; headers: Headers }>]>([
+    [
+      'a token',
+      200,
+      () =>
+        service.call('/mcp/tokens/create', {
+          body: { external_user_id: 'user' },
+          as: service.development,
+        }),
+    ],
+    [
+      'detected accounts',
+      200,
+      () =>
+        service.call('/detected-accounts/search', {
+          body: { external_user_id: 'user', names: ['Netflix'] },
+          as: service.development,
+        }),
+    ],
+    ['audit logs', 200, () => service.call('/audit_logs', { as: service.production })],
+    ['the dashboard', 200, async () => service.call('/users', { login: await service.login() })],
+    ['an application', 400, () => service.call('/apply', { body: {} })],
+    ['a stranger', 401, () => service.call('/mcp/tokens/create', { body: {} })],
+    ['an unknown path', 404, () => service.call('/nowhere')],
+    ['another method', 405, () => service.call('/mcp/tokens/create')],
+    ['an error of OAuth', 400, () => service.call('/oauth/token', { method: 'POST' })],
+    ['readiness', 200, () => service.call('/readyz')],
+  ])('is kept by no cache, framed by no page and run by no browser (%s)', async (_what, status, send) => {
+    const answer = await send();
+    expect(answer.status).toBe(status);
+    expect(headersOf(answer.headers, PROTECTIVE)).toEqual(PROTECTIVE);
+    expect(answer.headers.has('x-powered-by')).toBe(false);
+  });
+
+  it('insists on https where a trusted proxy says that it was asked by it, and nowhere else', async () => {
+    const [plain, secure] = await Promise.all(
+      ['http', 'https'].map(
+        async (scheme) =>
+          (await service.call('/healthz', { headers: { 'x-forwarded-proto': scheme } })).headers,
+      ),
+    );
+    expect(plain?.get('strict-transport-security')).toBeNull();
+    expect(secure?.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+});
+
+describe('What is the same for everybody', () => {
+  it.each([
+    '/.well-known/jwks.json',
+    '/.well-known/oauth-authorization-server',
+    '/pages.css',
+    '/openapi.json',
+  ])('may be kept for five minutes (%s)', async (path) => {
+    const { status, headers } = await fetch(`${service.baseUrl}${path}`);
+    expect([status, headers.get('cache-control')]).toEqual([200, KEPT]);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is not kept when it fails', async () => {
+    await service.database.cutOff();
+    const failed = await service.call('/.well-known/jwks.json');
+    await service.database.reconnect();
+    expect([failed.status, failed.headers.get('cache-control')]).toEqual([503, 'no-store']);
+    for (const path of ['/docs/nothing', '/openapi.json']) {
+      const refused = await service.call(path, { method: 'DELETE' });
+      expect([path, refused.headers.get('cache-control')]).toEqual([path, 'no-store']);
+    }
+  });
+});
+
+describe('Pages', () => {
+  it.each(['/login', '/account', '/device'])('have a policy of their own (%s)', async (path) => {
+    const { headers } = await fetch(`${service.baseUrl}${path}`, { redirect: 'manual' });
+    expect(headersOf(headers, PAGE)).toEqual(PAGE);
+  });
+});
+
+describeInBrowser('The documentation in a browser', (windows) => {
+  it('shows all operations under its policy, which allows no script but its own', async () => {
+    const { headers } = await fetch(`${service.baseUrl}/docs`);
+    expect(headers.get('content-security-policy')).toMatch(DOCUMENTATION_POLICY);
+    const page = await windows.open(service.baseUrl);
+    await page.goto(`${service.baseUrl}/docs`);
+    await page.getByText('/mcp/tokens/create').first().waitFor();
+    expect(windows.findings).toEqual([]);
+    await page.evaluate(`
+      const script = document.createElement('script');
+      script.textContent = 'document.title = "run"';
+      document.body.append(script);
+    `);
+    expect(await page.title()).toBe('Merchant Connectivity Service');
+  });
+});
