@@ -74,7 +74,7 @@ export class Browser {
 
   constructor(
     private readonly baseUrl: string,
-    login?: Login,
+    login?: Pick<Login, 'cookie'>,
     private readonly headers: Readonly<Record<string, string>> = {},
   ) {
     if (login) this.keep(login.cookie);
@@ -117,8 +117,8 @@ export class Browser {
 
 /** A person enters the code and decides. */
 export async function decide(
-  service: TestApp,
-  login: Login,
+  service: Pick<TestApp, 'baseUrl'>,
+  login: Pick<Login, 'cookie'>,
   userCode: string,
   decision: 'approve' | 'deny' = 'approve',
 ): Promise<PageVisit> {

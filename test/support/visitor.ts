@@ -19,7 +19,7 @@ export class Visitor {
   private formToken = '';
 
   constructor(
-    private readonly service: TestApp,
+    private readonly service: Pick<TestApp, 'baseUrl'>,
     /** Everybody has an address of their own, or the limits of one test would reach the next. */
     readonly ip = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`,
     private readonly headers: Record<string, string> = {},

@@ -1,0 +1,248 @@
+import { mkdirSync, mkdtempSync, chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import pg from 'pg';
+import { parseAllDocuments } from 'yaml';
+import { startEmbeddedPostgres } from '../../src/infrastructure/embedded-postgres/index.js';
+import { decide } from '../support/device-flow.js';
+import { allPages, blocksOf, brokenLinks, pagesToRun, type Block } from '../support/documents.js';
+import { eventually } from '../support/eventually.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { Shell } from '../support/shell.js';
+import { differences } from '../support/shown-answer.js';
+import { Visitor } from '../support/visitor.js';
+
+/*
+ * The pages are run as they stand. Of a page in order:
+ * - `sh` is run in one bash for the whole page, in a folder with the service and its `.data`. `<name>` in it is
+ *   `$name`; what the variables are is said in docs/quickstart.md.
+ * - `json` and `http` after it are what it answers. The values of a JSON answer are variables from then on.
+ * - `js` and `yaml` that begin with a comment that names a file are written to it; `sql` is run; `json` with an
+ *   `event` is held against the API document. `text` is for people.
+ * - `<!-- not run: … -->` before a block says why it cannot be run.
+ * - `<!-- meanwhile: a person approves -->`: somebody enters the user code that the block shows.
+ */
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PATIENCE = 120_000;
+/** Run with a copy of the sources, by extending.spec.ts. */
+const RUN_ELSEWHERE = ['docs/extending.md'];
+
+const pages = pagesToRun().filter((page) => !RUN_ELSEWHERE.includes(page));
+const notRun = pagesToRun()
+  .flatMap(blocksOf)
+  .filter(({ remark }) => remark?.word === 'not run');
+
+let folder: string;
+let variables: Record<string, string>;
+let login: { cookie: string };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'documents-'));
+  // As root PostgreSQL runs as another user, who must be able to enter.
+  chmodSync(folder, 0o755);
+  for (const name of ['dist', 'node_modules', 'package.json', 'examples', 'openapi.json', 'docs']) {
+    symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  const service = new Program('main.js', {
+    environment: {
+      DATA_DIR: join(folder, '.data'),
+      PORT: '0',
+      // So that the receivers of the pages may be programs of this machine.
+      WEBHOOK_TARGETS: 'any',
+      // A page polls more often than a person waits.
+      LOG_LEVEL: 'warn',
+    },
+  });
+  const [, baseUrl = ''] = await service.says(/^Listening on (\S+)\./m);
+  const { development, production, dashboard } = JSON.parse(
+    readFileSync(join(folder, '.data', 'credentials.json'), 'utf8'),
+  );
+  rememberSecret(development.secret, production.secret, dashboard.password);
+  const visitor = new Visitor({ baseUrl });
+  await visitor.logIn(dashboard.email, dashboard.password);
+  login = { cookie: `session=${visitor.session}` };
+  variables = {
+    base_url: baseUrl,
+    dashboard: baseUrl,
+    client_id: development.client_id,
+    secret: development.secret,
+    production_client_id: production.client_id,
+    production_secret: production.secret,
+    access_token: await accessToken(baseUrl, development.client_id),
+    production_access_token: await accessToken(baseUrl, production.client_id),
+  };
+}, PATIENCE);
+
+afterAll(async () => {
+  await Program.endAll();
+  // Comes to the database that the killed service left running, and stops it.
+  const { release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
+  await release();
+  await rm(folder, { recursive: true, force: true });
+}, PATIENCE);
+
+describe('Links', () => {
+  it.each(allPages())('of %s lead somewhere', (page) => expect(brokenLinks(page)).toEqual([]));
+});
+
+describe('Blocks that are not run', () => {
+  it.each(notRun.map((block) => [`${block.page}:${block.line}`, block.remark?.text ?? '']))(
+    '%s: %s',
+    (_place, reason) => expect(reason).toMatch(/\w+ \w+ \w+/),
+  );
+});
+
+describe('Pages', () => {
+  it.each(pages)('%s is as it says', runPage, PATIENCE);
+});
+
+async function runPage(page: string): Promise<void> {
+  const shell = new Shell(folder, variables);
+  try {
+    let answer: string | undefined;
+    const blocks = blocksOf(page);
+    for (const [index, block] of blocks.entries()) {
+      const isAnswered = ['json', 'http'].includes(blocks[index + 1]?.language ?? '');
+      try {
+        answer = await runBlock(block, { shell, answer, isAnswered });
+      } catch (error) {
+        throw new Error(`${block.page}:${block.line}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  } finally {
+    await shell.end();
+  }
+}
+
+interface Circumstances {
+  readonly shell: Shell;
+  /** What the block before wrote. */
+  readonly answer: string | undefined;
+  /** Whether the next block shows what this one writes. */
+  readonly isAnswered: boolean;
+}
+
+/** @returns what it wrote, if it is one that is run */
+async function runBlock(block: Block, circumstances: Circumstances): Promise<string | undefined> {
+  if (block.remark?.word === 'not run') return undefined;
+  switch (block.language) {
+    case 'sh':
+      return runCommands(block, circumstances);
+    case 'json':
+      return circumstances.answer === undefined ? holdEvent(block) : holdAnswer(block, circumstances);
+    case 'http':
+      return holdHttpAnswer(block, circumstances);
+    case 'js':
+    case 'yaml':
+      return writeFile(block);
+    case 'sql':
+      return runSql(block);
+    case 'text':
+      return undefined;
+    default:
+      throw new Error(`nobody knows how to run a block of the kind "${block.language}"`);
+  }
+}
+
+async function runCommands(block: Block, { shell, isAnswered }: Circumstances): Promise<string> {
+  const commands = block.code
+    .replaceAll('http://127.0.0.1:3000', '$base_url')
+    .replaceAll(/'?<(\w+)>(?::<(\w+)>)?'?/g, (_all, first: string, second?: string) =>
+      second === undefined ? `"$${first}"` : `"$${first}:$${second}"`,
+    );
+  const approval = block.remark?.text === 'a person approves' ? approveWhenAsked(shell) : undefined;
+  const [output] = await Promise.all([shell.run(commands), approval]);
+  if (!isAnswered && output.includes('"error_code"')) throw new Error(`It was refused:\n${output}`);
+  return output;
+}
+
+async function holdAnswer(block: Block, { shell, answer }: Circumstances): Promise<undefined> {
+  const real = JSON.parse(answer ?? '') as Record<string, unknown>;
+  expect(differences(JSON.parse(block.code), real)).toEqual([]);
+  for (const [name, value] of Object.entries(real)) {
+    if (typeof value !== 'object') await shell.set(name, String(value));
+    if (/token|secret|device_code|user_code/.test(name)) rememberSecret(String(value));
+  }
+}
+
+function holdHttpAnswer(block: Block, { answer = '' }: Circumstances): undefined {
+  const [shown, real] = [httpMessage(block.code), httpMessage(answer)];
+  expect(real.status).toBe(shown.status);
+  expect(Object.keys(real.headers)).toEqual(expect.arrayContaining(Object.keys(shown.headers)));
+  if (shown.body !== '') expect(differences(JSON.parse(shown.body), JSON.parse(real.body))).toEqual([]);
+}
+
+function httpMessage(text: string): { status: string; headers: Record<string, string>; body: string } {
+  const [head = '', body = ''] = text.replaceAll('\r', '').split(/\n\n(.*)/s);
+  const [status = '', ...lines] = head.trim().split('\n');
+  const headers = lines.map((line) => line.split(/: (.*)/s) as [string, string]);
+  return {
+    status: status.split(' ')[1] ?? '',
+    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: body.trim(),
+  };
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as (instance: Ajv2020) => void)(ajv);
+
+/** An event as it is sent, which the API document describes. */
+function holdEvent(block: Block): undefined {
+  const payload = JSON.parse(block.code) as { event?: string };
+  if (payload.event === undefined) throw new Error('the JSON is neither an answer nor an event');
+  if (!ajv.getSchema('api'))
+    ajv.addSchema(JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')), 'api');
+  const pointer = `webhooks/${payload.event}/post/requestBody/content/application~1json/schema`;
+  if (!ajv.validate({ $ref: `api#/${pointer}` }, payload)) throw new Error(ajv.errorsText());
+}
+
+function writeFile(block: Block): undefined {
+  const [, name] = /^(?:\/\/|#) (\S+\.\w+)\n/.exec(block.code) ?? [];
+  if (block.language === 'yaml')
+    for (const { errors } of parseAllDocuments(block.code)) expect(errors).toEqual([]);
+  if (name === undefined) {
+    if (block.language === 'yaml') return;
+    throw new Error('the program names no file in a first line such as "// receiver.mjs"');
+  }
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), block.code);
+}
+
+async function runSql(block: Block): Promise<undefined> {
+  const { url, release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    await client.query(block.code);
+  } finally {
+    await client.end();
+    await release();
+  }
+}
+
+/** Looks at what a program shows, and enters the code. */
+async function approveWhenAsked(shell: Shell): Promise<void> {
+  const code = await eventually('a user code is shown', () => /\b[A-Z]{4}-[A-Z]{4}\b/.exec(shell.shown)?.[0]);
+  rememberSecret(code, code.replace('-', ''));
+  await decide({ baseUrl: variables['base_url'] ?? '' }, login, code);
+}
+
+/** By the device flow. */
+async function accessToken(baseUrl: string, clientId: string): Promise<string> {
+  const send = async (path: string, fields: Record<string, string>): Promise<Record<string, string>> => {
+    const body = new URLSearchParams({ client_id: clientId, ...fields });
+    const response = await fetch(baseUrl + path, { method: 'POST', body });
+    return (await response.json()) as Record<string, string>;
+  };
+  const { device_code = '', user_code = '' } = await send('/oauth/device/code', {});
+  await decide({ baseUrl }, login, user_code);
+  const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
+  const { access_token = '' } = await send('/oauth/token', { device_code, grant_type });
+  rememberSecret(device_code, user_code, access_token);
+  return access_token;
+}

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Milliseconds that one block of commands may take. */
+const PATIENCE = 60_000;
+
+/** One `bash -eu` for a whole page: what a block sets, the next one has. */
+export class Shell {
+  private readonly bash: ChildProcessWithoutNullStreams;
+  private readonly ended: Promise<unknown>;
+  private blocks = 0;
+
+  /** @param folder where commands run */
+  constructor(
+    private readonly folder: string,
+    variables: Readonly<Record<string, string>>,
+  ) {
+    // A process group of its own, so that what a block leaves in the background ends with the shell.
+    this.bash = spawn('bash', ['--norc', '--noprofile', '-s'], {
+      cwd: folder,
+      detached: true,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...variables },
+    });
+    this.bash.stdin.on('error', () => undefined);
+    this.bash.stdin.write('set -aeu -o pipefail\n');
+    this.ended = once(this.bash, 'close');
+  }
+
+  /** What the commands that run now have written so far, or the last ones did. */
+  get shown(): string {
+    return this.blocks === 0 ? '' : readFileSync(`${this.nameOfBlock}.out`, { encoding: 'utf8', flag: 'a+' });
+  }
+
+  private get nameOfBlock(): string {
+    return join(this.folder, `.block-${this.bash.pid}-${this.blocks}`);
+  }
+
+  /** Runs commands to their end. @returns what they wrote; rejects when one of them fails */
+  async run(commands: string): Promise<string> {
+    this.blocks += 1;
+    const file = this.nameOfBlock;
+    writeFileSync(`${file}.sh`, commands);
+    this.bash.stdin.write(`. '${file}.sh' > '${file}.out' 2> '${file}.err' < /dev/null; echo done\n`);
+    const patience = new AbortController();
+    const late = setTimeout(() => patience.abort(), PATIENCE);
+    const outcome = await Promise.race([
+      once(this.bash.stdout, 'data').then(() => 'done'),
+      this.ended.then(() => 'failed'),
+      once(patience.signal, 'abort').then(() => 'took too long'),
+    ]);
+    clearTimeout(late);
+    const output = readFileSync(`${file}.out`, 'utf8');
+    if (outcome === 'done') return output;
+    throw new Error(`It ${outcome}:\n${commands}\n${output}${readFileSync(`${file}.err`, 'utf8')}`);
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    await this.run(`${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`);
+  }
+
+  async end(): Promise<void> {
+    if (this.bash.pid !== undefined && this.bash.exitCode === null) process.kill(-this.bash.pid, 'SIGTERM');
+    await this.ended;
+  }
+}
