@@ -1,0 +1,142 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { Program, run } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { basic } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+/*
+ * docs/backup.md with the real pg_dump and pg_restore. They are no part of the embedded PostgreSQL, and must not be
+ * older than the server; BACKUP_TEST_SERVER names one that they fit (postgres://…), instead of that of the run.
+ */
+
+const PATIENCE = 120_000;
+const SERVER = process.env.BACKUP_TEST_SERVER ?? process.env.TEST_TEMPLATE_URL ?? '';
+const PHONE_NUMBER = '+14155552671';
+
+const unfit = await reasonAgainstPgDump();
+
+async function reasonAgainstPgDump(): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: atServer('postgres') });
+  await client.connect();
+  const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS major`);
+  await client.end();
+  try {
+    const [, major] = /(\d+)/.exec(execFileSync('pg_dump', ['--version'], { encoding: 'utf8' })) ?? [];
+    return Number(major) < rows[0].major
+      ? `pg_dump ${major} is older than PostgreSQL ${rows[0].major}`
+      : undefined;
+  } catch {
+    return 'there is no pg_dump';
+  }
+}
+
+function atServer(database: string): string {
+  return Object.assign(new URL(SERVER), { pathname: `/${database}` }).href;
+}
+
+const describeWithPgDump = unfit === undefined ? describe : describe.skip;
+
+describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () => {
+  const names = ['dumped', 'restored'].map((name) => `${name}_${randomBytes(4).toString('hex')}`);
+  const [dumped = '', restored = ''] = names.map(atServer);
+  const keys = {
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  let folder: string;
+
+  const administer = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: atServer('postgres') });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+
+  beforeAll(async () => {
+    rememberSecret(...Object.values(keys));
+    folder = await mkdtemp(join(tmpdir(), 'backup-'));
+    for (const name of names) await administer(`CREATE DATABASE ${name}`);
+  });
+  afterAll(async () => {
+    await Program.endAll();
+    for (const name of names) await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const environment = (url: string): Record<string, string> => ({
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: url,
+    PORT: '0',
+    ...keys,
+  });
+
+  async function withService<T>(url: string, work: (baseUrl: string) => Promise<T>): Promise<T> {
+    const service = new Program('main.js', { environment: environment(url) });
+    const [, baseUrl = ''] = await service.says(/^Listening on (\S+)\./m);
+    const result = await work(baseUrl);
+    service.signal('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+    return result;
+  }
+
+  const credentials = async () =>
+    JSON.parse(await readFile(join(folder, 'data', 'credentials.json'), 'utf8'));
+
+  it(
+    'has all that was there, and opens all that was sealed',
+    async () => {
+      const call = async (url: string, body: BodyInit, headers = {}): Promise<Record<string, unknown>> => {
+        const { client_id: clientId, secret } = (await credentials()).development;
+        const authorization = basic({ clientId, secret });
+        const response = await fetch(url, { method: 'POST', body, headers: { authorization, ...headers } });
+        expect(response.status).toBe(200);
+        return (await response.json()) as Record<string, unknown>;
+      };
+
+      const token = await withService(dumped, async (baseUrl) => {
+        const { dashboard, development } = await credentials();
+        rememberSecret(dashboard.password, development.secret);
+        // For the audit log.
+        await new Visitor({ baseUrl }).logIn(dashboard.email, dashboard.password);
+        const body = JSON.stringify({ external_user_id: 'user-1', phone_number: PHONE_NUMBER });
+        const answer = await call(`${baseUrl}/mcp/tokens/create`, body, {
+          'content-type': 'application/json',
+        });
+        return String(answer['token']);
+      });
+      rememberSecret(token);
+
+      const file = join(folder, 'service.dump');
+      const program = promisify(execFile);
+      await program('pg_dump', ['--format=custom', `--file=${file}`, dumped]);
+      await program('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${restored}`, file]);
+
+      await withService(restored, async (baseUrl) => {
+        const introspected = await call(`${baseUrl}/oauth/introspect`, new URLSearchParams({ token }));
+        expect(introspected).toMatchObject({ active: true, sub: 'user-1', phone_number: PHONE_NUMBER });
+      });
+      const verified = await run('cli/main.js', {
+        arguments: ['audit', 'verify'],
+        environment: environment(restored),
+      });
+      expect(verified).toMatchObject({ code: 0, errors: '' });
+      expect(JSON.parse(verified.output)).toMatchObject({ intact: true, organizations: [{ entries: 1 }] });
+      const { code, output } = await run('cli/main.js', {
+        arguments: ['request-log', 'partitions'],
+        environment: environment(restored),
+      });
+      expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('request_log_') });
+      const client = new pg.Client({ connectionString: restored });
+      await client.connect();
+      await expect(client.query(`UPDATE audit_log SET action = 'auth.logout'`)).rejects.toThrow();
+      await client.end();
+    },
+    PATIENCE,
+  );
+});
