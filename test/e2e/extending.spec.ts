@@ -6,7 +6,7 @@ import { blocksOf, type Block } from '../support/documents.js';
 import { Shell } from '../support/shell.js';
 
 /*
- * docs/extending.md is done as it stands, with a copy of the sources. `ts` begins with a comment that names a file and
+ * docs/extending.md is done as it stands, with a copy of the sources. What is no `sh` begins with a comment that names a file and
  * where in it the rest belongs: after, before or instead of the first line that has the words.
  */
 
@@ -32,7 +32,7 @@ const COPIED = [
 ];
 const PATIENCE = 300_000;
 /** `// src/a.ts, after: constructor` */
-const PLACE = /^\/\/ (\S+), (after|before|instead of): (.+)\n/;
+const PLACE = /^(?:\/\/|<!--) (\S+), (after|before|instead of): (.+?)(?: -->)?\n/;
 
 let folder: string;
 
