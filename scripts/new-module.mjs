@@ -22,6 +22,7 @@ const manyWords = names.replaceAll('-', ' ');
 const classOf = (text) => text.replaceAll(/(?:^|-)(\w)/g, (_, letter) => letter.toUpperCase());
 const [One, Many] = [classOf(name), classOf(names)];
 const many = Many[0].toLowerCase() + Many.slice(1);
+const title = manyWords[0].toUpperCase() + manyWords.slice(1);
 const table = name.replaceAll('-', '_');
 const constant = table.toUpperCase();
 
@@ -55,12 +56,13 @@ export class ${Many}Module {}
 import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { Topic, withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { NAME_TAKEN } from './${name}-errors.js';
 import { Create${One}Request, EXAMPLE_${constant}, ${One}Response } from './${names}.dto.js';
 import { ${Many}Service } from './${names}.service.js';
 
+@Topic('${title}', 'What they are for.')
 @Controller('${names}')
 export class ${Many}Controller {
   constructor(private readonly ${many}: ${Many}Service) {}
@@ -148,7 +150,7 @@ import { NAME_TAKEN } from './${name}-errors.js';
 import type { Create${One}Request, ${One}Response } from './${names}.dto.js';
 import { ${Many}Repository } from './${names}.repository.js';
 
-/** ${One.replaceAll(/(?<!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)}s of users. */
+/** ${title} of users. */
 @Injectable()
 export class ${Many}Service {
   constructor(
@@ -223,7 +225,7 @@ export class ${One} {
 
   [`${migrations}/${version}-create-${names}.ts`]: `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** ${One.replaceAll(/(?<!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)}s of users. */
+/** ${title} of users. */
 export class ${migration} implements MigrationInterface {
   readonly name = '${migration}';
 

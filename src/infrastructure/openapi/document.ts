@@ -3,6 +3,8 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject }
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { SURFACE_EXTENSION } from './operation.js';
+import { plainReferences } from './plain-references.js';
+import { descriptionOfTopic } from './topic.js';
 
 const API_VERSION = '1.0.0';
 
@@ -25,6 +27,9 @@ strings count as missing. Lengths count Unicode code points.
 **Answers.** Every answer carries \`X-Request-Id\`; send your own (1 to 64 letters, digits, \`-\`, \`_\`) and
 it is kept. Timestamps are ISO 8601 in UTC with milliseconds.
 
+**Limits.** Creating MCP tokens: 600 requests a minute and client. The dashboard API: 600 a minute and user, over all
+its operations. Others say so themselves. Whoever makes more is answered 429 and told in \`Retry-After\` when to go on.
+
 **Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
 One problem is reported at a time, in the order: credentials (401), rate (429), access (403), body (400).
 A path that does not exist is answered 404 \`NOT_FOUND\`; a method that the path does not have, 405
@@ -38,6 +43,8 @@ export interface WebhookDocuments {
 }
 
 const WEBHOOKS = 'Webhooks';
+/** Between the surface and the topic. */
+const OF_SURFACE = ' · ';
 
 /** The OpenAPI document of everything that the application serves, and of what it sends. */
 export function buildDocument(app: INestApplication, { webhooks, schemas }: WebhookDocuments): OpenAPIObject {
@@ -48,13 +55,6 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
     .setVersion(API_VERSION)
     .setLicense('Proprietary', 'https://merchant-connectivity.example/terms')
     .addServer('/', 'This deployment')
-    .addTag(SURFACE_NAMES.platform, 'For your backend. Basic credentials.')
-    .addTag(
-      SURFACE_NAMES.dashboard,
-      'For dashboards, command-line programs and agents. Bearer tokens or a login.',
-    )
-    .addTag(SURFACE_NAMES.careers, 'For applicants. No credentials.')
-    .addTag(WEBHOOKS, 'What the service sends to your endpoints.')
     .addBasicAuth(
       { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
       'basic',
@@ -84,7 +84,7 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
   };
   const document = SwaggerModule.createDocument(app, withWebhooks, { autoTagControllers: false });
   assignSurfaces(document, app.get(ServiceConfiguration));
-  return document;
+  return plainReferences({ ...document, ...contents(document) });
 }
 
 function filedUnder(tag: string, webhooks: WebhookDocuments['webhooks']): WebhookDocuments['webhooks'] {
@@ -96,13 +96,16 @@ function filedUnder(tag: string, webhooks: WebhookDocuments['webhooks']): Webhoo
   );
 }
 
-/** Each operation names the server of its surface and is filed under it. */
+/**
+ * Each operation names the server of its surface, and is filed under its topic there: a tag such as
+ * `Platform API · MCP tokens`, because Swagger UI knows no groups of tags.
+ */
 function assignSurfaces(document: OpenAPIObject, configuration: ServiceConfiguration): void {
   for (const path of Object.values(document.paths)) {
     for (const operation of Object.values(path)) {
       const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
       if (!surface) continue;
-      operation.tags = [SURFACE_NAMES[surface]];
+      operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(OF_SURFACE)];
       operation.servers = [
         { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },
       ];
@@ -119,6 +122,27 @@ const DOCUMENTATION_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
 };
+
+/** The tags, surface by surface, and their groups for the readers that know them. */
+function contents(document: OpenAPIObject): Pick<OpenAPIObject, 'tags'> & Record<'x-tagGroups', object[]> {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path as object));
+  const used = [...new Set(operations.flatMap(({ tags }: { tags?: string[] }) => tags ?? []))];
+  const groups = Object.values(SURFACE_NAMES).map((name) => ({
+    name,
+    tags: used.filter((tag) => tag.split(OF_SURFACE)[0] === name),
+  }));
+  return {
+    tags: [
+      ...groups.flatMap(({ tags }) => tags).map((tag) => describedTag(tag)),
+      { name: WEBHOOKS, description: 'What the service sends to your endpoints.' },
+    ],
+    'x-tagGroups': [...groups.filter(({ tags }) => tags.length > 0), { name: WEBHOOKS, tags: [WEBHOOKS] }],
+  };
+}
+
+function describedTag(name: string): { name: string; description: string } {
+  return { name, description: descriptionOfTopic(name.split(OF_SURFACE)[1] ?? '') };
+}
 
 /** Serves the document as `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
 export function serveDocument(app: INestApplication, document: OpenAPIObject): void {

@@ -21,6 +21,7 @@ export class ErrorResponse {
 
   @ApiProperty({
     type: String,
+    minLength: 1,
     description: 'For people. The wording may change.',
     example: 'The external user id field is required.',
   })

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import {
@@ -14,6 +14,7 @@ import {
 import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_DOMAIN } from './allowlisted-domains.dto.js';
 import { AllowlistedDomains } from './allowlisted-domains.service.js';
 
+@Topic('Allowlisted domains', 'Where people may be invited from. By login alone.')
 @Controller()
 export class AllowlistedDomainsController {
   constructor(private readonly domains: AllowlistedDomains) {}

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
@@ -19,6 +19,7 @@ import { ApiSecretsService } from './api-secrets.service.js';
 const ID = { client_id: { description: 'The client’s `client_id`.', example: EXAMPLE_CLIENT.client_id } };
 const FRESH = 'For admins and owners whose login is not older than 5 minutes.';
 
+@Topic('API clients', 'Credentials of the platform API and their rotation. By login alone.')
 @Controller()
 export class ApiClientsController {
   constructor(private readonly secrets: ApiSecretsService) {}

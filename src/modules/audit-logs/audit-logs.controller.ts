@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { Caller, EnvironmentGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { AUDIT_ACTIONS } from './audit-actions.js';
@@ -14,6 +14,7 @@ const ACTION_ROWS = Object.entries(AUDIT_ACTIONS).map(
   ([action, { target, meaning }]) => `| \`${action}\` | \`${target}\` | ${meaning} |`,
 );
 
+@Topic('Audit log', 'What people did in the dashboard.')
 @Controller()
 export class AuditLogsController {
   constructor(private readonly auditLogs: AuditLogsService) {}

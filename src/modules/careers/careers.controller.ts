@@ -1,12 +1,13 @@
 import { Controller, Post } from '@nestjs/common';
 import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
 import { CareersRateLimitGuard } from './careers-rate-limit.guard.js';
 import { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
 import { CareersService } from './careers.service.js';
 
+@Topic('Job applications', 'For applicants. No credentials.')
 @Controller()
 export class CareersController {
   constructor(private readonly careers: CareersService) {}

@@ -2,7 +2,7 @@ import { Controller, Post } from '@nestjs/common';
 import { Caller, EnabledOperationGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import {
   DetectedAccountResponse,
@@ -19,6 +19,7 @@ const EXAMPLE = [
   { name: 'door dash', detected: false, detected_at: null },
 ];
 
+@Topic('Detected accounts', 'At which merchants your users have accounts.')
 @Controller()
 export class DetectedAccountsController {
   constructor(private readonly detectedAccounts: DetectedAccountsService) {}

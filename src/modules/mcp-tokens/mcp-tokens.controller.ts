@@ -2,12 +2,13 @@ import { Controller, Post } from '@nestjs/common';
 import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
 import { CreateMcpTokenRequest, EXAMPLE_TOKEN, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
+@Topic('MCP tokens', 'Connect an agent to the agent connector, for one of your users.')
 @Controller('mcp/tokens')
 export class McpTokensController {
   constructor(private readonly mcpTokens: McpTokensService) {}

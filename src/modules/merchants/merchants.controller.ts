@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post, Query, type StreamableFile } from '@nestj
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
@@ -24,6 +24,7 @@ const WRONG_ENVIRONMENT = withMessages(
   'The selected environment is invalid.',
 );
 
+@Topic('Merchants', 'All merchants, and which of them you hide. By login alone.')
 @Controller()
 export class MerchantsController {
   constructor(private readonly merchants: MerchantVisibilityService) {}

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Post, type StreamableFile } from '@nestjs/comm
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
@@ -10,6 +10,7 @@ import { OrganizationResponse, EXAMPLE_ORGANIZATION, UpdateLogoRequest } from '.
 import { OrganizationAdministration } from './organization-administration.service.js';
 import { LARGEST_LOGO, LOGO_MEDIA_TYPES } from './logo.js';
 
+@Topic('Organization', 'Your organization and its logo. By login alone.')
 @Controller()
 export class OrganizationController {
   constructor(private readonly administration: OrganizationAdministration) {}

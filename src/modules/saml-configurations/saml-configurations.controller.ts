@@ -2,7 +2,7 @@ import { Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import {
@@ -28,6 +28,7 @@ const METADATA =
   'signing certificate that has not expired and whose key is RSA of at least 2048 bits or EC on P-256 or better. ' +
   'A document type is refused.';
 
+@Topic('Single sign-on', 'Your identity providers. By login alone.')
 @Controller()
 export class SamlConfigurationsController {
   constructor(private readonly configurations: SamlConfigurations) {}

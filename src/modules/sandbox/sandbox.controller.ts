@@ -2,7 +2,7 @@ import { Controller, Post } from '@nestjs/common';
 import { Caller, EnvironmentGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
@@ -30,6 +30,7 @@ const SANDBOX = 'Sandbox: development credentials alone, and nothing real is tou
 const EXAMPLE = { event_id: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1' };
 const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 
+@Topic('Sandbox', 'Acts as merchants and users do. Development credentials alone; nothing real is touched.')
 @Controller('development')
 export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}

@@ -2,7 +2,7 @@ import { Controller, Post } from '@nestjs/common';
 import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import { Attribution, JsonBody, type CallAttribution } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
 import { SessionOpenRateLimitGuard } from './session-open-rate-limit.guard.js';
@@ -25,6 +25,7 @@ const WRONG_METADATA = [
 const WRONG_SESSION_ID = ['The session id field is required.', 'The session id field must be a UUID.'];
 const EXAMPLE_LIVING = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45:30.123Z' };
 
+@Topic('Sessions', 'What a user does in the client SDK, with your metadata.')
 @Controller('session')
 export class SessionsController {
   constructor(private readonly sessions: Sessions) {}

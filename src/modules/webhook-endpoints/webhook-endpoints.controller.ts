@@ -6,7 +6,7 @@ import {
 } from '../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { withMessages } from '../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../audit-logs/index.js';
 import {
@@ -37,6 +37,7 @@ const TWO_WAYS =
   'client which it was issued for';
 const OF_THE_TOKEN = `${TWO_WAYS}: an endpoint of the other one is answered 403 \`ENVIRONMENT_MISMATCH\`.`;
 
+@Topic('Webhook endpoints', 'Where events are sent; tests, and events sent again.')
 @Controller()
 export class WebhookEndpointsController {
   constructor(private readonly endpoints: WebhookEndpoints) {}

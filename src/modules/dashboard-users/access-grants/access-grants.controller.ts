@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../../audit-logs/index.js';
 import { USER_NOT_FOUND } from '../users/dashboard-user-errors.js';
@@ -16,6 +16,7 @@ import {
 import { AccessGrantResponse, CreateAccessGrantRequest, EXAMPLE_GRANT } from './access-grants.dto.js';
 import { AccessGrants } from './access-grants.service.js';
 
+@Topic('Access grants', 'More rights, for a time. By login alone.')
 @Controller()
 export class AccessGrantsController {
   constructor(private readonly grants: AccessGrants) {}

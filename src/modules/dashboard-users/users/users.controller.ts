@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { auditedAs } from '../../audit-logs/index.js';
 import {
@@ -22,6 +22,7 @@ import { CreateUserRequest, EXAMPLE_USER, UpdateUserRequest, UserResponse } from
 
 const ID = { id: { description: 'The user’s `id`.', example: EXAMPLE_USER.id } };
 
+@Topic('Users', 'The people who use the dashboard. By login alone.')
 @Controller()
 export class UsersController {
   constructor(private readonly users: UserAdministration) {}

@@ -1,6 +1,6 @@
 import { Controller, Post } from '@nestjs/common';
 import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
@@ -8,6 +8,10 @@ import { DeviceCodeRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js
 import { DeviceCodeRequest, DeviceCodeResponse, EXAMPLE_DEVICE_CODE } from './device-authorizations.dto.js';
 import { DeviceAuthorizations } from './device-authorizations.service.js';
 
+@Topic(
+  'Access tokens',
+  'How a program gets into the dashboard API: the device authorization flow, its keys and metadata.',
+)
 @Controller('oauth/device')
 export class DeviceAuthorizationsController {
   constructor(private readonly authorizations: DeviceAuthorizations) {}

@@ -1,8 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { CurrentUserResponse, EXAMPLE_CURRENT_USER } from './current-user.dto.js';
 
+@Topic('Access tokens')
 @Controller()
 export class CurrentUserController {
   @Get('me')

@@ -1,4 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
+import { Topic } from '../../../infrastructure/openapi/index.js';
 import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
@@ -14,6 +15,7 @@ import { MetadataService } from './metadata.service.js';
 
 const KEPT_FOR = `public, max-age=${JWKS_KEPT_FOR / SECOND}`;
 
+@Topic('Access tokens')
 @Controller('.well-known')
 export class MetadataController {
   constructor(private readonly metadata: MetadataService) {}

@@ -2,7 +2,7 @@ import { Controller, Post } from '@nestjs/common';
 import { Caller, ClientAuthGuard, type ApiCaller } from '../../../infrastructure/auth/index.js';
 import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
@@ -29,6 +29,7 @@ import {
   RevokeTokenRequest,
 } from './tokens.dto.js';
 
+@Topic('Access tokens')
 @Controller('oauth')
 export class TokensController {
   constructor(

@@ -5,7 +5,7 @@ import {
   type DashboardCaller,
 } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
@@ -22,6 +22,7 @@ const TWO_WAYS =
   'For every user, by access token or login. A login works for both environments, an access token for that of the ' +
   'client which it was issued for.';
 
+@Topic('Request logs', 'What your programs sent, and what your endpoints answered.')
 @Controller()
 export class RequestLogsController {
   constructor(private readonly requestLogs: RequestLogsService) {}

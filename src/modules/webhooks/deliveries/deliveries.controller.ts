@@ -2,7 +2,7 @@ import { Controller, Param, Post } from '@nestjs/common';
 import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
-import { withMessages } from '../../../infrastructure/openapi/index.js';
+import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
 import {
@@ -18,6 +18,7 @@ import { Deliveries, UNKNOWN_EVENT } from './deliveries.service.js';
 const ID = { id: { description: 'The endpoint’s `id`.', example: '6f9f3c1e-0d5b-4c9a-8a37-0f3f7a1e2b4c' } };
 const PERMISSION = { token: 'webhook_endpoints:write' } as const;
 
+@Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
 export class DeliveriesController {
   constructor(private readonly deliveries: Deliveries) {}
