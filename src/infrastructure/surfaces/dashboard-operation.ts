@@ -39,6 +39,7 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
       ...options,
+      description: `${options.description}\n\n${LIMIT}`,
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
@@ -53,6 +54,9 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     }),
   );
 }
+
+/** Of `DASHBOARD_REQUESTS_PER_MINUTE` as it is promised. */
+const LIMIT = 'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
 
 /** What a token, or a login in its place, may be refused for. */
 const FORBIDDEN_TOKENS = {

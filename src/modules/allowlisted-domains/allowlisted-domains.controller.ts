@@ -24,7 +24,8 @@ export class AllowlistedDomainsController {
     operationId: 'listAllowlistedDomains',
     summary: 'List allowlisted domains',
     description:
-      'The domains that people may be invited from, in the order of the alphabet. While there are none, people of ' +
+      'The domains that people may be invited from, in the order of the alphabet. Use it to see whom you ' +
+      'can invite. While there are none, people of ' +
       `every domain may be invited. An organization has at most ${MOST_DOMAINS}. For admins and owners.`,
     permission: { token: 'none', role: 'admin' },
     response: [AllowlistedDomainResponse],
@@ -41,9 +42,9 @@ export class AllowlistedDomainsController {
     operationId: 'createAllowlistedDomain',
     summary: 'Add a domain to the allowlist',
     description:
-      'From now on only people whose e-mail address belongs to a domain of the allowlist can be invited; those who ' +
-      'are there already stay. A domain does not include its subdomains: add each that you want. For admins and ' +
-      'owners. Audited as `domain.add`.',
+      'From now on only people whose e-mail address belongs to a domain of the allowlist can be invited; ' +
+      'those who are there already stay. Use it to keep invitations within your company. A domain does not ' +
+      'include its subdomains: add each that you want. For admins and owners. Audited as `domain.add`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('domain.add') },
     body: AddDomainRequest,
     response: AllowlistedDomainResponse,
@@ -70,8 +71,9 @@ export class AllowlistedDomainsController {
     operationId: 'deleteAllowlistedDomain',
     summary: 'Remove a domain from the allowlist',
     description:
-      'People of the domain who are there already stay. When the last domain is removed, people of every domain may ' +
-      'be invited again. For admins and owners. Audited as `domain.remove`.',
+      'People of the domain who are there already stay. Use it when a domain is not yours any more. When ' +
+      'the last domain is removed, people of every domain may be invited again. For admins and owners. ' +
+      'Audited as `domain.remove`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('domain.remove') },
     pathParameters: { id: { description: 'The domain’s `id`.', example: EXAMPLE_DOMAIN.id } },
     response: AllowlistedDomainResponse,

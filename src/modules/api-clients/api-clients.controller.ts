@@ -29,8 +29,9 @@ export class ApiClientsController {
     operationId: 'listApiClients',
     summary: 'List API clients',
     description:
-      'The API clients of your organization, one for each environment, and where each stands between two secrets; ' +
-      'never the secrets. For every user.',
+      'The API clients of your organization, one for each environment, and where each stands between two ' +
+      'secrets; never the secrets. Use it to find a `client_id`, and to see whether a rotation is under ' +
+      'way. For every user.',
     permission: { token: 'none' },
     response: [ApiClientResponse],
     responseDescription: 'All clients of the organization.',
@@ -45,7 +46,9 @@ export class ApiClientsController {
   @DashboardOperation({
     operationId: 'viewApiSecret',
     summary: 'View an API secret',
-    description: `Shows the newest secret of a client. ${FRESH} Audited as \`secret.view\`.`,
+    description:
+      `Shows the newest secret of a client. Use it to set up a program or a receiver of webhooks. ${FRESH} ` +
+      `Audited as \`secret.view\`.`,
     permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.view') },
     pathParameters: ID,
     response: ApiSecretResponse,
@@ -65,7 +68,8 @@ export class ApiClientsController {
     operationId: 'rotateApiSecret',
     summary: 'Rotate an API secret',
     description:
-      'Issues a new secret. The old one is accepted beside it until the overlap ends, and webhooks are signed with ' +
+      'Issues a new secret. Use it regularly, and with an overlap of 0 hours after a leak. The old one is ' +
+      'accepted beside it until the overlap ends, and webhooks are signed with ' +
       'the old one until then, or until you activate the new one. One rotation at a time; an overlap of 0 hours ' +
       `ends another at once. ${FRESH} Audited as \`secret.rotate\`.`,
     permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
@@ -98,7 +102,8 @@ export class ApiClientsController {
     summary: 'Sign webhooks with the newest secret',
     description:
       'From now on webhooks are signed with the newest secret; the old one is accepted until the overlap ends all ' +
-      `the same. Doing it again changes nothing. ${FRESH} Audited as \`secret.rotate\`, once.`,
+      `the same. Call it when your receivers have the new secret. Doing it again changes nothing. ${FRESH} ` +
+      `Audited as \`secret.rotate\`, once.`,
     permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
     pathParameters: ID,
     response: ApiClientResponse,

@@ -17,8 +17,9 @@ export class CareersController {
     operationId: 'submitJobApplication',
     summary: 'Submit job application',
     description:
-      'Takes a job application. At least one of `github_url` and `linkedin_url` is required. Your data is read by ' +
-      'our recruiters only and deleted after a year. Limit: 30 requests an hour from one address.',
+      'Takes a job application. For the form on a careers page. At least one of `github_url` and ' +
+      '`linkedin_url` is required. Your data is read by our recruiters only and deleted after a year. ' +
+      'Limit: 30 requests an hour from one address.',
     body: SubmitApplicationRequest,
     response: ApplicationReceipt,
     responseDescription: 'The application was received.',

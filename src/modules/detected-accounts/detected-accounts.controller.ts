@@ -30,9 +30,9 @@ export class DetectedAccountsController {
     summary: 'Search detected accounts',
     description:
       'Tells for each name whether the user has a detected account there. Call it when you receive the ' +
-      '`NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Case, accents, punctuation and spacing do not matter, and usual ' +
-      'other names of a merchant are known. Results come in the order of `names`, duplicates included. A user that ' +
-      'was never seen has nothing detected.',
+      '`NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Case, accents, punctuation and spacing do not matter, and ' +
+      'usual other names of a merchant are known. Results come in the order of `names`, duplicates ' +
+      'included. A user that was never seen has nothing detected.',
     body: SearchDetectedAccountsRequest,
     response: [DetectedAccountResponse],
     responseDescription: 'One result for each name, in their order.',
@@ -58,8 +58,8 @@ export class DetectedAccountsController {
     operationId: 'identifyDetectedAccounts',
     summary: 'Identify detected accounts (by arrangement)',
     description:
-      'As "Search detected accounts", with the names in the field `name`. Coming soon: until access is arranged ' +
-      'for your client, the operation answers 403 `NO_ACCESS`.',
+      'As "Search detected accounts", with the names in the field `name`. Coming soon: until access is ' +
+      'arranged for your client, the operation answers 403 `NO_ACCESS`.',
     body: IdentifyDetectedAccountsRequest,
     response: [DetectedAccountResponse],
     responseDescription: 'One result for each name, in their order.',

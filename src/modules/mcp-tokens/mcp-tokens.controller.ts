@@ -18,9 +18,10 @@ export class McpTokensController {
     operationId: 'createMcpToken',
     summary: 'Create MCP token',
     description:
-      'Creates a short-lived token that connects an agent to the agent connector (MCP) for one of your users. ' +
-      'Call it from your backend whenever an agent session starts and hand the token to the agent; it cannot ' +
-      'be shown again. Limit: 600 requests per minute and client, every authenticated request counted.',
+      'Creates a short-lived token that connects an agent to the agent connector (MCP) for one of your ' +
+      'users. Call it from your backend whenever an agent session starts and hand the token to the agent; ' +
+      'it cannot be shown again. Limit: 600 requests per minute and client, every authenticated request ' +
+      'counted.',
     body: CreateMcpTokenRequest,
     response: McpTokenResponse,
     responseDescription: 'The token was created.',

@@ -35,7 +35,8 @@ export class MerchantsController {
     summary: 'List merchants',
     description:
       `All merchants in the order of their names, ${MOST_MERCHANTS} at most, and which of them your organization ` +
-      `hides. ${MEANING} For every user.`,
+      'hides. Use it to choose which merchants your users shall see, and to find the ids of merchants. ' +
+      `${MEANING} For every user.`,
     permission: { token: 'none' },
     response: [MerchantResponse],
     responseDescription: 'The merchants.',
@@ -54,8 +55,9 @@ export class MerchantsController {
     operationId: 'exportMerchants',
     summary: 'Export merchants',
     description:
-      'The list of merchants as CSV, for spreadsheets: `id`, `name`, `hidden`. A name that a spreadsheet would take ' +
-      'for a formula begins with an apostrophe. For admins and owners. Audited as `merchant.export`, every time.',
+      'The list of merchants as CSV, for spreadsheets: `id`, `name`, `hidden`. Use it to look at the list ' +
+      'in a spreadsheet. A name that a spreadsheet would take for a formula begins with an apostrophe. For ' +
+      'admins and owners. Audited as `merchant.export`, every time.',
     permission: { token: 'none', role: 'admin', action: auditedAs('merchant.export') },
     response: String,
     responseType: 'text/csv',
@@ -74,7 +76,9 @@ export class MerchantsController {
   @DashboardOperation({
     operationId: 'hideMerchant',
     summary: 'Hide a merchant',
-    description: `${MEANING} For admins and owners. Audited as \`merchant.hide\`, once.`,
+    description:
+      `${MEANING} For admins and owners. Use it for a merchant that your users shall not be offered. ` +
+      `Audited as \`merchant.hide\`, once.`,
     permission: { token: 'none', role: 'admin', action: auditedAs('merchant.hide') },
     pathParameters: ID,
     body: ChangeMerchantVisibilityRequest,
@@ -95,7 +99,9 @@ export class MerchantsController {
   @DashboardOperation({
     operationId: 'activateMerchant',
     summary: 'Show a merchant again',
-    description: `Takes back that a merchant is hidden. ${MEANING} For admins and owners. Audited as \`merchant.activate\`, once.`,
+    description:
+      `Takes back that a merchant is hidden: your users are offered it again. ${MEANING} For admins and ` +
+      `owners. Audited as \`merchant.activate\`, once.`,
     permission: { token: 'none', role: 'admin', action: auditedAs('merchant.activate') },
     pathParameters: ID,
     body: ChangeMerchantVisibilityRequest,

@@ -19,7 +19,9 @@ export class OrganizationController {
   @DashboardOperation({
     operationId: 'getOrganization',
     summary: 'Get the organization',
-    description: 'Your organization. For every user.',
+    description:
+      'Your organization. Use it to show the name of your organization, and whether it is activated. For ' +
+      'every user.',
     permission: { token: 'none' },
     response: OrganizationResponse,
     responseDescription: 'The organization.',
@@ -35,8 +37,8 @@ export class OrganizationController {
     operationId: 'activateOrganization',
     summary: 'Activate the organization',
     description:
-      'Tells that your organization is ready. Doing it again answers the same and changes nothing. For owners. ' +
-      'Audited as `account.activate`, once.',
+      'Tells that your organization is ready. Use it once, when you are about to go live. Doing it again ' +
+      'answers the same and changes nothing. For owners. Audited as `account.activate`, once.',
     permission: { token: 'none', role: 'owner', action: auditedAs('account.activate') },
     response: OrganizationResponse,
     responseDescription: 'The organization is active.',
@@ -52,8 +54,9 @@ export class OrganizationController {
     operationId: 'updateOrganizationLogo',
     summary: 'Change the logo',
     description:
-      'Replaces the logo of your app. The image is known by its first bytes; SVG is refused, because it may hold ' +
-      'scripts. For admins and owners. Audited as `account.logo_update`.',
+      'Replaces the logo of your app. Use it to change what your users see in the SDK. The image is known ' +
+      'by its first bytes; SVG is refused, because it may hold scripts. For admins and owners. Audited as ' +
+      '`account.logo_update`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('account.logo_update') },
     body: UpdateLogoRequest,
     response: OrganizationResponse,
@@ -81,7 +84,8 @@ export class OrganizationController {
   @DashboardOperation({
     operationId: 'getOrganizationLogo',
     summary: 'Get the logo',
-    description: 'The logo of your app. For every user.',
+    description:
+      'The logo of your app. Call it to show the logo beside the name of your app. For every user.',
     permission: { token: 'none' },
     response: Buffer as never,
     responseType: LOGO_MEDIA_TYPES,

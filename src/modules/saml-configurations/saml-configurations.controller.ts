@@ -38,7 +38,8 @@ export class SamlConfigurationsController {
     operationId: 'listSamlConfigurations',
     summary: 'List single sign-on configurations',
     description:
-      'What you told of your identity providers, in the order in which they were added. An organization has at ' +
+      'What you told of your identity providers, in the order in which they were added. Use it to see which ' +
+      'identity providers you have told of, and until when their certificates are good. An organization has at ' +
       `most ${MOST_CONFIGURATIONS}. For admins and owners.${NOT_YET}`,
     permission: { token: 'none', role: 'admin' },
     response: [SamlConfigurationResponse],
@@ -54,7 +55,7 @@ export class SamlConfigurationsController {
   @DashboardOperation({
     operationId: 'getSamlConfiguration',
     summary: 'Get a single sign-on configuration',
-    description: `One configuration. For admins and owners.${NOT_YET}`,
+    description: `One configuration. Call it before you change one. For admins and owners.${NOT_YET}`,
     permission: { token: 'none', role: 'admin' },
     pathParameters: ID,
     response: SamlConfigurationResponse,
@@ -73,7 +74,9 @@ export class SamlConfigurationsController {
   @DashboardOperation({
     operationId: 'createSamlConfiguration',
     summary: 'Add a single sign-on configuration',
-    description: `${METADATA} The configuration is not enabled yet. For admins and owners. Audited as \`sso.add\`.${NOT_YET}`,
+    description:
+      `${METADATA} The configuration is not enabled yet. Use it to prepare login by your identity provider. ` +
+      `For admins and owners. Audited as \`sso.add\`.${NOT_YET}`,
     permission: { token: 'none', role: 'admin', action: auditedAs('sso.add') },
     body: CreateSamlConfigurationRequest,
     response: SamlConfigurationResponse,
@@ -93,7 +96,8 @@ export class SamlConfigurationsController {
     operationId: 'updateSamlConfiguration',
     summary: 'Change a single sign-on configuration',
     description:
-      `Changes the name or the metadata; fields that are absent stay as they are. ${METADATA} For admins and ` +
+      'Changes the name or the metadata; fields that are absent stay as they are. Use it when your identity ' +
+      `provider has a new certificate or address. ${METADATA} For admins and ` +
       `owners. Audited as \`sso.update\` when something changed.${NOT_YET}`,
     permission: { token: 'none', role: 'admin', action: auditedAs('sso.update') },
     pathParameters: ID,
@@ -116,7 +120,8 @@ export class SamlConfigurationsController {
     operationId: 'enableSamlConfiguration',
     summary: 'Enable a single sign-on configuration',
     description:
-      'One configuration of an organization is enabled at a time. Its certificates are looked at again. For ' +
+      'One configuration of an organization is enabled at a time. Use it to choose the configuration that ' +
+      'counts. Its certificates are looked at again. For ' +
       `admins and owners. Audited as \`sso.enable\`, once.${NOT_YET}`,
     permission: { token: 'none', role: 'admin', action: auditedAs('sso.enable') },
     pathParameters: ID,
@@ -136,7 +141,9 @@ export class SamlConfigurationsController {
   @DashboardOperation({
     operationId: 'disableSamlConfiguration',
     summary: 'Disable a single sign-on configuration',
-    description: `The configuration stays and can be enabled again. For admins and owners. Audited as \`sso.disable\`, once.${NOT_YET}`,
+    description:
+      'The configuration stays and can be enabled again. Use it to put a configuration aside. For admins ' +
+      `and owners. Audited as \`sso.disable\`, once.${NOT_YET}`,
     permission: { token: 'none', role: 'admin', action: auditedAs('sso.disable') },
     pathParameters: ID,
     response: SamlConfigurationResponse,

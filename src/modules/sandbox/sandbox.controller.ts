@@ -41,6 +41,7 @@ export class SandboxController {
     summary: 'Link an account (sandbox)',
     description:
       'Acts as if the user had logged in to the merchant: your development endpoints get `AUTHENTICATED`. ' +
+      'Use it to try your receiver of `AUTHENTICATED` without a real merchant. ' +
       SANDBOX,
     body: LinkAccountRequest,
     response: LinkedAccountResponse,
@@ -59,7 +60,8 @@ export class SandboxController {
     summary: 'Disconnect an account (sandbox)',
     description:
       'Acts as if the merchant had asked the user to log in again: your development endpoints get ' +
-      `\`ACCOUNT_LOGIN_REQUIRED\`. ${SANDBOX}`,
+      `\`ACCOUNT_LOGIN_REQUIRED\`. Use it to try how your program brings a user back who has to log in ` +
+      `again. ${SANDBOX}`,
     body: DisconnectAccountRequest,
     response: PublishedEventResponse,
     responseDescription: 'The event is on its way.',
@@ -80,7 +82,8 @@ export class SandboxController {
     summary: 'Detect accounts (sandbox)',
     description:
       'Records accounts of the user as detected now: "Search detected accounts" finds them, and your development ' +
-      `endpoints get \`NEW_DETECTED_ACCOUNTS_AVAILABLE\`. ${SANDBOX}`,
+      `endpoints get \`NEW_DETECTED_ACCOUNTS_AVAILABLE\`. Use it to try what you do with detected accounts. ` +
+      `${SANDBOX}`,
     body: DetectAccountsRequest,
     response: PublishedEventResponse,
     responseDescription: 'The accounts are recorded, and the event is on its way.',
@@ -108,7 +111,8 @@ export class SandboxController {
     operationId: 'triggerSandboxWebhook',
     summary: 'Trigger a webhook (sandbox)',
     description:
-      'Sends the example of an event to your development endpoints, signed and retried like any other. What you ' +
+      'Sends the example of an event to your development endpoints, signed and retried like any other. Use ' +
+      'it to try your receiver with any event. What you ' +
       `give takes the place of what the example has; fields that the event does not have are left out. ${SANDBOX}`,
     body: TriggerWebhookRequest,
     response: TriggeredWebhookResponse,

@@ -35,8 +35,9 @@ export class SessionsController {
     operationId: 'createSession',
     summary: 'Create session',
     description:
-      'Creates a session for one of your users, valid for 30 minutes. Hand its id to the client SDK. Metadata that ' +
-      'you attach comes back in every webhook of the session.',
+      'Creates a session for one of your users, valid for 30 minutes. Call it from your backend when a user ' +
+      'is about to link a merchant or move a card. Hand its id to the client SDK. Metadata that you attach ' +
+      'comes back in every webhook of the session.',
     body: CreateSessionRequest,
     response: SessionResponse,
     responseDescription: 'The session was created.',
@@ -67,8 +68,8 @@ export class SessionsController {
     operationId: 'extendSession',
     summary: 'Extend session',
     description:
-      'Adds 30 minutes to the time that the session has left. One that has expired cannot be extended: create ' +
-      'another.',
+      'Adds 30 minutes to the time that the session has left. Call it while the user is still in the SDK ' +
+      'and the session is about to expire. One that has expired cannot be extended: create another.',
     body: ExtendSessionRequest,
     response: LivingSessionResponse,
     responseDescription: 'The session, and when it expires now.',
@@ -88,9 +89,9 @@ export class SessionsController {
     operationId: 'openSession',
     summary: 'Open session',
     description:
-      'For the client SDK: needs no credentials but the id of a session that has not expired, and may add metadata. ' +
-      'Of equal keys the values given here win; the limits hold for all metadata of the session together. The call ' +
-      'is in your request logs. Limit: 600 requests a minute from one address.',
+      'For the client SDK: needs no credentials but the id of a session that has not expired, and may add ' +
+      'metadata. Of equal keys the values given here win; the limits hold for all metadata of the session ' +
+      'together. The call is in your request logs. Limit: 600 requests a minute from one address.',
     body: OpenSessionRequest,
     response: LivingSessionResponse,
     responseDescription: 'The session is open.',

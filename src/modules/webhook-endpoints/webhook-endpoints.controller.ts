@@ -48,7 +48,7 @@ export class WebhookEndpointsController {
     summary: 'List webhook endpoints',
     description:
       'The webhook endpoints of an environment, in the order in which they were created; there are at most ' +
-      `${MOST_ENDPOINTS}. ${TWO_WAYS}.`,
+      `${MOST_ENDPOINTS}. Use it to see where events go, and to find the ids that other calls take. ${TWO_WAYS}.`,
     permission: { token: 'webhook_endpoints:read' },
     response: [WebhookEndpointResponse],
     responseDescription: 'All endpoints of the environment.',
@@ -66,7 +66,7 @@ export class WebhookEndpointsController {
   @DashboardOperation({
     operationId: 'getWebhookEndpoint',
     summary: 'Get a webhook endpoint',
-    description: `One endpoint. ${OF_THE_TOKEN}`,
+    description: `One endpoint. Call it when you have kept its id. ${OF_THE_TOKEN}`,
     permission: { token: 'webhook_endpoints:read' },
     pathParameters: ID,
     response: WebhookEndpointResponse,
@@ -86,7 +86,8 @@ export class WebhookEndpointsController {
     operationId: 'createWebhookEndpoint',
     summary: 'Create webhook endpoint',
     description:
-      'From now on the events of the environment are sent to this URL too. An environment has at most ' +
+      'From now on the events of the environment are sent to this URL too. Call it when a receiver is ready ' +
+      'to answer. An environment has at most ' +
       `${MOST_ENDPOINTS} endpoints, each URL once. ${TWO_WAYS}. Audited as \`webhook.create\`.`,
     permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.create') },
     body: CreateWebhookEndpointRequest,
@@ -112,8 +113,10 @@ export class WebhookEndpointsController {
     operationId: 'updateWebhookEndpoint',
     summary: 'Change a webhook endpoint',
     description:
-      'Changes the URL or the description; fields that are absent stay as they are, and so does the URL where it is ' +
-      `\`null\`. What is sent from then on goes to the new URL. ${OF_THE_TOKEN} Audited as \`webhook.update\` when ` +
+      'Changes the URL or the description; fields that are absent stay as they are, and so does the URL ' +
+      'where it is ' +
+      `\`null\`. Use it when your receiver moves. What is sent from then on goes to the new URL. ` +
+      `${OF_THE_TOKEN} Audited as \`webhook.update\` when ` +
       'something changed.',
     permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.update') },
     pathParameters: ID,
@@ -140,7 +143,9 @@ export class WebhookEndpointsController {
   @DashboardOperation({
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete a webhook endpoint',
-    description: `Nothing is sent to it any more; deliveries that wait are dropped. ${OF_THE_TOKEN} Audited as \`webhook.delete\`.`,
+    description:
+      'Nothing is sent to it any more; deliveries that wait are dropped. Use it when nobody listens there ' +
+      `any more. ${OF_THE_TOKEN} Audited as \`webhook.delete\`.`,
     permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.delete') },
     pathParameters: ID,
     response: WebhookEndpointResponse,

@@ -27,7 +27,7 @@ export class AccessGrantsController {
     summary: 'List access grants',
     description:
       `Who has, or had, more rights than their own role gives: those in force first, then the newest, ` +
-      `${MOST_GRANTS} at most. For admins and owners.`,
+      `${MOST_GRANTS} at most. Use it to see who may do more than usual, and until when. For admins and owners.`,
     permission: { token: 'none', role: 'admin' },
     response: [AccessGrantResponse],
     responseDescription: 'The grants.',
@@ -43,9 +43,9 @@ export class AccessGrantsController {
     operationId: 'createAccessGrant',
     summary: 'Grant privileged access',
     description:
-      'Gives a user the rights of a higher role until the time is over or the grant is revoked. Nobody grants ' +
-      'access to themselves. For admins and owners; only an owner grants `owner`. Audited as ' +
-      '`access_grant.create`.',
+      'Gives a user the rights of a higher role until the time is over or the grant is revoked. Use it when ' +
+      'somebody needs a higher role for a task, and not for good. Nobody grants access to themselves. For ' +
+      'admins and owners; only an owner grants `owner`. Audited as `access_grant.create`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('access_grant.create') },
     body: CreateAccessGrantRequest,
     response: AccessGrantResponse,
@@ -75,8 +75,9 @@ export class AccessGrantsController {
     operationId: 'revokeAccessGrant',
     summary: 'Revoke an access grant',
     description:
-      'Ends a grant at once. Revoking a grant that is over already answers the same and changes nothing. For ' +
-      'admins and owners; only an owner revokes `owner`. Audited as `access_grant.revoke`.',
+      'Ends a grant at once. Use it when the task is done early. Revoking a grant that is over already ' +
+      'answers the same and changes nothing. For admins and owners; only an owner revokes `owner`. Audited ' +
+      'as `access_grant.revoke`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('access_grant.revoke') },
     pathParameters: { id: { description: 'The grant’s `id`.', example: EXAMPLE_GRANT.id } },
     response: AccessGrantResponse,

@@ -33,7 +33,8 @@ export class UsersController {
     summary: 'List users',
     description:
       'The people who use the dashboard of your organization, also those who were invited and those who are ' +
-      `disabled, in the order in which they were added. An organization has at most ${MOST_USERS}. For admins and ` +
+      'disabled, in the order in which they were added. Use it to see who has access, and to find the ids ' +
+      `that other calls take. An organization has at most ${MOST_USERS}. For admins and ` +
       'owners.',
     permission: { token: 'none', role: 'admin' },
     response: [UserResponse],
@@ -50,9 +51,10 @@ export class UsersController {
     operationId: 'createUser',
     summary: 'Invite a user',
     description:
-      'Adds a person to your organization and sends them an invitation by mail; they can log in when they have set ' +
-      'a password. Where the organization has allowlisted domains, the e-mail address must belong to one of them. ' +
-      'For admins and owners; only an owner invites owners. Audited as `user.add`.',
+      'Adds a person to your organization and sends them an invitation by mail; they can log in when they ' +
+      'have set a password. Use it to let a colleague in. Where the organization has allowlisted domains, ' +
+      'the e-mail address must belong to one of them. For admins and owners; only an owner invites owners. ' +
+      'Audited as `user.add`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('user.add') },
     body: CreateUserRequest,
     response: UserResponse,
@@ -82,10 +84,11 @@ export class UsersController {
     operationId: 'updateUser',
     summary: 'Change a user',
     description:
-      'Changes the name or role of a user, or shuts the user out (`disabled`), which ends their logins at once. ' +
-      'Fields that are absent stay as they are. Nobody changes their own role or disables themselves, and one ' +
-      'active owner always remains. For admins and owners; only an owner changes owners or makes them. Audited as ' +
-      '`user.update` when something changed.',
+      'Changes the name or role of a user, or shuts the user out (`disabled`), which ends their logins at ' +
+      'once. Use it when somebody changes their work, or shall not log in for now. Fields that are absent ' +
+      'stay as they are. Nobody changes their own role or disables themselves, and one active owner always ' +
+      'remains. For admins and owners; only an owner changes owners or makes them. Audited as `user.update` ' +
+      'when something changed.',
     permission: { token: 'none', role: 'admin', action: auditedAs('user.update') },
     pathParameters: ID,
     body: UpdateUserRequest,
@@ -117,8 +120,9 @@ export class UsersController {
     operationId: 'deleteUser',
     summary: 'Remove a user',
     description:
-      'Removes a user for good, with their logins and access grants, at once. Nobody removes themselves, and one ' +
-      'active owner always remains. For admins and owners; only an owner removes owners. Audited as `user.remove`.',
+      'Removes a user for good, with their logins and access grants, at once. Use it when somebody leaves. ' +
+      'Nobody removes themselves, and one active owner always remains. For admins and owners; only an owner ' +
+      'removes owners. Audited as `user.remove`.',
     permission: { token: 'none', role: 'admin', action: auditedAs('user.remove') },
     pathParameters: ID,
     response: UserResponse,

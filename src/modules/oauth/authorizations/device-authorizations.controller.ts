@@ -22,9 +22,9 @@ export class DeviceAuthorizationsController {
     summary: 'Request device code',
     description:
       'Begins the device authorization flow (RFC 8628). Show the person `user_code` and `verification_uri`, ' +
-      'then poll `POST /oauth/token` with `device_code`. The person logs in to the dashboard, enters the code, ' +
-      'sees what asks for access and approves or declines it. Only users of the organization that the client ' +
-      'belongs to can find the code.',
+      'then poll `POST /oauth/token` with `device_code`. The person logs in to the dashboard, enters the ' +
+      'code, sees what asks for access and approves or declines it. Only users of the organization that the ' +
+      'client belongs to can find the code. Limit: 60 requests a minute from one address.',
     body: DeviceCodeRequest,
     response: DeviceCodeResponse,
     responseDescription: 'The codes, for 10 minutes.',

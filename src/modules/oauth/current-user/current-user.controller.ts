@@ -12,7 +12,8 @@ export class CurrentUserController {
     operationId: 'getCurrentUser',
     summary: 'Get current user',
     description:
-      'Who is calling, and what the access token is good for. The simplest way to find out whether a token works.',
+      'Who is calling, and what the access token is good for. The simplest way to find out whether a token ' +
+      'works.',
     response: CurrentUserResponse,
     responseDescription: 'The caller.',
     responseExample: EXAMPLE_CURRENT_USER,

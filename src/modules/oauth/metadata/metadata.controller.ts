@@ -43,8 +43,8 @@ export class MetadataController {
     operationId: 'getJsonWebKeySet',
     summary: 'Get JSON Web Key Set',
     description:
-      'The keys that access tokens are verified with (RFC 7517). A new key is here 10 minutes before it signs; ' +
-      'keep the answer no longer than its `Cache-Control` says.',
+      'The keys that access tokens are verified with (RFC 7517). A new key is here 10 minutes before it ' +
+      'signs; keep the answer no longer than its `Cache-Control` says.',
     response: JsonWebKeySet,
     responseDescription: 'The keys.',
     responseExample: EXAMPLE_JWKS,

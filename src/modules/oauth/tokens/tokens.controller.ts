@@ -42,10 +42,11 @@ export class TokensController {
     operationId: 'exchangeDeviceCode',
     summary: 'Exchange device code for access token',
     description:
-      'Poll it with the `device_code` until the person has decided (RFC 8628): `authorization_pending` means go ' +
-      'on, `slow_down` go on with the longer interval that the answer tells, everything else ends the flow. The ' +
-      'token works for the environment of the client that it was issued for, for 15 minutes; it ends at once when ' +
-      'it is revoked or its user is removed. Each code is exchanged once.',
+      'Poll it with the `device_code` until the person has decided (RFC 8628): `authorization_pending` ' +
+      'means go on, `slow_down` go on with the longer interval that the answer tells, everything else ends ' +
+      'the flow. The token works for the environment of the client that it was issued for, for 15 minutes; ' +
+      'it ends at once when it is revoked or its user is removed. Each code is exchanged once. Limit: 1200 ' +
+      'requests a minute from one address, and for each code what `interval` says.',
     body: ExchangeDeviceCodeRequest,
     response: AccessTokenResponse,
     responseDescription: 'The token.',
@@ -78,8 +79,9 @@ export class TokensController {
     operationId: 'revokeToken',
     summary: 'Revoke token',
     description:
-      'Ends an access token or an MCP token of the client at once (RFC 7009). A token that does not exist, or ' +
-      'not any more, is answered in the same way.',
+      'Ends an access token or an MCP token of the client at once (RFC 7009). Call it when an agent or a ' +
+      'program is done, or when a token got into wrong hands. A token that does not exist, or not any more, ' +
+      'is answered in the same way. Limit: 1200 requests a minute from one address.',
     body: RevokeTokenRequest,
     response: RevocationResponse,
     responseDescription: 'The token is good for nothing, whatever it was before.',
@@ -99,9 +101,10 @@ export class TokensController {
     operationId: 'introspectToken',
     summary: 'Introspect token',
     description:
-      'Says what a token stands for (RFC 7662), as an agent connector needs to know of an MCP token: whose it is, ' +
-      'until when, and the phone number where there is one. Takes the Basic credentials of the API client; of ' +
-      'tokens that were issued to another client nothing is told but `active: false`.',
+      'Says what a token stands for (RFC 7662), as an agent connector needs to know of an MCP token: whose ' +
+      'it is, until when, and the phone number where there is one. Takes the Basic credentials of the API ' +
+      'client; of tokens that were issued to another client nothing is told but `active: false`. Limit: ' +
+      '12000 requests a minute and client.',
     body: IntrospectTokenRequest,
     response: IntrospectionResponse,
     responseDescription: 'What the token stands for.',

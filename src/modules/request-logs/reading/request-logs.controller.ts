@@ -72,7 +72,7 @@ export class RequestLogsController {
     summary: 'Get a request log entry',
     description:
       'One entry; of an attempt to deliver a webhook also which attempt it was, why it failed and where the time ' +
-      `went. ${TWO_WAYS} Entries of the other environment are not found.`,
+      `went. Use it to find out why a delivery failed. ${TWO_WAYS} Entries of the other environment are not found.`,
     permission: { token: 'request_logs:read' },
     pathParameters: { id: { description: 'The entry’s `id`.', example: String(EXAMPLE_ENTRY.id) } },
     response: SingleRequestLogEntryResponse,

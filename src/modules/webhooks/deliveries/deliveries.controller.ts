@@ -28,8 +28,9 @@ export class DeliveriesController {
     operationId: 'testWebhookEndpoint',
     summary: 'Test a webhook endpoint',
     description:
-      'Sends an example event to the endpoint, signed and sent as every event is, and tells what came of it. It is ' +
-      'sent once, whatever the answer, and stands in the request log. Takes up to 10 seconds.',
+      'Sends an example event to the endpoint, signed and sent as every event is, and tells what came of ' +
+      'it. Use it when you have set up an endpoint, and when deliveries fail. It is sent once, whatever the ' +
+      'answer, and stands in the request log. Takes up to 10 seconds.',
     permission: PERMISSION,
     pathParameters: ID,
     body: TestWebhookEndpointRequest,
@@ -55,8 +56,9 @@ export class DeliveriesController {
     operationId: 'redeliverWebhook',
     summary: 'Send an event again',
     description:
-      'Sends an event to the endpoint once more, with retries, whether it was received or not. Events are kept as ' +
-      'long as the request log. It goes to the URL that the endpoint has now.',
+      'Sends an event to the endpoint once more, with retries, whether it was received or not. Use it when ' +
+      'your receiver lost an event. Events are kept as long as the request log. It goes to the URL that the ' +
+      'endpoint has now.',
     permission: PERMISSION,
     pathParameters: ID,
     body: RedeliverRequest,
@@ -82,8 +84,8 @@ export class DeliveriesController {
     operationId: 'recoverWebhooks',
     summary: 'Send all failed events again',
     description:
-      'Sends every event again that the endpoint has not received since a time, after an outage of yours. Events that ' +
-      'are still being tried are left out, so calling it again does no harm.',
+      'Sends every event again that the endpoint has not received since a time, after an outage of yours. ' +
+      'Events that are still being tried are left out, so calling it again does no harm.',
     permission: PERMISSION,
     pathParameters: ID,
     body: RecoverRequest,
