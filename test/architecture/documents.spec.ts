@@ -1,10 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOfEverything } from '../../src/openapi.js';
 import { referencePages } from '../../src/reference.js';
 import { MODULE_ARROWS } from './dependency-rules.js';
 
-const committed = (file: string): string => readFileSync(join(import.meta.dirname, '..', '..', file), 'utf8');
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Of `redocly score`, of 100. */
+const LEAST_SCORE = 94;
+
+const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Jest's difference of two texts, under the sentence that says what to do. */
 function expectFresh(file: string, written: string, command: string): void {
@@ -18,6 +23,30 @@ describe('Documents that are written from the code', () => {
     expectFresh('openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
   });
 
+  it('openapi.json is easy to work with, for people and programs', () => {
+    const program = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+    const report = execFileSync(process.execPath, [program, 'score', 'openapi.json', '--format=json'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const { agentReadiness, subscores } = JSON.parse(report);
+    expect(agentReadiness).toBeGreaterThanOrEqual(LEAST_SCORE);
+    expect(subscores).toMatchObject({ documentationQuality: 1, exampleCoverage: 1, errorClarity: 1 });
+  });
+
+  it('openapi.json names the server and the topic of each operation, and describes all topics', () => {
+    const { paths, tags } = JSON.parse(committed('openapi.json'));
+    const described = tags.filter(({ description }: { description: string }) => description !== '');
+    const topics = described.map(({ name }: { name: string }) => name);
+    const operations = Object.values<object>(paths).flatMap((path) => Object.values(path));
+    const bare = operations.filter(
+      ({ servers, tags: [topic] }) => servers.length === 0 || !topics.includes(topic),
+    );
+    expect(bare.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
   it.each(Object.entries(referencePages()))('%s', (file, text) => expectFresh(file, text, 'npm run docs'));
 });
 
@@ -25,7 +54,7 @@ describe('docs/architecture.md', () => {
   const rows = [...committed('docs/architecture.md').matchAll(/^\| `([a-z-]+)` +\|[^|]+\|(.*)/gm)];
 
   it.each(['modules', 'infrastructure'])('has each folder of %s in a table', (place) => {
-    const folders = readdirSync(join(import.meta.dirname, '..', '..', 'src', place));
+    const folders = readdirSync(join(ROOT, 'src', place));
     const named = rows.map(([, name]) => name);
     expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
   });

@@ -144,6 +144,15 @@ function describedTag(name: string): { name: string; description: string } {
   return { name, description: descriptionOfTopic(name.split(OF_SURFACE)[1] ?? '') };
 }
 
+/** Swagger UI on a phone: headings above their descriptions; nowhere the column of links, which nothing has. */
+const SWAGGER_UI_CSS = `
+  .swagger-ui .response-col_links { display: none }
+  @media (max-width: 640px) {
+    .swagger-ui .opblock-tag { flex-wrap: wrap; padding: 10px 0 }
+    .swagger-ui .opblock-tag > a { flex: 1 }
+    .swagger-ui .opblock-tag small { flex: 1 0 100%; order: 1; padding: 4px 0 0 }
+  }`;
+
 /** Serves the document as `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
 export function serveDocument(app: INestApplication, document: OpenAPIObject): void {
   app.use(
@@ -157,6 +166,13 @@ export function serveDocument(app: INestApplication, document: OpenAPIObject): v
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Merchant Connectivity Service',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, tryItOutEnabled: true },
+    customCss: SWAGGER_UI_CSS,
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      tryItOutEnabled: true,
+      // The operations show what they need of the schemas.
+      defaultModelsExpandDepth: 0,
+    },
   });
 }
