@@ -56,7 +56,8 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
 }
 
 /** Of `DASHBOARD_REQUESTS_PER_MINUTE` as it is promised. */
-const LIMIT = 'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
+const LIMIT =
+  'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
 
 /** What a token, or a login in its place, may be refused for. */
 const FORBIDDEN_TOKENS = {

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Field,
@@ -46,6 +46,7 @@ export class ListAuditLogsQuery {
   next_cursor?: string;
 }
 
+@ApiSchema({ description: 'How it ended.' })
 export class AuditOutcomeResponse {
   @ApiProperty({
     enum: AUDIT_OUTCOMES,
@@ -56,6 +57,7 @@ export class AuditOutcomeResponse {
   status!: AuditOutcome;
 }
 
+@ApiSchema({ description: 'What happened.' })
 export class AuditEventResponse {
   @ApiProperty({
     enum: AUDIT_ACTION_NAMES,
@@ -69,6 +71,7 @@ export class AuditEventResponse {
   outcome!: AuditOutcomeResponse;
 }
 
+@ApiSchema({ description: 'The dashboard user who did it.' })
 export class AuditActorResponse {
   @ApiProperty({ type: String, description: 'Name of the user at the time.', example: 'Ada Lovelace' })
   name!: string;
@@ -81,6 +84,7 @@ export class AuditActorResponse {
   email!: string;
 }
 
+@ApiSchema({ description: 'What it was done to.' })
 export class AuditTargetResponse {
   @ApiProperty({
     type: String,
@@ -107,6 +111,7 @@ export class AuditTargetResponse {
   environment!: PlatformEnvironment;
 }
 
+@ApiSchema({ description: 'Where the user was.' })
 export class AuditContextResponse {
   @ApiProperty({ type: String, description: 'The address that the user came from.', example: '203.0.113.7' })
   ip!: string;
