@@ -362,6 +362,7 @@ try {
   });
 
   await settle();
+  load.close();
 
   /** As if the background work had been down for days: what today's partition held is in the default one. */
   async function forgetPartitions() {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { Agent, createServer, request as send } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { bytesOf, callHttp } from './http-call.mjs';
 
 /** Milliseconds. */
 const LOOK_EVERY = 500;
@@ -40,7 +41,10 @@ export async function startBalancer() {
       let result;
       try {
         if (last === undefined) throw new Error('There is nobody');
-        result = await ask(last, { method: request.method, path: request.url, headers: forwarded }, body);
+        const { method, url: path } = request;
+        const { host: to, port, agent } = last;
+        const options = { host: to, port, agent, method, path, headers: forwarded, timeout: ANSWER_PATIENCE };
+        result = await callHttp(options, body);
       } catch (error) {
         counts.cutOff += 1;
         if (last && error.code === 'ECONNREFUSED') last.isReady = false;
@@ -98,24 +102,4 @@ async function look(member) {
   } catch {
     member.isReady = false;
   }
-}
-
-function ask({ host, port, agent }, options, body) {
-  return new Promise((resolve, reject) => {
-    const request = send({ host, port, agent, ...options, timeout: ANSWER_PATIENCE }, (response) => {
-      bytesOf(response).then(
-        (answer) => resolve({ status: response.statusCode, headers: response.headers, body: answer }),
-        reject,
-      );
-    });
-    request.once('timeout', () => request.destroy(new Error('No answer')));
-    request.once('error', reject);
-    request.end(body);
-  });
-}
-
-async function bytesOf(stream) {
-  const chunks = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -1,4 +1,6 @@
+import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { callHttp } from './http-call.mjs';
 import { basic } from './workbench.mjs';
 
 /** Milliseconds: nobody waits longer for an answer. */
@@ -8,7 +10,9 @@ const PATIENCE = 20_000;
  * Calls as customers make them: operations 1 and 5, events of the sandbox, now and then a page of the request log. Each
  * names a user of its own, by whom its traces are found, and is written down.
  */
-export function openMixedLoad({ baseUrl, clients, developer, token }) {
+export function openMixedLoad({ baseUrl, clients, developer, token, connections = Infinity }) {
+  // In turn, so that none is idle for so long that it is closed.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
   const calls = [];
   let number = 0;
 
@@ -17,17 +21,17 @@ export function openMixedLoad({ baseUrl, clients, developer, token }) {
     const done = { kind, phase, user, status: 0, at: Date.now() };
     calls.push(done);
     try {
-      const response = await fetch(`${baseUrl(number)}${path}`, {
-        ...(body && { method: 'POST', body: JSON.stringify({ external_user_id: user, ...body }) }),
-        headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-        signal: AbortSignal.timeout(PATIENCE),
-      });
-      const answer = await response.json();
-      done.retryAfter = Number(response.headers.get('retry-after') ?? 0);
-      done.eventId = answer.event_id;
-      done.status = response.status;
+      const { hostname: host, port } = new URL(baseUrl(number));
+      const content = body && JSON.stringify({ external_user_id: user, ...body });
+      const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
+      const method = body ? 'POST' : 'GET';
+      const options = { agent, host, port, method, path, headers, timeout: PATIENCE };
+      const answer = await callHttp(options, content);
+      done.retryAfter = Number(answer.headers['retry-after'] ?? 0);
+      done.eventId = JSON.parse(answer.body).event_id;
+      done.status = answer.status;
     } catch (error) {
-      done.problem = `${error.message} ${error.cause?.message ?? ''}`;
+      done.problem = error.message;
     }
     done.milliseconds = Date.now() - done.at;
     return done;
@@ -62,6 +66,7 @@ export function openMixedLoad({ baseUrl, clients, developer, token }) {
   return {
     calls,
     kinds,
+    close: () => agent.destroy(),
     /** As many calls of each kind a second as the rates say, until the work is done; answers what it answered. */
     async during(phase, rates, work) {
       let going = true;
