@@ -3,7 +3,7 @@
  * one fault after the other. After each, whatever was answered 200 has its traces: the token, the entry in the request
  * log, the event at every endpoint.
  *
- * `node bench/fault-drill.mjs --short`
+ * `node bench/fault-drill.mjs --short`, `node bench/fault-drill.mjs --only postgres --only disk`
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,7 +22,9 @@ import { tracesOf } from './support/traces.mjs';
 import { openWebhooks } from './support/webhooks.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
 
-const { values: options } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+});
 /** How often each process is killed, and seconds for which things stay as they are. */
 const [KILLS, WHILE] = options.short ? [1, 2] : [5, 8];
 /** Calls a second. */
@@ -134,6 +136,7 @@ try {
   const open = [];
   /** Does the work under load, and says what became of it. */
   async function phase(name, title, { mayFail = false, mayRepeat = false, mayRetry = true }, work) {
+    if (options.only && !options.only.includes(name)) return;
     const before = { ...balancer.counts };
     let words = '';
     try {
@@ -326,7 +329,8 @@ try {
     for (const api of apis) {
       const lost = (await metricsOf(api))('mcs_request_log_entries_lost_total');
       expect(`${api.name} lost ${lost} entries`, lost === 0);
-      expect(`${api.name} complains ${said(api, /Entries wait/)} times`, said(api, /Entries wait/) === 1);
+      const complaints = said(api, NO_ROOM);
+      expect(`${api.name} complains ${complaints} times`, complaints >= 1 && complaints <= 3);
     }
     return (
       `${disk.what}. No partition could be made: one line of the log, \`mcs_partitions_ahead\` 0, ${inDefault} entries in ` +
@@ -386,7 +390,7 @@ try {
   }
 
   reportTable('fault-drill', {
-    keep: !options.short,
+    keep: !options.short && !options.only,
     title: 'Two API processes and two workers under load, and what was done to them',
     goal: 'nothing lost, and no failed call but while PostgreSQL is away',
     columns: [
@@ -411,6 +415,9 @@ try {
   disk.close();
 }
 for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
+for (const line of fleet.lines().filter(({ message }) => message === 'An unexpected error'))
+  console.error(JSON.stringify(line));
+faults.unshift(...fleet.deaths);
 for (const fault of faults.slice(0, 20)) console.error(`✗ ${fault}`);
 console.error(`${elapsed()}, ${faults.length} faults`);
 if (faults.length > 0) process.exitCode = 1;

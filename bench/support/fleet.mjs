@@ -8,6 +8,7 @@ const CLOCK = new URL('shifted-clock.mjs', import.meta.url).href;
 export function openFleet(settings, balancer) {
   const running = new Set();
   const all = [];
+  const deaths = [];
 
   async function launch(program, name, { ready, environment, clockAhead }) {
     let output = '';
@@ -33,6 +34,7 @@ export function openFleet(settings, balancer) {
           .map((line) => JSON.parse(line)),
       /** Answers the exit code. */
       async stop(signal = 'SIGTERM') {
+        isStopped = true;
         child.kill(signal);
         const [code] = await child.ended;
         running.delete(member);
@@ -40,10 +42,16 @@ export function openFleet(settings, balancer) {
         return code;
       },
     };
+    let isStopped = false;
+    void child.ended.then(([code, signal]) => {
+      if (!isStopped) deaths.push(`${member.name} ended with ${code ?? signal}: ${output.slice(-2_000)}`);
+    });
     running.add(member);
     all.push(member);
     return member;
   }
+
+  const lines = () => all.flatMap((member) => member.lines());
 
   return {
     async api(options = {}) {
@@ -56,10 +64,13 @@ export function openFleet(settings, balancer) {
     },
     worker: (options = {}) =>
       launch(WORKER, 'worker', { ready: 'The background work is running', ...options }),
+    lines,
+    /** Of processes that nobody stopped, with their last words. */
+    deaths,
     /** What all of them wrote to their logs, and how often. */
     messages() {
       const counts = new Map();
-      for (const { level, message } of all.flatMap((member) => member.lines()))
+      for (const { level, message } of lines())
         counts.set(`${level}: ${message}`, (counts.get(`${level}: ${message}`) ?? 0) + 1);
       return [...counts].toSorted(([, left], [, right]) => right - left);
     },

@@ -1,3 +1,5 @@
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
+
 /** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -44,9 +46,14 @@ function driverErrorOf(error: unknown): DriverError {
   return (outer.driverError ?? outer) as DriverError;
 }
 
-/** Whether the database could not be reached, went away or has no room, as opposed to refusing the statement. */
+/**
+ * Whether the database could not be reached, went away or has no room, as opposed to refusing the statement. TypeORM
+ * lets go of a connection that breaks between two statements of a transaction, and says no more at the second.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (error instanceof QueryRunnerAlreadyReleasedError) return true;
+  if (error instanceof QueryRunnerProviderAlreadyReleasedError) return true;
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (typeof code === 'string') {

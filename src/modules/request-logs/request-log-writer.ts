@@ -120,6 +120,8 @@ export class RequestLogWriter {
   }
 
   private goesOn(): void {
+    // On a disk that is nearly full some still find room.
+    if (this.entries.waitingRows > 0) return;
     if (this.isHeldUp) this.logger.log('Entries are written again');
     this.isHeldUp = false;
   }
