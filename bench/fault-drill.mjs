@@ -33,6 +33,8 @@ const CUSTOMERS = 6;
 const LIMIT = 600;
 /** Milliseconds: what balancers take to notice, which look each half second. */
 const SHUTDOWN_DELAY = 1_500;
+/** Milliseconds: two leases of attempts that were cut off, and what waits behind them. */
+const LEASES = 90_000;
 const NO_ROOM = /Entries wait in memory: .*No space left/;
 const PAGES = 'request_logs:read';
 
@@ -172,6 +174,20 @@ try {
   }
 
   async function settle() {
+    // First: until then something may arrive once more.
+    await eventually(
+      'all lanes are empty',
+      async () => {
+        const [{ flying, waiting }] = (
+          await webhooks.query(
+            `SELECT (SELECT sum(in_flight) FROM webhook_lane)::integer AS flying,
+                  (SELECT count(*) FROM webhook_delivery)::integer AS waiting`,
+          )
+        ).rows;
+        return flying === 0 && waiting === 0;
+      },
+      LEASES,
+    );
     for (const row of open.splice(0)) {
       const calls = load.calls.filter(({ phase: of, status }) => of === row.name && status === 200);
       const { events, lost, twice } = await tracesOf(calls, webhooks);
@@ -190,15 +206,6 @@ try {
         row.words,
       ]);
     }
-    await eventually('all lanes are empty', async () => {
-      const [{ flying, waiting }] = (
-        await webhooks.query(
-          `SELECT (SELECT sum(in_flight) FROM webhook_lane)::integer AS flying,
-                  (SELECT count(*) FROM webhook_delivery)::integer AS waiting`,
-        )
-      ).rows;
-      return flying === 0 && waiting === 0;
-    });
   }
 
   const seconds = (count) => pause(count * 1000);
