@@ -5,12 +5,10 @@
  *
  * `node bench/webhook-kills.mjs --kills 200 --restarts 2`
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { restartPostgres } from './support/postgres.mjs';
 import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
@@ -57,30 +55,6 @@ async function kill(worker) {
   await worker.ended;
 }
 
-/** Stops the server as `pg_ctl restart -m fast` does, and starts it with what it was started with. */
-async function restartPostgres() {
-  const directory = join(bench.directory, 'postgres');
-  const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
-  const [program, ...options] = [
-    ...readFileSync(join(directory, 'postmaster.opts'), 'utf8').matchAll(/"([^"]*)"|(\S+)/g),
-  ].map(([, quoted, bare]) => quoted ?? bare);
-  process.kill(postmaster, 'SIGINT');
-  while (isAlive(postmaster)) await pause(50);
-  const { uid, gid } = statSync(directory);
-  const server = spawn(program, options, { uid, gid, detached: true, stdio: 'ignore' });
-  server.unref();
-  await once(server, 'spawn');
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function drained() {
   let least = Infinity;
   let until = 0;
@@ -111,7 +85,7 @@ try {
     const victim = killed % 2;
     await pause(20 + Math.random() * 400);
     await kill(workers[victim]);
-    if (restartAfter.has(killed)) await restartPostgres();
+    if (restartAfter.has(killed)) await restartPostgres(join(bench.directory, 'postgres'));
     workers[victim] = await webhooks.worker();
     if (killed % 20 === 0) console.error(`${killed} kills, ${published.size} events`);
   }

@@ -11,12 +11,17 @@ export async function freePort() {
   return port;
 }
 
-/** Starts a Node.js program and waits until it says the word on its standard output. */
-export async function start(program, { environment, ready }) {
+/**
+ * Starts a Node.js program and waits until it says the word on its standard output.
+ *
+ * @param said hears all that it says, errors too; without it errors are seen
+ */
+export async function start(program, { environment, ready, said }) {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', said ? 'pipe' : 'inherit'],
   });
+  if (said) for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', said);
   await new Promise((resolve, reject) => {
     let said = '';
     child.stdout.on('data', (chunk) => {
@@ -33,6 +38,7 @@ export async function start(program, { environment, ready }) {
   return {
     pid: child.pid,
     ended,
+    kill: (signal) => child.kill(signal),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');

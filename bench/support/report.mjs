@@ -23,8 +23,8 @@ export function report(name, { title, goal, product, comparison }) {
   });
 }
 
-/** Prints the table and puts it into RESULTS.md in place of the one with the same name. */
-export function reportTable(name, { title, goal, columns, rows }) {
+/** Prints the table and puts it into RESULTS.md in place of the one with the same name, if it is to be kept. */
+export function reportTable(name, { title, goal, columns, rows, keep = true }) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const section = [
     `## ${title}`,
@@ -36,6 +36,7 @@ export function reportTable(name, { title, goal, columns, rows }) {
     ...rows.map(line),
   ].join('\n');
   console.log(section);
+  if (!keep) return;
   const marker = (edge) => `<!-- ${name} ${edge} -->`;
   const block = `${marker('begin')}\n\n${section}\n\n${marker('end')}`;
   const file = existsSync(FILE) ? readFileSync(FILE, 'utf8') : HEAD;

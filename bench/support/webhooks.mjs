@@ -50,6 +50,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
     settings,
     client: { clientId: credentials.development.client_id, environment: 'development' },
     secret: credentials.development.secret,
+    credentials,
     /** Endpoints of a client, directly in the table: some are more than an organization may have. */
     async addEndpoint(clientId, url) {
       const id = randomUUID();
@@ -60,6 +61,8 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
       return id;
     },
     query: (sql, parameters) => database.query(sql, parameters),
+    /** What the modules of the service give, in this process. */
+    get: (token) => app.get(token),
     publish: (event, client) => publisher.publish(client, event),
     async worker(extra = {}) {
       const child = await start(WORKER, {

@@ -49,7 +49,7 @@ export class OperatorSession {
   /** The same without the application, which does not come up on an old schema. */
   async withFoundation(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
-    const forget = onTermination(() => release(), EXIT.failed);
+    const forget = onTermination(() => release(), { exitCode: EXIT.failed });
     await onFoundation((foundation) => {
       release = foundation.release;
       return work(foundation.configuration);

@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { isDatabaseUnavailable } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
 import { eventually } from '../support/eventually.js';
@@ -139,6 +142,21 @@ describe('Without its database', () => {
       await service.database.reconnect();
       await eventually('it works again', async () => (await call(CREATE_MCP_TOKEN)).status === 200);
     }
+  });
+});
+
+describe('With a connection that breaks between two statements of a transaction', () => {
+  it('says that the database is away', async () => {
+    const connections = service.app.get(DataSource);
+    const work = connections.transaction(async (transaction) => {
+      const [own] = await transaction.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
+      await service.database.query('SELECT pg_terminate_backend($1, 5000)', [own?.pid]);
+      // Until this process has heard of it.
+      await pause(200);
+      await transaction.query('SELECT 1');
+    });
+    const failure: unknown = await work.catch((error: unknown) => error);
+    expect([failure, isDatabaseUnavailable(failure)]).toEqual([expect.any(Error), true]);
   });
 });
 

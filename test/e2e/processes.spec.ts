@@ -343,6 +343,28 @@ describe('The service with a given database', () => {
   );
 
   it(
+    'goes on to serve while load balancers notice that it stops',
+    async () => {
+      const service = new Program('main.js', {
+        environment: environment({ ...keys, SHUTDOWN_DELAY_MS: '2000' }),
+      });
+      const baseUrl = await listening(service);
+      const begin = performance.now();
+      service.signal('SIGTERM');
+      const isReady = async (): Promise<boolean> => (await fetch(`${baseUrl}/readyz`)).status === 200;
+      await eventually('it says so', async () => !(await isReady()));
+      for (let call = 0; call < 3; call += 1) {
+        const answer = await fetch(`${baseUrl}/healthz`);
+        expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+      }
+      expect(performance.now() - begin).toBeLessThan(1_500);
+      expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+      expect(performance.now() - begin).toBeGreaterThan(2_000);
+    },
+    PATIENCE,
+  );
+
+  it(
     'says in a sentence why it cannot start',
     async () => {
       const wrongPassword = Object.assign(new URL(database.url), { password: 'not-the-password' }).href;

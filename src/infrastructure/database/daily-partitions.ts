@@ -48,14 +48,14 @@ export class DailyPartitions {
   async rotate(table: string, now: Date, retentionDays: number): Promise<void> {
     const partitions = await this.partitionsOf(table);
     const today = startOfDay(now);
-    for (let day = -1; day <= DAYS_AHEAD; day += 1) {
-      const start = new Date(today.getTime() + day * DAY);
-      if (!partitions.has(partitionName(table, start))) await this.create(table, start);
-    }
-    const oldestKept = new Date(today.getTime() - retentionDays * DAY);
-    await this.dataSource.query(`DELETE FROM ${table}_default WHERE created_at < $1`, [oldestKept]);
-    for (const [name, start] of partitions) {
-      if (start < oldestKept) await this.locking((transaction) => transaction.query(`DROP TABLE ${name}`));
+    try {
+      // First, because on a full disk this makes room for the others.
+      await this.letGo(table, partitions, new Date(today.getTime() - retentionDays * DAY));
+    } finally {
+      for (let day = -1; day <= DAYS_AHEAD; day += 1) {
+        const start = new Date(today.getTime() + day * DAY);
+        if (!partitions.has(partitionName(table, start))) await this.create(table, start);
+      }
     }
   }
 
@@ -110,6 +110,13 @@ export class DailyPartitions {
         return day ? [[name, day] as const] : [];
       }),
     );
+  }
+
+  private async letGo(table: string, partitions: ReadonlyMap<string, Date>, oldestKept: Date): Promise<void> {
+    for (const [name, start] of partitions) {
+      if (start < oldestKept) await this.locking((transaction) => transaction.query(`DROP TABLE ${name}`));
+    }
+    await this.dataSource.query(`DELETE FROM ${table}_default WHERE created_at < $1`, [oldestKept]);
   }
 
   /** Rows of that day that had to go to the default partition move over; PostgreSQL insists on it. */

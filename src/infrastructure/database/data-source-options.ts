@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
 import { MIGRATIONS } from './migrations/index.js';
@@ -8,6 +9,18 @@ export interface ConnectionOptions extends DatabaseAddress {
   readonly statementTimeoutMilliseconds?: number;
   /** Hears of connections that broke while they lay idle in the pool. */
   readonly onIdleConnectionLost?: (error: unknown) => void;
+}
+
+/**
+ * Somebody listens to its errors from the first moment on. The pool stops to listen when it hands a connection out, and
+ * TypeORM begins a moment later: a server that shuts down in between would end this process with it.
+ */
+class HeardClient extends pg.Client {
+  constructor(options?: pg.ClientConfig) {
+    super(options);
+    // Whoever uses the connection next is told that it is broken.
+    this.on('error', () => undefined);
+  }
 }
 
 /** How this service speaks to PostgreSQL; the schema only ever changes through migrations. */
@@ -25,6 +38,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
     connectTimeoutMS: options.connectTimeoutMilliseconds ?? 5_000,
     poolErrorHandler: options.onIdleConnectionLost ?? (() => undefined),
     extra: {
+      Client: HeardClient,
       application_name: 'merchant-connectivity-service',
       statement_timeout: options.statementTimeoutMilliseconds ?? 0,
       // A replica that vanished without closing must be noticed before TCP's own two hours.

@@ -11,6 +11,8 @@ describe('SQLSTATE codes', () => {
     ['57P01', true],
     ['57P03', true],
     ['53300', true],
+    ['53100', true],
+    ['53200', true],
     ['ECONNREFUSED', true],
     ['ECONNRESET', true],
     ['ENOTFOUND', true],

@@ -1,3 +1,4 @@
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { isCertificateRefused, NO_TLS_THERE } from './database-address.js';
 
 /** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
@@ -10,9 +11,9 @@ const CHECK_VIOLATION = '23514';
 
 /**
  * Class 08: connection exception. 57014: the statement ran past its time. Class 57P: operator intervention
- * (shutdown, crash, starting up). 53300: too many connections.
+ * (shutdown, crash, starting up). Class 53: insufficient resources (a full disk, no memory, too many connections).
  */
-const UNAVAILABLE_STATES = /^(?:08|57014|57P|53300)/;
+const UNAVAILABLE_STATES = /^(?:08|57014|57P|53)/;
 /**
  * The check at the beginning of a connection: a database that lets nobody in for the time being says 55000,
  * which from anywhere else is a fault of the statement.
@@ -46,9 +47,14 @@ function driverErrorOf(error: unknown): DriverError {
   return (outer.driverError ?? outer) as DriverError;
 }
 
-/** Whether the database could not be reached or went away, as opposed to refusing the statement. */
+/**
+ * Whether the database could not be reached, went away or has no room, as opposed to refusing the statement. TypeORM
+ * lets go of a connection that breaks between two statements of a transaction, and says no more at the second.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (error instanceof QueryRunnerAlreadyReleasedError) return true;
+  if (error instanceof QueryRunnerProviderAlreadyReleasedError) return true;
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (typeof code === 'string') {

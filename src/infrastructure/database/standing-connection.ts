@@ -60,7 +60,7 @@ export class StandingConnection {
 
   private async useUntilLost(client: pg.Client): Promise<void> {
     const lost = new Promise<never>((_, reject) => {
-      client.once('error', reject);
+      client.on('error', reject);
       client.once('end', () => reject(new Error('the connection ended')));
     });
     // Nobody waits for it before the connection stands.

@@ -1,4 +1,5 @@
 import { processEnvironment } from '../config/index.js';
+import { HttpConfiguration } from '../http/index.js';
 import { layFoundation, type Foundation } from './foundation.js';
 import { plainSentence } from './plain-sentence.js';
 import { onTermination } from './termination.js';
@@ -17,12 +18,17 @@ export function say(sentence: string): void {
 export async function runProgram(
   start: (foundation: Foundation) => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const started = begin(start);
+  let delay = 0;
+  const started = begin((foundation) => {
+    delay = foundation.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
+    return start(foundation);
+  });
   // Whoever is told to stop while it starts must not leave an embedded database behind either.
-  onTermination(async () => {
+  const stopWhenStarted = async (): Promise<void> => {
     const stop = await started;
     await stop();
-  });
+  };
+  onTermination(stopWhenStarted, { delay: () => delay });
   await started;
 }
 

@@ -6,6 +6,12 @@ const PATIENCE = 20_000;
  */
 const ECHO = 500;
 
+export interface TerminationOptions {
+  readonly exitCode?: number;
+  /** Milliseconds that the stop waits on purpose, asked for when the signal comes. */
+  readonly delay?: () => number;
+}
+
 /**
  * Runs the steps in their order on the first SIGTERM or SIGINT and ends the process; the second signal
  * ends it at once. Our own, because Nest's shutdown hooks end the process before the database that it
@@ -13,7 +19,10 @@ const ECHO = 500;
  *
  * @returns how to leave the signals alone again
  */
-export function onTermination(stop: () => Promise<void>, exitCode = 0): () => void {
+export function onTermination(
+  stop: () => Promise<void>,
+  { exitCode = 0, delay = () => 0 }: TerminationOptions = {},
+): () => void {
   let stoppingSince: number | undefined;
   const handle = (): void => {
     if (stoppingSince !== undefined) {
@@ -21,7 +30,7 @@ export function onTermination(stop: () => Promise<void>, exitCode = 0): () => vo
       return;
     }
     stoppingSince = performance.now();
-    setTimeout(() => process.exit(1), PATIENCE).unref();
+    setTimeout(() => process.exit(1), PATIENCE + delay()).unref();
     stop().then(
       () => process.exit(exitCode),
       (error: unknown) => {

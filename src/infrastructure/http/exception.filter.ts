@@ -63,7 +63,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     }
     const facts = { request_id: requestContext(request).requestId };
     if (isDatabaseUnavailable(exception)) {
-      this.logger.warn(`The database is unreachable: ${(exception as Error).message}`, facts);
+      this.logger.warn(`The database cannot serve: ${(exception as Error).message}`, facts);
       return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
     }
     this.logger.error('An unexpected error', exception, facts);

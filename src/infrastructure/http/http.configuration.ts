@@ -22,4 +22,13 @@ export class HttpConfiguration {
   @Min(0)
   @Max(10)
   trustedProxyHops: number = 0;
+
+  @EnvironmentVariable(
+    'SHUTDOWN_DELAY_MS',
+    'How long a process that is told to stop goes on to serve, while `/readyz` answers 503: longer than a load balancer takes to notice.',
+  )
+  @IsInt()
+  @Min(0)
+  @Max(60_000)
+  shutdownDelayMilliseconds: number = 0;
 }

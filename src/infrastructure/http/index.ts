@@ -2,6 +2,7 @@ export { BackgroundTasks } from './background-tasks.js';
 export { CallRecorder, type FinishedCall } from './call-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isForgedByAnotherSite } from './cross-site.js';
+export { Drain } from './drain.js';
 export { ErrorDialects, type ErrorDialect } from './error-dialects.js';
 export { readForm, type FormFields } from './form-body.js';
 export { HttpAdapter } from './http-adapter.js';

@@ -12,6 +12,7 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { BackgroundTasks } from './background-tasks.js';
 import { CallRecorder } from './call-recorder.js';
+import { Drain } from './drain.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
 import { routeOf } from './request-labels.js';
 import { RequestMetrics } from './request-metrics.js';
@@ -30,11 +31,11 @@ const TASKS_PATIENCE = 5_000;
 @Injectable()
 export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
-  private stopping = false;
   private answersUnderWay = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
+    private readonly drain: Drain,
     private readonly tasks: BackgroundTasks,
     private readonly metrics: RequestMetrics,
     private readonly spans: RequestSpans,
@@ -44,11 +45,10 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
-   * From now on every answer closes its connection, or the server would wait for idle callers. It would wait
-   * for good for those that never finish a request.
+   * The server closes now. It would wait for good for callers that never finish a request, and for idle ones if
+   * answers had not closed their connections since the drain.
    */
   beforeApplicationShutdown(): void {
-    this.stopping = true;
     // The worker and the operators' commands have no server.
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
     setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CALLERS_PATIENCE).unref();
@@ -90,7 +90,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;
-      if (this.stopping && !response.headersSent) response.setHeader('Connection', 'close');
+      if (this.drain.hasBegun && !response.headersSent) response.setHeader('Connection', 'close');
       const recorded = this.record(request, response, context);
       if (recorded) void recorded.finally(() => endAndLog(values));
       else endAndLog(values);

@@ -50,6 +50,8 @@ export class RequestLogWriter {
   private readonly entries: GroupCommit<NewRequestLogEntry>;
   /** Entries that were lost because the buffer was full. */
   private dropped = 0;
+  /** Whether the store did not take the last ones. */
+  private isHeldUp = false;
   private readonly losses: CounterValue<'reason'>;
 
   constructor(store: RequestLogStore, configuration: RequestLogsConfiguration, metrics: Metrics) {
@@ -62,11 +64,12 @@ export class RequestLogWriter {
       write: async (entries) => {
         await store.append(entries);
         written.inc({}, entries.length);
+        this.goesOn();
       },
       maximumRows: ENTRIES_PER_STATEMENT,
       maximumStatements: STATEMENTS_AT_ONCE,
       maximumWaiting: configuration.bufferedEntries,
-      retryAfter,
+      retryAfter: (error) => this.retryAfter(error),
     });
   }
 
@@ -105,9 +108,19 @@ export class RequestLogWriter {
     this.dropped += 1;
     this.losses.inc({ reason: 'dropped' });
   }
-}
 
-function retryAfter(error: unknown): number | undefined {
-  if (missedPartition(error)) return 0;
-  return isDatabaseUnavailable(error) ? RETRY_AFTER : undefined;
+  private retryAfter(error: unknown): number | undefined {
+    if (missedPartition(error)) return 0;
+    if (!isDatabaseUnavailable(error)) return undefined;
+    if (!this.isHeldUp) this.logger.warn(`Entries wait in memory: ${(error as Error).message}`);
+    this.isHeldUp = true;
+    return RETRY_AFTER;
+  }
+
+  private goesOn(): void {
+    // On a disk that is nearly full some still find room.
+    if (this.entries.waitingRows > 0) return;
+    if (this.isHeldUp) this.logger.log('Entries are written again');
+    this.isHeldUp = false;
+  }
 }

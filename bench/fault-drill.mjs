@@ -1,0 +1,435 @@
+/**
+ * Two processes that serve the API behind a balancer that retries, two workers, PostgreSQL and Redis, under load; then
+ * one fault after the other. After each, whatever was answered 200 has its traces: the token, the entry in the request
+ * log, the event at every endpoint.
+ *
+ * `node bench/fault-drill.mjs --short`, `node bench/fault-drill.mjs --only postgres --only disk`
+ */
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { AuditVerification } from '../dist/src/modules/audit-logs/index.js';
+import { OrganizationsService } from '../dist/src/modules/organizations/index.js';
+import { startBalancer } from './support/balancer.mjs';
+import { accessToken } from './support/dashboard-login.mjs';
+import { metricsOf, openFleet } from './support/fleet.mjs';
+import { openSmallDisk } from './support/full-disk.mjs';
+import { openMixedLoad } from './support/mixed-load.mjs';
+import { restartPostgres } from './support/postgres.mjs';
+import { startRedis } from './support/redis.mjs';
+import { reportTable } from './support/report.mjs';
+import { tracesOf } from './support/traces.mjs';
+import { openWebhooks } from './support/webhooks.mjs';
+import { basic, openWorkbench } from './support/workbench.mjs';
+
+const { values: options } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+});
+/** How often each process is killed, and seconds for which things stay as they are. */
+const [KILLS, WHILE] = options.short ? [1, 2] : [5, 8];
+/** Calls a second. */
+const RATES = { token: 25, search: 15, event: 8, page: 1 };
+const CUSTOMERS = 6;
+const LIMIT = 600;
+/** Milliseconds: what balancers take to notice, which look each half second. */
+const SHUTDOWN_DELAY = 1_500;
+/** Milliseconds: two leases of attempts that were cut off, and what waits behind them. */
+const LEASES = 90_000;
+const NO_ROOM = /Entries wait in memory: .*No space left/;
+const PAGES = 'request_logs:read';
+
+const redis = await startRedis();
+if (!redis) {
+  const sentence = 'There is no redis-server here (on Debian: apt-get install redis-server).';
+  if (process.env.CI === 'true') throw new Error(sentence);
+  console.error(`${sentence} Faults of Redis and limits over both processes are left out.`);
+}
+const bench = await openWorkbench();
+const balancer = await startBalancer();
+const webhooks = await openWebhooks(bench, {
+  receivers: 2,
+  environment: {
+    DASHBOARD_URL: balancer.baseUrl,
+    ...(redis && { REDIS_URL: redis.url }),
+    SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY),
+    TRUSTED_PROXY_HOPS: '1',
+    WEBHOOK_RETRY_SECONDS: '1,2',
+    LOG_LEVEL: 'warn',
+  },
+});
+const fleet = openFleet(webhooks.settings, balancer);
+const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
+
+const faults = [];
+const rows = [];
+function expect(what, isSo) {
+  if (!isSo) faults.push(what);
+}
+
+async function eventually(what, isSo, patience = 20_000) {
+  const until = Date.now() + patience;
+  while (!(await isSo())) {
+    if (Date.now() > until) throw new Error(`${what}: not within ${patience} ms`);
+    await pause(100);
+  }
+}
+
+const began = performance.now();
+const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+
+try {
+  const endpoints = webhooks.ports.map(
+    (port, index) => `http://127.0.0.1:${port}/${index === 0 ? 'hook' : 'slow'}`,
+  );
+  for (const url of endpoints) await webhooks.addEndpoint(webhooks.client.clientId, url);
+  const customers = [];
+  for (let index = 0; index < CUSTOMERS; index += 1) customers.push(await customer(index));
+  const developer = { client_id: webhooks.client.clientId, secret: webhooks.secret };
+  const apis = await Promise.all([fleet.api(), fleet.api()]);
+  const workers = await Promise.all([fleet.worker(), fleet.worker()]);
+  const login = () =>
+    accessToken({ baseUrl: balancer.baseUrl, credentials: webhooks.credentials }, 'production', PAGES);
+  let token = await login();
+  const load = openMixedLoad({
+    baseUrl: () => balancer.baseUrl,
+    // The others are for who has not called yet.
+    clients: customers.splice(0, 3),
+    developer,
+    token: () => token,
+  });
+
+  async function customer(index) {
+    const { production } = await webhooks.get(OrganizationsService).create({
+      name: `Customer ${index}`,
+      ownerEmail: `owner-${index}@example.com`,
+      ownerName: 'Owner',
+      ownerPassword: 'a long password of nobody',
+    });
+    return { client_id: production.clientId, secret: production.secret };
+  }
+
+  /** Somebody new calls more often than is allowed, through all processes. */
+  async function limitIsExact() {
+    if (!redis) return 'limits not looked at without Redis';
+    const authorization = basic(customers.pop());
+    const send = async () => {
+      const response = await fetch(`${balancer.baseUrl}/mcp/tokens/create`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"external_user_id":"flood"}',
+      });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses = [];
+    const caller = async () => {
+      while (statuses.length < LIMIT + 50) {
+        const place = statuses.push(0) - 1;
+        statuses[place] = await send();
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, caller));
+    const of = (status) => statuses.filter((each) => each === status).length;
+    const found = `${LIMIT + 50} calls of one client: ${of(200)} × 200, ${of(429)} × 429`;
+    expect(`the limit is not exact: ${found}`, of(200) === LIMIT && of(429) === 50);
+    return found;
+  }
+
+  const open = [];
+  /** Does the work under load, and says what became of it. */
+  async function phase(name, title, { mayFail = false, mayRepeat = false, mayRetry = true }, work) {
+    if (options.only && !options.only.includes(name)) return;
+    const before = { ...balancer.counts };
+    let words = '';
+    try {
+      words = await load.during(name, RATES, work);
+    } catch (error) {
+      words = error.message;
+      expect(`${title}: ${error.message}`, false);
+    }
+    const calls = load.calls.filter((call) => call.phase === name);
+    const failed = calls.filter(({ status }) => status !== 200);
+    for (const { kind, status, retryAfter, problem } of failed) {
+      const isPolite = mayFail && status === 503 && retryAfter >= 1;
+      expect(`${title}: a call (${kind}) was answered ${status} ${problem ?? ''}`, isPolite);
+    }
+    const retried = balancer.counts.retried - before.retried;
+    expect(`${title}: the balancer had to retry ${retried} calls`, mayRetry || retried === 0);
+    const slowest = Math.max(...calls.map(({ milliseconds }) => milliseconds));
+    const row = {
+      name,
+      title,
+      mayRepeat,
+      calls: calls.length,
+      failed: failed.length,
+      retried,
+      words,
+      slowest,
+    };
+    console.error(
+      `${elapsed()}: ${title}: ${row.calls} calls, ${row.failed} failed, ${retried} retried. ${words}`,
+    );
+    open.push(row);
+    if (!options.short) await settle();
+  }
+
+  async function settle() {
+    // First: until then something may arrive once more.
+    await eventually(
+      'all lanes are empty',
+      async () => {
+        const [{ flying, waiting }] = (
+          await webhooks.query(
+            `SELECT (SELECT sum(in_flight) FROM webhook_lane)::integer AS flying,
+                  (SELECT count(*) FROM webhook_delivery)::integer AS waiting`,
+          )
+        ).rows;
+        return flying === 0 && waiting === 0;
+      },
+      LEASES,
+    );
+    for (const row of open.splice(0)) {
+      const calls = load.calls.filter(({ phase: of, status }) => of === row.name && status === 200);
+      const { events, lost, twice } = await tracesOf(calls, webhooks);
+      for (const sentence of lost.slice(0, 5)) expect(`${row.title}: ${sentence}`, false);
+      expect(`${row.title}: ${twice} deliveries arrived twice`, row.mayRepeat || twice === 0);
+      console.error(`${elapsed()}: ${row.title}: ${events} events, ${lost.length} lost, ${twice} twice`);
+      rows.push([
+        row.title,
+        row.calls,
+        row.failed,
+        row.retried,
+        `${row.slowest} ms`,
+        events,
+        lost.length,
+        twice,
+        row.words,
+      ]);
+    }
+  }
+
+  const seconds = (count) => pause(count * 1000);
+
+  await phase('steady', 'nothing', { mayRetry: false }, async () => {
+    await seconds(WHILE);
+    return limitIsExact();
+  });
+
+  await phase('worker-kill', 'SIGKILL of a worker', { mayRepeat: true }, async () => {
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await seconds(1);
+      await workers[kill % 2].stop('SIGKILL');
+      await seconds(1);
+      workers[kill % 2] = await fleet.worker();
+    }
+    await seconds(1);
+    const [{ cut }] = (
+      await webhooks.query(
+        'SELECT count(*)::integer AS cut FROM webhook_delivery WHERE attempt_started_at IS NOT NULL',
+      )
+    ).rows;
+    return `${KILLS} killed; the other one goes on, attempts that were cut off are made again 30 s later (${cut} under way)`;
+  });
+
+  await phase('api-kill', 'SIGKILL of an API process', {}, async () => {
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await seconds(1);
+      await apis[kill % 2].stop('SIGKILL');
+      await seconds(0.5);
+      apis[kill % 2] = await fleet.api();
+    }
+    await seconds(1);
+    return `${KILLS} killed; calls under way in it are sent again by the balancer`;
+  });
+
+  await phase('rolling', 'rolling deploy: SIGTERM of all', { mayRetry: false }, async () => {
+    const codes = [];
+    const times = [];
+    const roll = async (members, index, replacement) => {
+      const old = members[index];
+      members[index] = await replacement();
+      await seconds(0.5);
+      const from = performance.now();
+      codes.push(await old.stop());
+      times.push(performance.now() - from);
+    };
+    for (const index of [0, 1]) await roll(apis, index, () => fleet.api());
+    for (const index of [0, 1]) await roll(workers, index, () => fleet.worker());
+    expect(
+      `exit codes ${codes}`,
+      codes.every((code) => code === 0),
+    );
+    return `exit codes ${codes.join(', ')} after ${times.map((time) => `${(time / 1000).toFixed(1)} s`).join(', ')}`;
+  });
+
+  await phase('postgres', 'PostgreSQL restarted', { mayFail: true, mayRepeat: true }, async () => {
+    await seconds(1);
+    await restartPostgres(join(bench.directory, 'postgres'), { milliseconds: WHILE * 500 });
+    await eventually('PostgreSQL answers', () =>
+      webhooks.query('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    );
+    const back = Date.now();
+    await seconds(WHILE);
+    const refused = load.calls.filter(({ phase: of, status }) => of === 'postgres' && status === 503);
+    const last = Math.max(0, ...refused.map(({ at, milliseconds }) => at + milliseconds - back));
+    expect('calls fail 2 s after the database is back', last < 2_000);
+    expect('nobody was refused, so the server was not away', refused.length > 0);
+    return `away for ${(WHILE / 2).toFixed(1)} s: ${refused.length} calls answered 503 with Retry-After, none by anything else; the last one ${last} ms after it was back`;
+  });
+
+  if (redis)
+    await phase('redis', 'Redis restarted', { mayRetry: false }, async () => {
+      await seconds(1);
+      await redis.restart(1_000);
+      const state = async (member) => (await metricsOf(member))('mcs_redis_state', 'state="connected"');
+      await eventually('all are connected', async () => {
+        const states = await Promise.all(apis.map(state));
+        return states.every((each) => each === 1);
+      });
+      return `each process counted for itself for a moment; afterwards ${await limitIsExact()}`;
+    });
+
+  await phase('disk', 'disk full', { mayRepeat: true, mayRetry: false }, async () => {
+    await disk.use();
+    await forgetPartitions();
+    await disk.fill();
+    const strays = async () =>
+      (await webhooks.query('SELECT count(*)::integer AS strays FROM request_log_default')).rows[0].strays;
+
+    // The day has no partition, and none can be made.
+    const witness = await fleet.worker();
+    await eventually(
+      'it is said that no partition was made',
+      () => said(witness, /partitions were not made/) === 1,
+    );
+    const full = await metricsOf(witness);
+    expect('the metrics say nothing', full('mcs_partitions_ahead', 'request_log') === 0);
+    await seconds(1);
+    const inDefault = await strays();
+    expect('no entry is in the default partition', inDefault > 0);
+    await disk.free();
+    await witness.stop();
+    await workers[0].stop();
+    workers[0] = await fleet.worker();
+    const healed = await metricsOf(workers[0]);
+    expect('the partitions were not made', healed('mcs_partitions_ahead', 'request_log') === 7);
+    expect('entries stayed in the default partition', (await strays()) === 0);
+
+    // The partition of the day lies on the full disk.
+    await disk.fill();
+    await eventually('entries wait', () => apis.every((api) => said(api, NO_ROOM) >= 1));
+    const from = performance.now();
+    await seconds(WHILE);
+    const waiting = await Promise.all(
+      apis.map(async (api) => (await metricsOf(api))('mcs_request_log_entries_waiting')),
+    );
+    await disk.free();
+    await eventually('no entry waits', async () => {
+      const left = await Promise.all(
+        apis.map(async (api) => (await metricsOf(api))('mcs_request_log_entries_waiting')),
+      );
+      return left.every((each) => each < 50);
+    });
+    for (const api of apis) {
+      const lost = (await metricsOf(api))('mcs_request_log_entries_lost_total');
+      expect(`${api.name} lost ${lost} entries`, lost === 0);
+      const complaints = said(api, NO_ROOM);
+      expect(`${api.name} complains ${complaints} times`, complaints >= 1 && complaints <= 3);
+    }
+    return (
+      `${disk.what}. No partition could be made: one line of the log, \`mcs_partitions_ahead\` 0, ${inDefault} entries in ` +
+      `the default partition, moved when there was room. No row could be added: for ${Math.round(performance.now() - from)} ms ` +
+      `up to ${waiting.join(' and ')} entries waited in memory, with one line of each process, and were written then`
+    );
+  });
+
+  await phase('clock', 'clocks 30 s off', { mayRetry: false }, async () => {
+    const [ahead, behind] = await Promise.all([
+      fleet.api({ clockAhead: 30 }),
+      fleet.worker({ clockAhead: -30 }),
+    ]);
+    await Promise.all([apis[0].stop(), workers[0].stop()]);
+    [apis[0], workers[0]] = [ahead, behind];
+    const tokens = [await login(), await login()];
+    for (const each of tokens) {
+      for (const { baseUrl } of apis) {
+        const response = await fetch(`${baseUrl}/request-logs?environment=production`, {
+          headers: { authorization: `Bearer ${each}` },
+        });
+        await response.arrayBuffer();
+        expect(`a token was answered ${response.status}`, response.status === 200);
+      }
+    }
+    token = tokens[1];
+    const exact = await limitIsExact();
+    await seconds(1);
+    const [{ id }] = (await webhooks.query(`SELECT id FROM organization ORDER BY created_at LIMIT 1`)).rows;
+    const { flaw } = await webhooks.get(AuditVerification).verify(id);
+    expect(`the audit chain: ${flaw?.explanation}`, flaw === undefined);
+    return `an API 30 s ahead, a worker 30 s behind: 2 device flows through both, tokens accepted by both, audit chain intact, ${exact}`;
+  });
+
+  await settle();
+  load.close();
+
+  /** As if the background work had been down for days: what today's partition held is in the default one. */
+  async function forgetPartitions() {
+    const today = `request_log_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
+    const ahead = (
+      await webhooks.query(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits
+          WHERE inhparent = 'request_log'::regclass AND inhrelid::regclass::text > $1
+            AND inhrelid::regclass::text <> 'request_log_default'`,
+        [today],
+      )
+    ).rows;
+    await webhooks.query(
+      `BEGIN;
+       LOCK TABLE request_log, request_log_default IN ACCESS EXCLUSIVE MODE;
+       ALTER TABLE request_log DETACH PARTITION ${today};
+       INSERT INTO request_log OVERRIDING SYSTEM VALUE SELECT * FROM ${today};
+       DROP TABLE ${[today, ...ahead.map(({ name }) => name)].join(', ')};
+       COMMIT`,
+    );
+  }
+
+  reportTable('fault-drill', {
+    keep: !options.short && !options.only,
+    title: 'Two API processes and two workers under load, and what was done to them',
+    goal: 'nothing lost, and no failed call but while PostgreSQL is away',
+    columns: [
+      'what was done',
+      'calls',
+      'failed',
+      'retried by the balancer',
+      'slowest',
+      'events',
+      'lost',
+      'deliveries twice',
+      'what happened',
+    ],
+    rows,
+  });
+} finally {
+  await fleet.close();
+  await webhooks.close();
+  balancer.close();
+  await redis?.stop();
+  await bench.close();
+  disk.close();
+}
+for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
+for (const line of fleet.lines().filter(({ message }) => message === 'An unexpected error'))
+  console.error(JSON.stringify(line));
+faults.unshift(...fleet.deaths);
+for (const fault of faults.slice(0, 20)) console.error(`✗ ${fault}`);
+console.error(`${elapsed()}, ${faults.length} faults`);
+if (faults.length > 0) process.exitCode = 1;
+
+/** How many lines of its log say so. */
+function said(member, sentence) {
+  return member.lines().filter(({ message }) => sentence.test(message)).length;
+}

@@ -1,0 +1,177 @@
+/**
+ * Two processes that serve the API and two workers at half of what they can do, for a quarter of an hour: neither their
+ * memory nor what they hold open may grow after the first three minutes.
+ *
+ * `MINUTES=15 node bench/soak.mjs`
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startRedis } from './support/redis.mjs';
+import { accessToken } from './support/dashboard-login.mjs';
+import { metricsOf, openFleet } from './support/fleet.mjs';
+import { openMixedLoad } from './support/mixed-load.mjs';
+import { reportTable } from './support/report.mjs';
+import { freePort } from './support/processes.mjs';
+import { openWebhooks } from './support/webhooks.mjs';
+import { openWorkbench } from './support/workbench.mjs';
+
+const MINUTES = Number(process.env.MINUTES ?? 15);
+const MINUTE = 60_000;
+const SAMPLE_EVERY = 10_000;
+/** Minutes: until then caches and pools fill. Each end of what is compared is a window of two. */
+const [WARM_UP, WINDOW] = [Math.min(3, MINUTES / 3), Math.min(2, MINUTES / 3)];
+const GROWTH = 1.1;
+/** To each of the two that serve the API. */
+const CONNECTIONS = 16;
+const SECONDS_AT_FULL_LOAD = 10;
+/** How often each kind of call is made, of a hundred. */
+const SHARES = { token: 50, search: 30, event: 18, page: 2 };
+
+const MEASURED = [
+  ['RSS', 'process_resident_memory_bytes', 'MiB'],
+  ['heap in use', 'nodejs_heap_size_used_bytes', 'MiB'],
+  ['memory outside the heap', 'nodejs_external_memory_bytes', 'MiB'],
+  ['open files', 'process_open_fds', ''],
+  ['active handles', 'nodejs_active_handles_total', ''],
+];
+/** Of memory only what the whole process takes decides: the heap in use is a saw. */
+const HANDLES_MORE = 5;
+
+const redis = await startRedis();
+const bench = await openWorkbench();
+const ports = [await freePort(), await freePort()];
+const baseUrls = ports.map((port) => `http://127.0.0.1:${port}`);
+const webhooks = await openWebhooks(bench, {
+  receivers: 1,
+  environment: {
+    DASHBOARD_URL: baseUrls[0],
+    DASHBOARD_REQUESTS_PER_MINUTE: '100000000',
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000',
+    ...(redis && { REDIS_URL: redis.url }),
+  },
+});
+const fleet = openFleet(webhooks.settings);
+
+try {
+  await webhooks.addEndpoint(webhooks.client.clientId, `http://127.0.0.1:${webhooks.ports[0]}/hook`);
+  const apis = await Promise.all(ports.map((port) => fleet.api({ environment: { PORT: String(port) } })));
+  const workers = await Promise.all([fleet.worker(), fleet.worker()]);
+  const members = [...apis, ...workers].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  const login = () =>
+    accessToken(
+      { baseUrl: baseUrls[0], credentials: webhooks.credentials },
+      'production',
+      'request_logs:read',
+    );
+  let token = await login();
+  const renewing = setInterval(() => void login().then((next) => (token = next)), 10 * MINUTE);
+  const load = openMixedLoad({
+    baseUrl: (number) => baseUrls[number % 2],
+    clients: [webhooks.credentials.production, webhooks.credentials.development],
+    developer: webhooks.credentials.development,
+    token: () => token,
+    connections: CONNECTIONS,
+  });
+
+  const capacity = await fullLoad(load);
+  const rate = capacity / 2;
+  const loadBefore = loadavg()[0];
+  console.error(`${capacity.toFixed(0)} calls/s at full load; ${rate.toFixed(0)}/s from now on`);
+  load.calls.length = 0;
+
+  const samples = members.map(() => []);
+  const counts = { calls: 0, failed: 0 };
+  const rates = Object.fromEntries(
+    Object.entries(SHARES).map(([kind, share]) => [kind, (rate * share) / 100]),
+  );
+  await load.during('soak', rates, async () => {
+    const from = performance.now();
+    while (performance.now() - from < MINUTES * MINUTE) {
+      await pause(SAMPLE_EVERY);
+      const minute = (performance.now() - from) / MINUTE;
+      for (const [index, member] of members.entries()) {
+        const metrics = await metricsOf(member);
+        samples[index].push({ minute, values: MEASURED.map(([, metric]) => metrics(metric)) });
+      }
+      forget(load.calls, counts);
+      if (samples[0].length % 6 === 0) {
+        const sizes = samples.map((each) => Math.round(each.at(-1).values[0] / 2 ** 20));
+        console.error(`${minute.toFixed(0)} min: RSS ${sizes.join(', ')} MiB; ${counts.failed} calls failed`);
+      }
+    }
+  });
+  clearInterval(renewing);
+  load.close();
+  forget(load.calls, counts);
+
+  const rows = members.flatMap((member, index) =>
+    MEASURED.map(([what, metric, unit], column) => {
+      const between = (begin, end) =>
+        median(
+          samples[index]
+            .filter(({ minute }) => minute >= begin && minute <= end)
+            .map(({ values }) => values[column]),
+        );
+      const early = between(WARM_UP, WARM_UP + WINDOW);
+      const late = between(MINUTES - WINDOW, Infinity);
+      const isFlat =
+        unit === 'MiB' ? metric !== MEASURED[0][1] || late <= early * GROWTH : late <= early + HANDLES_MORE;
+      if (!isFlat) process.exitCode = 1;
+      const shown = (value) => (unit === 'MiB' ? `${(value / 2 ** 20).toFixed(1)} MiB` : String(value));
+      const growth = `${((100 * late) / early - 100).toFixed(1)} %`;
+      return [member.name, what, shown(early), shown(late), growth, isFlat ? '' : 'grows'];
+    }),
+  );
+  if (counts.failed > 0) process.exitCode = 1;
+  reportTable('soak', {
+    keep: MINUTES >= 15,
+    title:
+      `Soak of ${MINUTES} minutes at ${rate.toFixed(0)} calls/s, half of what two API processes and two workers could do: ` +
+      `${counts.calls} calls, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
+    goal: 'RSS at most 10 % more at the end than after the first three minutes, files and handles not more',
+    columns: [
+      'process',
+      'what',
+      `median of minutes ${WARM_UP.toFixed(0)} to ${(WARM_UP + WINDOW).toFixed(0)}`,
+      `of the last ${WINDOW.toFixed(0)}`,
+      'growth',
+      'verdict',
+    ],
+    rows,
+  });
+} finally {
+  await fleet.close();
+  await webhooks.close();
+  await redis?.stop();
+  await bench.close();
+}
+
+/** Calls a second that are answered when callers wait for nothing but their answer. */
+async function fullLoad(load) {
+  const kinds = Object.entries(SHARES).flatMap(([kind, share]) => Array.from({ length: share }, () => kind));
+  const until = performance.now() + SECONDS_AT_FULL_LOAD * 1000;
+  let answered = 0;
+  const caller = async (first) => {
+    for (let turn = first; performance.now() < until; turn += 37) {
+      await load.kinds[kinds[turn % kinds.length]]('full-load');
+      answered += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 2 * CONNECTIONS }, (_, index) => caller(index * 7)));
+  return answered / SECONDS_AT_FULL_LOAD;
+}
+
+/** Calls that are over are counted and let go of: this process has to hold out too. */
+function forget(calls, counts) {
+  const over = calls.filter(({ milliseconds }) => milliseconds !== undefined);
+  const left = calls.filter(({ milliseconds }) => milliseconds === undefined);
+  counts.calls += over.length;
+  const failed = over.filter(({ status }) => status !== 200);
+  for (const { kind, status, problem } of failed.slice(0, 3)) console.error(kind, status, problem ?? '');
+  counts.failed += failed.length;
+  calls.splice(0, calls.length, ...left);
+}
+
+function median(values) {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)];
+}

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { Agent, createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { bytesOf, callHttp } from './http-call.mjs';
+
+/** Milliseconds. */
+const LOOK_EVERY = 500;
+const LOOK_PATIENCE = 1_000;
+const ANSWER_PATIENCE = 15_000;
+const TRIES = 3;
+const BACKOFF = 50;
+
+/**
+ * A load balancer as they are in front of services: in turn to each process whose `/readyz` answers 200, connections
+ * kept, and a call that got no answer, or 502 or 503, is sent to another one, twice at most.
+ */
+export async function startBalancer() {
+  let members = [];
+  let turn = 0;
+  const counts = { retried: 0, unavailable: 0, cutOff: 0 };
+
+  const looking = setInterval(() => void Promise.all(members.map(look)), LOOK_EVERY);
+
+  function next(last) {
+    const ready = members.filter(({ isReady }) => isReady);
+    // Where none is ready, one of them may yet be.
+    const choice = ready.length > 0 ? ready : members;
+    const others = choice.filter((member) => member !== last);
+    const from = others.length > 0 ? others : choice;
+    turn += 1;
+    return from[turn % from.length];
+  }
+
+  async function answer(request) {
+    const body = await bytesOf(request);
+    const forwarded = { ...endToEnd(request.headers), 'x-forwarded-for': request.socket.remoteAddress };
+    let last;
+    for (let attempt = 1; ; attempt += 1) {
+      last = next(last);
+      let result;
+      try {
+        if (last === undefined) throw new Error('There is nobody');
+        const { method, url: path } = request;
+        const { host: to, port, agent } = last;
+        const options = { host: to, port, agent, method, path, headers: forwarded, timeout: ANSWER_PATIENCE };
+        result = await callHttp(options, body);
+      } catch (error) {
+        counts.cutOff += 1;
+        if (last && error.code === 'ECONNREFUSED') last.isReady = false;
+        result = { status: 502, headers: {}, body: Buffer.from(error.message) };
+      }
+      if (result.status === 503) counts.unavailable += 1;
+      if ((result.status !== 502 && result.status !== 503) || attempt === TRIES) return result;
+      counts.retried += 1;
+      await pause(BACKOFF * attempt);
+    }
+  }
+
+  const server = createServer((request, response) => {
+    answer(request).then(({ status, headers, body }) => {
+      response.writeHead(status, endToEnd(headers)).end(body);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    baseUrl: `http://127.0.0.1:${server.address().port}`,
+    counts,
+    /** Resolves when it is ready. */
+    async add(baseUrl) {
+      const { hostname: host, port } = new URL(baseUrl);
+      const member = { baseUrl, host, port, isReady: false, agent: new Agent({ keepAlive: true }) };
+      members.push(member);
+      while (!member.isReady) {
+        await look(member);
+        if (!member.isReady) await pause(50);
+      }
+    },
+    remove(baseUrl) {
+      for (const { agent } of members.filter((member) => member.baseUrl === baseUrl)) agent.destroy();
+      members = members.filter((member) => member.baseUrl !== baseUrl);
+    },
+    close() {
+      clearInterval(looking);
+      for (const { agent } of members) agent.destroy();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function look(member) {
+  try {
+    const patience = AbortSignal.timeout(LOOK_PATIENCE);
+    const response = await fetch(`${member.baseUrl}/readyz`, { signal: patience });
+    await response.arrayBuffer();
+    member.isReady = response.status === 200;
+  } catch {
+    member.isReady = false;
+  }
+}
+
+/** Without what is about one connection alone (RFC 9110, section 7.6.1). */
+function endToEnd(headers) {
+  const kept = { ...headers };
+  for (const name of ['connection', 'keep-alive', 'transfer-encoding']) delete kept[name];
+  return kept;
+}

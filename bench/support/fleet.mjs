@@ -1,0 +1,94 @@
+import { freePort, start } from './processes.mjs';
+
+const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
+const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
+const CLOCK = new URL('shifted-clock.mjs', import.meta.url).href;
+
+/** The processes of a deployment: such as serve the API, members of a balancer where there is one, and workers. */
+export function openFleet(settings, balancer) {
+  const running = new Set();
+  const all = [];
+  const deaths = [];
+
+  async function launch(program, name, { ready, environment, clockAhead }) {
+    let output = '';
+    const child = await start(program, {
+      environment: {
+        ...settings,
+        METRICS_PORT: '0',
+        ...environment,
+        ...(clockAhead && { NODE_OPTIONS: `--import=${CLOCK}?seconds=${clockAhead}` }),
+      },
+      ready,
+      said: (text) => (output += text),
+    });
+    const member = {
+      ...child,
+      name: `${name} ${all.length + 1}`,
+      metricsUrl: /Metrics: (\S+)/.exec(output)?.[1],
+      /** What it wrote to its log. */
+      lines: () =>
+        output
+          .split('\n')
+          .filter((line) => line.startsWith('{'))
+          .map((line) => JSON.parse(line)),
+      /** Answers the exit code. */
+      async stop(signal = 'SIGTERM') {
+        isStopped = true;
+        child.kill(signal);
+        const [code] = await child.ended;
+        running.delete(member);
+        if (member.baseUrl) balancer?.remove(member.baseUrl);
+        return code;
+      },
+    };
+    let isStopped = false;
+    void child.ended.then(([code, signal]) => {
+      if (!isStopped) deaths.push(`${member.name} ended with ${code ?? signal}: ${output.slice(-2_000)}`);
+    });
+    running.add(member);
+    all.push(member);
+    return member;
+  }
+
+  const lines = () => all.flatMap((member) => member.lines());
+
+  return {
+    async api(options = {}) {
+      const port = await freePort();
+      const environment = { PORT: String(port), BACKGROUND_WORK: 'off', ...options.environment };
+      const member = await launch(MAIN, 'API', { ready: 'Listening on', ...options, environment });
+      member.baseUrl = `http://127.0.0.1:${port}`;
+      await balancer?.add(member.baseUrl);
+      return member;
+    },
+    worker: (options = {}) =>
+      launch(WORKER, 'worker', { ready: 'The background work is running', ...options }),
+    lines,
+    /** Of processes that nobody stopped, with their last words. */
+    deaths,
+    /** What all of them wrote to their logs, and how often. */
+    messages() {
+      const counts = new Map();
+      for (const { level, message } of lines())
+        counts.set(`${level}: ${message}`, (counts.get(`${level}: ${message}`) ?? 0) + 1);
+      return [...counts].toSorted(([, left], [, right]) => right - left);
+    },
+    async close() {
+      await Promise.all([...running].map((member) => member.stop()));
+    },
+  };
+}
+
+/** What a process tells at `/metrics`, sums over labels that are not asked for. */
+export async function metricsOf({ metricsUrl }) {
+  const text = await (await fetch(metricsUrl)).text();
+  const samples = text
+    .split('\n')
+    .map((line) => /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line))
+    .filter(Boolean);
+  return (name, label = '') =>
+    samples
+      .filter(([, found, labels = '']) => found === name && labels.includes(label))
+      .reduce((sum, [, , , value]) => sum + Number(value), 0);
+}

@@ -1,0 +1,22 @@
+import { request as send } from 'node:http';
+
+/** One call; rejects when there is no answer. The options are those of `http.request`. */
+export function callHttp(options, body) {
+  return new Promise((resolve, reject) => {
+    const request = send(options, (response) => {
+      bytesOf(response).then(
+        (answer) => resolve({ status: response.statusCode, headers: response.headers, body: answer }),
+        reject,
+      );
+    });
+    request.once('timeout', () => request.destroy(new Error('No answer')));
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+export async function bytesOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

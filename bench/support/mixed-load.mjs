@@ -1,0 +1,90 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { callHttp } from './http-call.mjs';
+import { basic } from './workbench.mjs';
+
+/** Milliseconds: nobody waits longer for an answer. */
+const PATIENCE = 20_000;
+
+/**
+ * Calls as customers make them: operations 1 and 5, events of the sandbox, now and then a page of the request log. Each
+ * names a user of its own, by whom its traces are found, and is written down.
+ */
+export function openMixedLoad({ baseUrl, clients, developer, token, connections = Infinity }) {
+  // In turn, so that none is idle for so long that it is closed.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
+  const calls = [];
+  let number = 0;
+
+  async function call(kind, phase, { path, body, authorization }) {
+    const user = `${phase}-${(number += 1)}`;
+    const done = { kind, phase, user, status: 0, at: Date.now() };
+    calls.push(done);
+    try {
+      const { hostname: host, port } = new URL(baseUrl(number));
+      const content = body && JSON.stringify({ external_user_id: user, ...body });
+      const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
+      const method = body ? 'POST' : 'GET';
+      const options = { agent, host, port, method, path, headers, timeout: PATIENCE };
+      const answer = await callHttp(options, content);
+      done.retryAfter = Number(answer.headers['retry-after'] ?? 0);
+      done.eventId = JSON.parse(answer.body).event_id;
+      done.status = answer.status;
+    } catch (error) {
+      done.problem = error.message;
+    }
+    done.milliseconds = Date.now() - done.at;
+    return done;
+  }
+
+  const kinds = {
+    token: (phase) =>
+      call('token', phase, {
+        path: '/mcp/tokens/create',
+        body: {},
+        authorization: basic(clients[number % clients.length]),
+      }),
+    search: (phase) =>
+      call('search', phase, {
+        path: '/detected-accounts/search',
+        body: { names: ['Netflix', 'DoorDash'] },
+        authorization: basic(clients[number % clients.length]),
+      }),
+    event: (phase) =>
+      call('event', phase, {
+        path: '/development/webhooks/trigger',
+        body: { event: 'CARD_UPDATED' },
+        authorization: basic(developer),
+      }),
+    page: (phase) =>
+      call('page', phase, {
+        path: '/request-logs?environment=production&limit=10',
+        authorization: `Bearer ${token()}`,
+      }),
+  };
+
+  return {
+    calls,
+    kinds,
+    close: () => agent.destroy(),
+    /** As many calls of each kind a second as the rates say, until the work is done; answers what it answered. */
+    async during(phase, rates, work) {
+      let going = true;
+      const underWay = [];
+      const streams = Object.entries(rates).map(async ([kind, rate]) => {
+        const began = performance.now();
+        for (let sent = 0; going; sent += 1) {
+          underWay.push(kinds[kind](phase));
+          await pause(began + ((sent + 1) * 1000) / rate - performance.now());
+        }
+      });
+      try {
+        return await work();
+      } finally {
+        going = false;
+        await Promise.all(streams);
+        await Promise.all(underWay);
+      }
+    },
+  };
+}

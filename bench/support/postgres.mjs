@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Stops the server as `pg_ctl stop -m fast` does, and starts it with what it was started with. */
+export async function restartPostgres(directory, { milliseconds = 0 } = {}) {
+  const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const [program, ...options] = [
+    ...readFileSync(join(directory, 'postmaster.opts'), 'utf8').matchAll(/"([^"]*)"|(\S+)/g),
+  ].map(([, quoted, bare]) => quoted ?? bare);
+  process.kill(postmaster, 'SIGINT');
+  while (isAlive(postmaster)) await pause(50);
+  await pause(milliseconds);
+  const { uid, gid } = statSync(directory);
+  const server = spawn(program, options, { uid, gid, detached: true, stdio: 'ignore' });
+  server.unref();
+  await once(server, 'spawn');
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Milliseconds without progress: two leases of attempts that were cut off, and the retries behind them. */
+const PATIENCE = 75_000;
+
+/**
+ * Waits until whatever was answered 200 has left its traces: the token, the entry in the request log, the event at every
+ * endpoint. Answers sentences about what has none after a patient while.
+ */
+export async function tracesOf(calls, webhooks) {
+  const events = calls.filter(({ eventId }) => eventId !== undefined);
+  let least = Infinity;
+  let until = 0;
+  for (;;) {
+    const arrived = webhooks.ports.map((port) => countsOf(webhooks.arrivals(port)));
+    const lost = [
+      ...(await without(calls, 'token', webhooks, 'SELECT external_user_id FROM mcp_token WHERE')),
+      ...(await without(
+        calls.filter(({ kind }) => kind !== 'page'),
+        undefined,
+        webhooks,
+        `SELECT external_user_id FROM request_log WHERE type = 'request' AND status_code = 200 AND`,
+      )),
+      ...events.flatMap(({ eventId }) =>
+        arrived.flatMap((counts, index) =>
+          counts.has(eventId) ? [] : [`event ${eventId} did not arrive at endpoint ${index}`],
+        ),
+      ),
+    ];
+    if (lost.length < least) [least, until] = [lost.length, Date.now() + PATIENCE];
+    if (lost.length === 0 || Date.now() > until) {
+      const times = events.flatMap(({ eventId }) => arrived.map((counts) => counts.get(eventId) ?? 0));
+      return {
+        events: events.length,
+        lost,
+        twice: times.filter((count) => count > 1).length,
+      };
+    }
+    await pause(500);
+  }
+}
+
+/** Those of a kind, or of all, whose user the statement does not find. */
+async function without(calls, kind, webhooks, statement) {
+  const asked = calls.filter((call) => kind === undefined || call.kind === kind);
+  const { rows } = await webhooks.query(`${statement} external_user_id = ANY($1)`, [
+    asked.map(({ user }) => user),
+  ]);
+  const found = new Set(rows.map(({ external_user_id: user }) => user));
+  return asked
+    .filter(({ user }) => !found.has(user))
+    .map(
+      ({ kind: what, user, milliseconds }) =>
+        `${user} (${what}, ${milliseconds} ms) has no ${kind ?? 'entry in the request log'}`,
+    );
+}
+
+function countsOf(arrivals) {
+  const counts = new Map();
+  for (const { eventId } of arrivals) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,114 @@
+import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { eventually } from '../support/eventually.js';
+import { logLines } from '../support/log-lines.js';
+import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
+import { error, startTestApp, type TestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+/** As PostgreSQL refuses when a file cannot grow; `npm run bench:faults` fills a real one. */
+const REFUSAL = `RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full'`;
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  await service.database.query(
+    `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${REFUSAL}; END $$`,
+  );
+  await service.database.query(
+    `CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${REFUSAL}; END $$`,
+  );
+});
+afterAll(() => service.close());
+
+/** Nothing can be added to the table until the work is done. */
+async function whileFull(table: string, work: () => Promise<void>): Promise<void> {
+  await service.database.query(
+    `CREATE TRIGGER full_disk BEFORE INSERT ON ${table} EXECUTE FUNCTION no_room()`,
+  );
+  try {
+    await work();
+  } finally {
+    await service.database.query(`DROP TRIGGER full_disk ON ${table}`);
+  }
+}
+
+async function logged(): Promise<string[]> {
+  const rows = await service.database.query<{ user: string }>(
+    'SELECT external_user_id AS "user" FROM request_log ORDER BY 1',
+  );
+  return rows.map(({ user }) => user);
+}
+
+/** What the request log says from now on. */
+function listen(): () => unknown[] {
+  const before = logLines().length;
+  return () =>
+    logLines()
+      .slice(before)
+      .filter(({ context }) => context === 'RequestLogs')
+      .map(({ level, message }) => [level, message]);
+}
+
+describe('On a full disk', () => {
+  it('entries of the request log wait, which is said once, and calls go on', async () => {
+    const users = ['one', 'three', 'two'];
+    const lines = listen();
+    await whileFull('request_log', async () => {
+      for (const user of users) {
+        const { status } = await service.call(SEARCH_DETECTED_ACCOUNTS.path, {
+          body: { ...SEARCH_DETECTED_ACCOUNTS.body, external_user_id: user },
+          as: service.development,
+        });
+        expect(status).toBe(200);
+      }
+      // Longer than it takes to try again.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await logged()).toEqual([]);
+      expect(lines()).toEqual([
+        ['warn', 'Entries wait in memory: could not extend file "base/1/2": No space left on device'],
+      ]);
+    });
+    await eventually('they are written', async () => (await logged()).length === users.length);
+    expect(await logged()).toEqual(users);
+    expect(lines().slice(1)).toEqual([['log', 'Entries are written again']]);
+  });
+
+  it('what cannot be kept is answered 503, to be tried again', async () => {
+    await whileFull('mcp_token', async () => {
+      const { status, headers, body } = await service.call(CREATE_MCP_TOKEN.path, {
+        body: CREATE_MCP_TOKEN.body,
+        as: service.production,
+      });
+      expect([status, body]).toEqual([
+        503,
+        error(
+          'API_ERROR',
+          'SERVICE_UNAVAILABLE',
+          'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
+        ),
+      ]);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    });
+  });
+
+  it('partitions past retention are dropped although none can be made', async () => {
+    const store = service.app.get(RequestLogStore);
+    const before = await store.parts();
+    await service.database.query(
+      `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE')
+       EXECUTE FUNCTION no_room_for_tables()`,
+    );
+    const later = new Date(Date.now() + 32 * DAY);
+    try {
+      await expect(store.rotate(later, 30)).rejects.toThrow(/No space left on device/);
+      const left = await store.parts();
+      expect(left.length).toBeLessThan(before.length);
+      expect(left.filter(({ to }) => to !== null && to < new Date(later.getTime() - 30 * DAY))).toEqual([]);
+    } finally {
+      await service.database.query('DROP EVENT TRIGGER full_disk');
+    }
+    await store.rotate(later, 30);
+    expect((await store.parts()).some(({ from }) => from !== null && from > later)).toBe(true);
+  });
+});
