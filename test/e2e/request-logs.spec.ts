@@ -467,13 +467,16 @@ describe('Cursors of operation 3', () => {
   });
 
   it('are refused cut off, changed in any bit, or made up', async () => {
-    for (let length = 1; length < cursor.length; length += 1)
-      await expectRefused({ cursor: cursor.slice(0, length) });
+    const beginnings = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
+    await Promise.all(beginnings.map((text) => expectRefused({ cursor: text })));
     const bytes = Buffer.from(cursor, 'base64url');
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      await expectRefused({ cursor: flipped.toString('base64url') });
+    for (const place of bytes.keys()) {
+      const flipped = Array.from({ length: 8 }, (_, bit) => {
+        const copy = Buffer.from(bytes);
+        copy.writeUInt8(copy.readUInt8(place) ^ (1 << bit), place);
+        return copy.toString('base64url');
+      });
+      await Promise.all(flipped.map((text) => expectRefused({ cursor: text })));
     }
     const anything = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
@@ -495,7 +498,7 @@ describe('Cursors of operation 3', () => {
       { numRuns: 200 },
     );
     await expectRefused({ cursor: 'A'.repeat(10_000) });
-  });
+  }, 60_000);
 });
 
 describe('Get a request log entry', () => {
