@@ -320,7 +320,7 @@ describe('Operation 2: exchange device code', () => {
         body: 'x',
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
-          'content-encoding': 'zstd',
+          'content-encoding': 'compress',
           'x-forwarded-for': freshAddress(),
         },
         ...as,
