@@ -9,6 +9,8 @@ const LOOK_PATIENCE = 1_000;
 const ANSWER_PATIENCE = 15_000;
 const TRIES = 3;
 const BACKOFF = 50;
+/** Headers that are about one connection (RFC 9110, section 7.6.1). */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding'];
 
 /**
  * A load balancer as they are in front of services: in turn to each process whose `/readyz` answers 200, connections
@@ -33,8 +35,8 @@ export async function startBalancer() {
 
   async function answer(request) {
     const body = await bytesOf(request);
-    const { host, connection, ...headers } = request.headers;
-    const forwarded = { ...headers, host, 'x-forwarded-for': request.socket.remoteAddress };
+    const forwarded = { ...request.headers, 'x-forwarded-for': request.socket.remoteAddress };
+    for (const name of HOP_BY_HOP) delete forwarded[name];
     let last;
     for (let attempt = 1; ; attempt += 1) {
       last = next(last);
@@ -59,8 +61,8 @@ export async function startBalancer() {
 
   const server = createServer((request, response) => {
     answer(request).then(({ status, headers, body }) => {
-      const { connection, 'keep-alive': idle, 'transfer-encoding': coding, ...kept } = headers;
-      response.writeHead(status, kept).end(body);
+      for (const name of HOP_BY_HOP) delete headers[name];
+      response.writeHead(status, headers).end(body);
     });
   });
   server.keepAliveTimeout = 60_000;

@@ -112,11 +112,7 @@ export class DailyPartitions {
     );
   }
 
-  private async letGo(
-    table: string,
-    partitions: ReadonlyMap<string, Date>,
-    oldestKept: Date,
-  ): Promise<void> {
+  private async letGo(table: string, partitions: ReadonlyMap<string, Date>, oldestKept: Date): Promise<void> {
     for (const [name, start] of partitions) {
       if (start < oldestKept) await this.locking((transaction) => transaction.query(`DROP TABLE ${name}`));
     }
