@@ -51,6 +51,8 @@ const webhooks = await openWebhooks(bench, {
   environment: {
     DASHBOARD_URL: balancer.baseUrl,
     ...(redis && { REDIS_URL: redis.url }),
+    // The machine may be busy; who is refused must have been refused by a database that is away.
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
     SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY),
     TRUSTED_PROXY_HOPS: '1',
     WEBHOOK_RETRY_SECONDS: '1,2',

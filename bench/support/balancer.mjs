@@ -9,6 +9,8 @@ const LOOK_PATIENCE = 1_000;
 const ANSWER_PATIENCE = 15_000;
 const TRIES = 3;
 const BACKOFF = 50;
+/** Headers that are about one connection (RFC 9110, section 7.6.1). */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding'];
 
 /**
  * A load balancer as they are in front of services: in turn to each process whose `/readyz` answers 200, connections
@@ -102,9 +104,8 @@ async function look(member) {
   }
 }
 
-/** Without what is about one connection alone (RFC 9110, section 7.6.1). */
 function endToEnd(headers) {
   const kept = { ...headers };
-  for (const name of ['connection', 'keep-alive', 'transfer-encoding']) delete kept[name];
+  for (const name of HOP_BY_HOP) delete kept[name];
   return kept;
 }

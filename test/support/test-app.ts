@@ -76,7 +76,7 @@ export async function startTestApp(
     DATABASE_URL: database.url,
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '500',
+    DATABASE_CONNECT_TIMEOUT_MS: '5000',
     ...environment,
   });
   const app = await createApplication(configuration, { backgroundWork });
