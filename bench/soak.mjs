@@ -29,12 +29,12 @@ const SHARES = { token: 50, search: 30, event: 18, page: 2 };
 
 const MEASURED = [
   ['RSS', 'process_resident_memory_bytes', 'MiB'],
-  ['heap reserved', 'nodejs_heap_size_total_bytes', 'MiB'],
   ['heap in use', 'nodejs_heap_size_used_bytes', 'MiB'],
   ['memory outside the heap', 'nodejs_external_memory_bytes', 'MiB'],
   ['open files', 'process_open_fds', ''],
   ['active handles', 'nodejs_active_handles_total', ''],
 ];
+/** Of memory only what the whole process takes decides: the heap in use is a saw. */
 const HANDLES_MORE = 5;
 
 const redis = await startRedis();
@@ -105,7 +105,7 @@ try {
   forget(load.calls, counts);
 
   const rows = members.flatMap((member, index) =>
-    MEASURED.map(([what, , unit], column) => {
+    MEASURED.map(([what, metric, unit], column) => {
       const between = (begin, end) =>
         median(
           samples[index]
@@ -114,17 +114,12 @@ try {
         );
       const early = between(WARM_UP, WARM_UP + WINDOW);
       const late = between(MINUTES - WINDOW, Infinity);
-      // V8 gives memory back and takes it again: what was there before is no growth.
-      const most = Math.max(
-        ...samples[index]
-          .filter(({ minute }) => minute <= WARM_UP + WINDOW)
-          .map(({ values }) => values[column]),
-      );
-      const isFlat = unit === 'MiB' ? late <= Math.max(early * GROWTH, most) : late <= early + HANDLES_MORE;
+      const isFlat =
+        unit === 'MiB' ? metric !== MEASURED[0][1] || late <= early * GROWTH : late <= early + HANDLES_MORE;
       if (!isFlat) process.exitCode = 1;
       const shown = (value) => (unit === 'MiB' ? `${(value / 2 ** 20).toFixed(1)} MiB` : String(value));
       const growth = `${((100 * late) / early - 100).toFixed(1)} %`;
-      return [member.name, what, shown(most), shown(early), shown(late), growth, isFlat ? 'flat' : 'grows'];
+      return [member.name, what, shown(early), shown(late), growth, isFlat ? '' : 'grows'];
     }),
   );
   if (counts.failed > 0) process.exitCode = 1;
@@ -133,11 +128,10 @@ try {
     title:
       `Soak of ${MINUTES} minutes at ${rate.toFixed(0)} calls/s, half of what two API processes and two workers could do: ` +
       `${counts.calls} calls, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
-    goal: 'memory at most 10 % more at the end than after three minutes, or not more than it was before; files and handles not more',
+    goal: 'RSS at most 10 % more at the end than after the first three minutes, files and handles not more',
     columns: [
       'process',
       'what',
-      `most until minute ${(WARM_UP + WINDOW).toFixed(0)}`,
       `median of minutes ${WARM_UP.toFixed(0)} to ${(WARM_UP + WINDOW).toFixed(0)}`,
       `of the last ${WINDOW.toFixed(0)}`,
       'growth',
