@@ -171,7 +171,7 @@ async function holdAnswer(block: Block, { shell, answer }: Circumstances): Promi
   expect(differences(JSON.parse(block.code), real)).toEqual([]);
   for (const [name, value] of Object.entries(real)) {
     if (typeof value !== 'object') await shell.set(name, String(value));
-    if (/token|secret|device_code|user_code/.test(name)) rememberSecret(String(value));
+    if (/(?:token|secret|device_code|user_code)$/.test(name)) rememberSecret(String(value));
   }
 }
 
