@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
 import type { DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { TOKEN_LIFETIME } from './key-schedule.js';
@@ -38,9 +39,21 @@ export interface AccessTokenClaims {
   readonly org: string;
 }
 
+/** Tokens whose signatures are remembered at once. */
+const REMEMBERED_TOKENS = 1_000;
+
+/** A token whose signature and claims were good. What time does to it is looked at anew. */
+interface ReadToken {
+  readonly kid: string;
+  readonly claims: AccessTokenClaims;
+}
+
 /** Writes access tokens and reads those that we wrote (RFC 9068). */
 @Injectable()
 export class AccessTokens {
+  /** By digest: a token is a secret. Its signature is looked at once, which costs more than all else of a call. */
+  private readonly remembered = new Map<string, ReadToken>();
+
   constructor(
     private readonly keyring: TokenKeyring,
     private readonly address: PublicAddress,
@@ -73,20 +86,44 @@ export class AccessTokens {
    * @returns undefined when it is not one of our access tokens, or has expired
    */
   async read(token: string): Promise<AccessTokenClaims | undefined> {
+    const digest = sha256(token).toString('base64');
+    const known = this.remembered.get(digest) ?? (await this.verified(token));
+    // A key that is published no more has no tokens left that are good.
+    const isGood =
+      known !== undefined &&
+      known.claims.exp * SECOND > this.clock.milliseconds() &&
+      (await this.keyring.verifier(known.kid)) !== undefined;
+    if (isGood) this.remember(digest, known);
+    else this.remembered.delete(digest);
+    return isGood ? known.claims : undefined;
+  }
+
+  private async verified(token: string): Promise<ReadToken | undefined> {
     try {
-      const { payload } = await jwtVerify<AccessTokenClaims>(token, (header) => this.keyFor(header), {
-        typ: TYPE,
-        algorithms: [...TOKEN_ALGORITHMS],
-        issuer: this.issuer,
-        audience: this.issuer,
-        requiredClaims: ['sub', 'client_id', 'iat', 'exp', 'jti', 'environment', 'scope', 'org'],
-        currentDate: this.clock.now(),
-      });
-      return payload;
+      const { payload, protectedHeader } = await jwtVerify<AccessTokenClaims>(
+        token,
+        (header) => this.keyFor(header),
+        {
+          typ: TYPE,
+          algorithms: [...TOKEN_ALGORITHMS],
+          issuer: this.issuer,
+          audience: this.issuer,
+          requiredClaims: ['sub', 'client_id', 'iat', 'exp', 'jti', 'environment', 'scope', 'org'],
+          currentDate: this.clock.now(),
+        },
+      );
+      return { kid: protectedHeader.kid ?? '', claims: payload };
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }
+  }
+
+  private remember(digest: string, token: ReadToken): void {
+    if (this.remembered.has(digest)) return;
+    const [oldest] = this.remembered.keys();
+    if (oldest !== undefined && this.remembered.size >= REMEMBERED_TOKENS) this.remembered.delete(oldest);
+    this.remembered.set(digest, token);
   }
 
   /** Each key is for one algorithm (RFC 8725, section 3.1). */
