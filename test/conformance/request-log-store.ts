@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import type {
   NewRequestLogEntry,
   RequestLogEntry,
@@ -9,6 +9,7 @@ import type {
   RequestLogSelection,
   RequestLogStore,
 } from '../../src/modules/request-logs/storage/request-log-store.js';
+import { loggedAttempt, loggedCall } from '../support/request-log-entries.js';
 
 /** A store to be tried, and what only its driver can do to it. */
 export interface OpenRequestLogStore {
@@ -18,11 +19,6 @@ export interface OpenRequestLogStore {
   /** Makes every query of the log take longer than it may, while the work goes on. */
   whileSlow(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
-}
-
-interface Client {
-  readonly clientId: string;
-  readonly environment: PlatformEnvironment;
 }
 
 const HOUR = 3_600_000;
@@ -43,42 +39,14 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     afterAll(() => opened.close());
 
     const at = (milliseconds: number): Date => new Date(opened.now.getTime() + milliseconds);
-    const someClient = (): Client => ({ clientId: randomUUID(), environment: 'production' });
-    const callOf = (client: Client, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry => ({
-      ...client,
-      createdAt: at(-HOUR),
-      type: 'request',
-      method: 'POST',
-      path: '/mcp/tokens/create',
-      url: null,
-      event: null,
-      statusCode: 200,
-      latencyMilliseconds: 12,
-      sessionId: null,
-      taskId: null,
-      externalUserId: null,
-      ...change,
-    });
-    const attemptOf = (client: Client, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry =>
-      callOf(client, {
-        type: 'webhook',
-        path: null,
-        url: 'https://example.com/hook?token=***',
-        event: 'CARD_UPDATED',
-        statusCode: 503,
-        sessionId: randomUUID(),
-        taskId: 25_605,
-        externalUserId: 'user-1',
-        attempt: {
-          endpointId: randomUUID(),
-          eventId: randomUUID(),
-          number: 2,
-          reason: 'NON_200',
-          phases: { dns: 1, connect: null, tls: 3, firstByte: 4 },
-        },
-        ...change,
-      });
-    const allOf = (client: Client, filter: RequestLogFilter = {}): RequestLogSelection => ({
+    const someClient = (): AttributedClient => ({ clientId: randomUUID(), environment: 'production' });
+    const callOf = (client: AttributedClient, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry =>
+      loggedCall(client, { createdAt: at(-HOUR), ...change });
+    const attemptOf = (
+      client: AttributedClient,
+      change: Partial<NewRequestLogEntry> = {},
+    ): NewRequestLogEntry => loggedAttempt(client, { createdAt: at(-HOUR), ...change });
+    const allOf = (client: AttributedClient, filter: RequestLogFilter = {}): RequestLogSelection => ({
       client,
       period: { start: at(-DAY), end: at(DAY) },
       filter,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../../src/modules/request-logs/index.js';
 import type { TestApp } from './test-app.js';
 
@@ -7,7 +7,7 @@ export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry,
 
 /** An API call in the log of a client. */
 export function loggedCall(
-  { clientId, environment }: IssuedCredentials,
+  { clientId, environment }: AttributedClient,
   change: EntryChange,
 ): NewRequestLogEntry {
   return {
@@ -28,7 +28,7 @@ export function loggedCall(
 }
 
 /** An attempt to deliver a webhook in the log of a client; it failed. */
-export function loggedAttempt(client: IssuedCredentials, change: EntryChange): NewRequestLogEntry {
+export function loggedAttempt(client: AttributedClient, change: EntryChange): NewRequestLogEntry {
   return loggedCall(client, {
     type: 'webhook',
     path: null,

@@ -18,6 +18,17 @@ import { Transaction } from './transaction.js';
 /** `url` of a process that only describes itself (the API document): nothing is ever opened. */
 const NO_DATABASE = 'postgres://none.invalid/none';
 
+const SERVICES = [
+  Transaction,
+  Leadership,
+  Notifications,
+  ProcessCount,
+  DailyPartitions,
+  ReadPools,
+  PartitionMetrics,
+  PoolMetrics,
+];
+
 /** Global, because every repository stands on it. */
 @Global()
 @Module({
@@ -48,25 +59,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
       }),
     ]),
   ],
-  providers: [
-    Transaction,
-    Leadership,
-    Notifications,
-    ProcessCount,
-    DailyPartitions,
-    ReadPools,
-    PartitionMetrics,
-    PoolMetrics,
-  ],
-  exports: [
-    Transaction,
-    Leadership,
-    Notifications,
-    ProcessCount,
-    DailyPartitions,
-    ReadPools,
-    PartitionMetrics,
-    PoolMetrics,
-  ],
+  providers: SERVICES,
+  exports: SERVICES,
 })
 export class DatabaseModule {}

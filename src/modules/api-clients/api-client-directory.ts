@@ -16,7 +16,7 @@ const REMEMBERED_CLIENTS = 10_000;
 /** Which clients there are here: on the host of one environment those of the other do not exist. */
 @Injectable()
 export class ApiClientDirectory {
-  /** A client never changes, and none is ever deleted. */
+  /** What is known of a client here never changes, and no client is ever deleted. */
   private readonly remembered = new Map<string, KnownClient>();
 
   constructor(

@@ -5,8 +5,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * answered at once, where the primary key would have to be read through to the end of the period. Status 200 and
  * the two types need none: they are never far apart.
  *
- * Ids rise with the rows' places on disk, so a BRIN index finds one of them; it is a thousandth of the size of a
- * B-tree, and costs nothing to write.
+ * Ids rise with the rows' places on disk, so a BRIN index finds one of them; it is a small part of the size of a
+ * B-tree, and costs next to nothing to write.
  */
 export class IndexRequestLogFilters1790000000023 implements MigrationInterface {
   readonly name = 'IndexRequestLogFilters1790000000023';

@@ -51,7 +51,7 @@ interface ReadToken {
 /** Writes access tokens and reads those that we wrote (RFC 9068). */
 @Injectable()
 export class AccessTokens {
-  /** By digest: a token is a secret. Its signature is looked at once, which costs more than all else of a call. */
+  /** By digest: a token is a secret. Looking at its signature takes another thread, and gives the same each time. */
   private readonly remembered = new Map<string, ReadToken>();
 
   constructor(

@@ -18,7 +18,7 @@ export interface LiveAccessToken {
 }
 
 /**
- * Says what an access token is good for at this moment. Nothing is remembered between two calls: who is
+ * Says what an access token is good for at this moment. Only the signature is remembered between two calls: who is
  * removed or disabled, and a token that is revoked, are out with the next one, in every process.
  */
 @Injectable()

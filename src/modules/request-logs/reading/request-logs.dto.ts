@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import { periodOf, type Period } from '../../../infrastructure/time/index.js';
 import {
   Environment,
@@ -23,6 +24,7 @@ const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const DEFAULT_PAGE = 25;
 const LARGEST_PAGE = 50;
 const LONGEST_EVENT = 100;
+const NO_ANSWER = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
 
 /** Said here where both are given; where the end is left out, the service says it. */
 const isInTimeBehindStart: Rule = (value, { object: { start } }) =>
@@ -234,7 +236,9 @@ export class LoggedDeliveryResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why it failed, as a word of docs/webhooks.md such as `TIMEOUT`; null where it succeeded.',
+    description:
+      'Why it failed; null where it succeeded. `NON_200`: the endpoint answered, but not 200. `INTERRUPTED`: our ' +
+      `process ended meanwhile. All others say why there was no answer: ${NO_ANSWER}.`,
     example: 'NON_200',
   })
   reason!: string | null;
