@@ -19,6 +19,7 @@ import {
   ListClientsCommand,
   RotateSecretCommand,
 } from './commands/client.command.js';
+import { DataKeyCommand, RewrapDataKeysCommand } from './commands/data-key.command.js';
 import { DetectionCommand, ImportDetectionsCommand } from './commands/detection.command.js';
 import { MigrateCommand } from './commands/migrate.command.js';
 import { CreateOrganizationCommand, OrganizationCommand } from './commands/organization.command.js';
@@ -50,6 +51,8 @@ import { OperatorSession } from './operator-session.js';
     EnableOperationCommand,
     UserCommand,
     AddUserCommand,
+    DataKeyCommand,
+    RewrapDataKeysCommand,
     DetectionCommand,
     ImportDetectionsCommand,
     ApplicationCommand,

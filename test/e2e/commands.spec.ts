@@ -63,6 +63,7 @@ describe("The operators' commands", () => {
         organization: ['create'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
         'token-key': ['list', 'rotate'],
+        'data-key': ['rewrap'],
         user: ['add'],
         detection: ['import'],
         application: ['list', 'export'],
@@ -586,6 +587,30 @@ describe("The operators' commands", () => {
       ]);
       const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
       expect(Object.keys(keys[0] ?? {})).toEqual(members);
+    },
+    COMMAND_PATIENCE,
+  );
+
+  it(
+    'data-key',
+    async () => {
+      const { KEY_ENCRYPTION_KEY: old = '' } = environment;
+      const next = randomBytes(32).toString('base64');
+      rememberSecret(next);
+      const [withOld, withBoth, withNext] = [
+        environment,
+        { ...environment, KEY_ENCRYPTION_KEY: next, PREVIOUS_KEY_ENCRYPTION_KEY: old },
+        { ...environment, KEY_ENCRYPTION_KEY: next },
+      ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
+      const strange =
+        'KEY_ENCRYPTION_KEY is not the key that this database was made with. Start with the original key ' +
+        '(outside production it lies in the data directory), or with an empty database.';
+      await withNext.expectRefusal('data-key rewrap', strange);
+      expect(await withBoth.answer('data-key rewrap')).toEqual({ data_keys: 1 });
+      await withOld.expectRefusal('token-key rotate', strange);
+      // It opens what was sealed under the old one.
+      expect(await withNext.answer('token-key list')).toHaveLength(2);
+      expect(await withNext.answer('data-key rewrap')).toEqual({ data_keys: 1 });
     },
     COMMAND_PATIENCE,
   );

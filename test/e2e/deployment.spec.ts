@@ -51,6 +51,7 @@ interface Container {
   readonly image: string;
   readonly command?: readonly string[];
   readonly env?: readonly { name: string; value: string }[];
+  readonly ports?: readonly { name: string; containerPort: number }[];
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
@@ -61,7 +62,7 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 interface PodTemplate {
-  readonly metadata?: { readonly labels: object };
+  readonly metadata?: { readonly labels: object; readonly annotations?: object };
   readonly spec: {
     readonly terminationGracePeriodSeconds?: number;
     readonly securityContext: object;
@@ -78,6 +79,7 @@ interface Manifest {
     readonly selector: { readonly matchLabels?: object };
     readonly template: PodTemplate;
     readonly minAvailable?: number;
+    readonly ports?: readonly object[];
   };
 }
 
@@ -218,6 +220,13 @@ describe('compose.yaml', () => {
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
   });
 
+  it('shows metrics to its own network and to nobody else', () => {
+    for (const [name, { environment, ports = [] }] of ours) {
+      expect([name, environment?.['METRICS_HOST']]).toEqual([name, '0.0.0.0']);
+      expect(ports.filter((port) => port.endsWith(`:${environment?.['METRICS_PORT']}`))).toEqual([]);
+    }
+  });
+
   it('has an example of its settings without a secret, with which nothing starts', async () => {
     const secrets = [
       'POSTGRES_PASSWORD',
@@ -280,6 +289,20 @@ describe('deploy/kubernetes.yaml', () => {
       '',
       'src/worker.ts',
       'src/cli/main.ts',
+    ]);
+  });
+
+  it('shows metrics where Prometheus is told to look, and leads no Service there', () => {
+    const { METRICS_PORT: port } = named('ConfigMap', 'merchant-connectivity').data ?? {};
+    for (const deployment of [api, worker]) {
+      expect(deployment.spec.template.metadata?.annotations).toEqual({
+        'prometheus.io/scrape': 'true',
+        'prometheus.io/port': port,
+      });
+      expect(containerOf(deployment).ports).toContainEqual({ name: 'metrics', containerPort: Number(port) });
+    }
+    expect(named('Service', 'merchant-connectivity-api').spec.ports).toEqual([
+      { name: 'http', port: 80, targetPort: 'http' },
     ]);
   });
 

@@ -465,6 +465,52 @@ describe('Pacing', () => {
   });
 });
 
+describe('Devices that ask at the same time', () => {
+  it('each hear what became of their own code', async () => {
+    const clients = [service.development, service.production];
+    const flows = await Promise.all(
+      Array.from({ length: 24 }, (_, each) => startFlow(service, clients[each % 2])),
+    );
+    const decisions = [undefined, 'approve', undefined, 'deny', 'approve', undefined] as const;
+    for (const [each, { user_code }] of flows.entries()) {
+      const decision = decisions[each % decisions.length];
+      if (decision) await decide(service, user, user_code, decision);
+    }
+    const asked = [
+      // Each code by the wrong client, twice by the right one, and one that nobody was given.
+      ...flows.map((flow, each) => ({ flow, client: clients[(each + 1) % 2], each: -1 })),
+      ...[...flows, ...flows].map((flow, place) => {
+        const each = place % flows.length;
+        return { flow, client: clients[each % 2], each };
+      }),
+      { flow: { device_code: randomBytes(32).toString('base64url') }, client: service.development, each: -1 },
+    ];
+    const answers = await Promise.all(asked.map(({ flow, client }) => poll(service, flow, client)));
+    const heard = answers.map(({ status, body }) => (status === 200 ? 'token' : String(body['error'])));
+    const of = (number: number) => heard.filter((_, place) => asked[place]?.each === number).toSorted();
+    expect(new Set(of(-1))).toEqual(new Set(['invalid_grant']));
+    const expected = {
+      none: ['authorization_pending', 'slow_down'],
+      approve: ['invalid_grant', 'token'],
+      deny: ['access_denied', 'access_denied'],
+    };
+    expect(flows.map((_, each) => of(each))).toEqual(
+      flows.map((_, each) => expected[decisions[each % decisions.length] ?? 'none']),
+    );
+    for (const { body } of answers) if (body['access_token']) rememberSecret(String(body['access_token']));
+    const tokens = answers.flatMap(({ body }) =>
+      body['access_token'] ? [String(body['access_token'])] : [],
+    );
+    expect(tokens.map((token) => decodeJwt(token)['client_id']).toSorted()).toEqual(
+      flows
+        .flatMap((_, each) =>
+          decisions[each % decisions.length] === 'approve' ? [clients[each % 2]?.clientId] : [],
+        )
+        .toSorted(),
+    );
+  });
+});
+
 describe('Rivals on two processes', () => {
   let baseUrls: string[];
 

@@ -25,4 +25,13 @@ export class CryptoConfiguration {
   @IsOptional()
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   keyEncryptionKey?: string;
+
+  @EnvironmentVariable(
+    'PREVIOUS_KEY_ENCRYPTION_KEY',
+    'While `KEY_ENCRYPTION_KEY` is changed: the one before, which the data keys may still be wrapped with.',
+    { secret: true },
+  )
+  @IsOptional()
+  @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
+  previousKeyEncryptionKey?: string;
 }

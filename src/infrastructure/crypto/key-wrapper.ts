@@ -11,14 +11,17 @@ export abstract class KeyWrapper {
 
 const PURPOSE = Buffer.from('data-key');
 
-/** The key-encryption key comes from the configuration: a variable or a file. */
+/** The key-encryption keys come from the configuration: variables or files. */
 @Injectable()
 export class LocalKeyWrapper extends KeyWrapper {
   private readonly key: Buffer;
+  /** While the key-encryption key is changed, some data keys are wrapped with the one before. */
+  private readonly previous: Buffer | undefined;
 
-  constructor(configuration: CryptoConfiguration) {
+  constructor({ keyEncryptionKey = '', previousKeyEncryptionKey }: CryptoConfiguration) {
     super();
-    this.key = Buffer.from(configuration.keyEncryptionKey ?? '', 'base64');
+    this.key = Buffer.from(keyEncryptionKey, 'base64');
+    this.previous = previousKeyEncryptionKey ? Buffer.from(previousKeyEncryptionKey, 'base64') : undefined;
   }
 
   async wrap(dataKey: Buffer): Promise<Buffer> {
@@ -26,6 +29,11 @@ export class LocalKeyWrapper extends KeyWrapper {
   }
 
   async unwrap(wrapped: Buffer): Promise<Buffer> {
-    return decrypt(this.key, wrapped, PURPOSE);
+    try {
+      return decrypt(this.key, wrapped, PURPOSE);
+    } catch (error) {
+      if (!this.previous) throw error;
+      return decrypt(this.previous, wrapped, PURPOSE);
+    }
   }
 }

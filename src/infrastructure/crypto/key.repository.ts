@@ -24,6 +24,10 @@ export class KeyRepository {
     );
   }
 
+  async replace(id: number, wrapped: Buffer): Promise<void> {
+    await this.dataSource.query('UPDATE data_key SET wrapped = $2 WHERE id = $1', [id, wrapped]);
+  }
+
   /** Keeps the value unless there is one already; answers the one that is kept. */
   async keepCheckValue(name: string, value: Buffer): Promise<Buffer> {
     await this.dataSource.query(

@@ -82,6 +82,28 @@ describe('Sealer', () => {
     expect(() => stranger.seal('text', OWNER)).toThrow();
   });
 
+  it('changes its key-encryption key while processes with either run, and what was sealed stays', async () => {
+    const sealed = sealer.seal('text', OWNER);
+    const next = { ...keys, keyEncryptionKey: key(), previousKeyEncryptionKey: keys.keyEncryptionKey };
+    const changing = sealerWith(next);
+    await changing.unlock();
+    await sealerWith(keys).unlock();
+    expect(await changing.rewrapDataKeys()).toBe(1);
+    expect([changing, sealer].map((each) => each.open(sealed, OWNER))).toEqual(['text', 'text']);
+
+    await expect(sealerWith(keys).unlock()).rejects.toThrow(KeyMismatchError);
+    await changing.unlock();
+    const changed = sealerWith({ ...next, previousKeyEncryptionKey: undefined });
+    await changed.unlock();
+    expect(changed.open(sealed, OWNER)).toBe('text');
+
+    await sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey }).unlock();
+    const back = sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey });
+    await back.unlock();
+    await back.rewrapDataKeys();
+    await sealer.unlock();
+  });
+
   it('refuses to start with another pepper', async () => {
     const refusal = sealerWith({ ...keys, secretPepper: key() }).unlock();
     await expect(refusal).rejects.toThrow(/^SECRET_PEPPER is not the key that this database was made with\./);

@@ -53,6 +53,17 @@ export class Sealer {
     }
   }
 
+  /**
+   * Wraps the data keys with the key-encryption key of now: the last step before the previous one is given up.
+   * What they seal stays as it is.
+   *
+   * @returns how many there are
+   */
+  async rewrapDataKeys(): Promise<number> {
+    for (const [id, dataKey] of this.dataKeys) await this.keys.replace(id, await this.wrapper.wrap(dataKey));
+    return this.dataKeys.size;
+  }
+
   /** @param owner what the value belongs to, most general first, for example table, row id, version */
   seal(plaintext: string, owner: readonly string[]): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);

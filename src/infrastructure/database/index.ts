@@ -2,7 +2,7 @@ export { Leadership } from './advisory-lock.js';
 export { DailyPartitions } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
-export { GroupCommit, RowDropped } from './group-commit.js';
+export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Listening } from './notifications.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';

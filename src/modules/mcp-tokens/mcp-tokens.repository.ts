@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, MoreThan } from 'typeorm';
-import { GroupCommit } from '../../infrastructure/database/index.js';
+import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { McpToken } from './mcp-token.entity.js';
 
 export type NewMcpToken = Omit<McpToken, 'id' | 'revokedAt'>;
@@ -10,8 +10,8 @@ const STATEMENTS_AT_ONCE = 2;
 
 @Injectable()
 export class McpTokensRepository {
-  private readonly insertion = new GroupCommit<NewMcpToken>({
-    write: (tokens) => this.insert(tokens),
+  private readonly insertion = new BatchedStatement<NewMcpToken>({
+    execute: (tokens) => this.insert(tokens),
     maximumRows: ROWS_PER_STATEMENT,
     maximumStatements: STATEMENTS_AT_ONCE,
   });

@@ -16,6 +16,7 @@ import { MetadataService } from './metadata/metadata.service.js';
 import { DeviceDecision } from './pages/device-decision.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicePages } from './pages/device-pages.service.js';
+import { DevicePollsRepository } from './authorizations/device-polls.repository.js';
 import { OAuthClients } from './protocol/oauth-clients.js';
 import { OAuthDialect } from './protocol/oauth.dialect.js';
 import { AccessTokens } from './tokens/access-tokens.js';
@@ -54,6 +55,7 @@ import { TokensController } from './tokens/tokens.controller.js';
     DeviceAuthorizations,
     DeviceAuthorizationsRepository,
     DeviceAuthorizationsCleaning,
+    DevicePollsRepository,
     DeviceCodeExchange,
     Redemption,
     AccessTokens,

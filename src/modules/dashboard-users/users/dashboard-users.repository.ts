@@ -1,12 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
-import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
+
+interface AskedPrincipal {
+  readonly userId: string;
+  readonly now: Date;
+}
+
+const PRINCIPALS_PER_STATEMENT = 100;
+const STATEMENTS_AT_ONCE = 4;
 
 @Injectable()
 export class DashboardUsersRepository {
-  constructor(private readonly transaction: Transaction) {}
+  private readonly principals = new BatchedStatement<AskedPrincipal, DashboardPrincipal | undefined>({
+    execute: (asked) => this.principalsOf(asked),
+    maximumRows: PRINCIPALS_PER_STATEMENT,
+    maximumStatements: STATEMENTS_AT_ONCE,
+  });
+
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /** @returns whether it was added; an e-mail address has one user, of the organization and with a password */
   async add(user: DashboardUser): Promise<boolean> {
@@ -90,25 +107,32 @@ export class DashboardUsersRepository {
   }
 
   /**
-   * The user as of now, with the role of a privileged access grant where one is in force.
+   * The user as of now, with the role of a privileged access grant where one is in force. Read apart from any
+   * transaction, for callers that come at the same time together.
    *
    * @returns undefined for a user who is gone, disabled or has not accepted the invitation
    */
-  async principal(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
-    const [row] = await this.transaction.manager.query<DashboardPrincipal[]>(
-      `SELECT dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
+  principal(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
+    return this.principals.add({ userId, now });
+  }
+
+  private async principalsOf(asked: readonly AskedPrincipal[]): Promise<(DashboardPrincipal | undefined)[]> {
+    const rows = await this.dataSource.query<({ place: number } & DashboardPrincipal)[]>(
+      `SELECT place::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
               CASE WHEN 'owner' IN (role, granted) THEN 'owner'
                    WHEN 'admin' IN (role, granted) THEN 'admin'
                    ELSE role END AS role
-         FROM dashboard_user
+         FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS asked (id, now, place)
+         JOIN dashboard_user USING (id)
          LEFT JOIN LATERAL (
                 SELECT max(access_grant.role) AS granted
                   FROM access_grant
-                 WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > $2
+                 WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > now
               ) active ON true
-        WHERE dashboard_user.id = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL`,
-      [userId, now],
+        WHERE disabled_at IS NULL AND password_hash IS NOT NULL`,
+      [asked.map(({ userId }) => userId), asked.map(({ now }) => now)],
     );
-    return row;
+    const principals = new Map(rows.map(({ place, ...principal }) => [place, principal]));
+    return asked.map((_, index) => principals.get(index + 1));
   }
 }

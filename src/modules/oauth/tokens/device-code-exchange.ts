@@ -3,9 +3,9 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import {
-  DeviceAuthorizationsRepository,
+  DevicePollsRepository,
   type PolledAuthorization,
-} from '../authorizations/device-authorizations.repository.js';
+} from '../authorizations/device-polls.repository.js';
 import { OAuthClients } from '../protocol/oauth-clients.js';
 import {
   ACCESS_DENIED,
@@ -31,7 +31,7 @@ export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 export class DeviceCodeExchange {
   constructor(
     private readonly clients: OAuthClients,
-    private readonly authorizations: DeviceAuthorizationsRepository,
+    private readonly polls: DevicePollsRepository,
     private readonly redemption: Redemption,
     private readonly clock: Clock,
   ) {}
@@ -41,7 +41,7 @@ export class DeviceCodeExchange {
     const { clientId } = await this.clients.namedIn(form);
     const deviceCodeHash = sha256(requireField(form, 'device_code'));
     for (;;) {
-      const polled = await this.authorizations.poll(deviceCodeHash, clientId, this.clock.now());
+      const polled = await this.polls.poll({ deviceCodeHash, clientId, now: this.clock.now() });
       if (!polled) throw INVALID_GRANT.error();
       this.refuse(polled);
       const response = await this.redeem(polled);

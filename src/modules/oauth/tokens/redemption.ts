@@ -6,6 +6,7 @@ import {
   DeviceAuthorizationsRepository,
   type ChangedAuthorization,
 } from '../authorizations/device-authorizations.repository.js';
+import { DevicePollsRepository } from '../authorizations/device-polls.repository.js';
 import { AccessTokens } from './access-tokens.js';
 
 /** `withdrawn`: who approved may not any more. */
@@ -16,6 +17,7 @@ export type RedemptionOutcome = { readonly token: string } | 'withdrawn' | 'not 
 export class Redemption {
   constructor(
     private readonly authorizations: DeviceAuthorizationsRepository,
+    private readonly polls: DevicePollsRepository,
     private readonly users: DashboardUsersService,
     private readonly tokens: AccessTokens,
     private readonly clock: Clock,
@@ -32,7 +34,7 @@ export class Redemption {
       return 'withdrawn';
     }
     const token = await this.tokens.sign({ ...authorization, ...user });
-    const isRedeemed = await this.authorizations.redeem(authorization.id, this.clock.now());
+    const isRedeemed = await this.polls.redeem(authorization.id, this.clock.now());
     return isRedeemed ? { token } : 'not approved any more';
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
-  GroupCommit,
+  BatchedStatement,
   isDatabaseUnavailable,
   missedPartition,
   RowDropped,
@@ -47,7 +47,7 @@ const LIMIT = new GaugeMetric({
 @Injectable()
 export class RequestLogWriter {
   private readonly logger = new Logger('RequestLogs');
-  private readonly entries: GroupCommit<NewRequestLogEntry>;
+  private readonly entries: BatchedStatement<NewRequestLogEntry>;
   /** Entries that were lost because the buffer was full. */
   private dropped = 0;
   /** Whether the store did not take the last ones. */
@@ -60,8 +60,8 @@ export class RequestLogWriter {
     for (const reason of ['dropped', 'refused']) this.losses.inc({ reason }, 0);
     metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
-    this.entries = new GroupCommit({
-      write: async (entries) => {
+    this.entries = new BatchedStatement({
+      execute: async (entries) => {
         await store.append(entries);
         written.inc({}, entries.length);
         this.goesOn();

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
-  GroupCommit,
+  BatchedStatement,
   isDatabaseUnavailable,
   missedPartition,
   Transactional,
@@ -33,8 +33,8 @@ const SETTLE_AGAIN_AFTER = SECOND;
 @Injectable()
 export class Attempts {
   private readonly logger = new Logger('Webhooks');
-  private readonly finished = new GroupCommit<FinishedAttempt>({
-    write: (attempts) => this.settle(attempts),
+  private readonly finished = new BatchedStatement<FinishedAttempt>({
+    execute: (attempts) => this.settle(attempts),
     maximumRows: ATTEMPTS_PER_TRANSACTION,
     maximumStatements: TRANSACTIONS_AT_ONCE,
     retryAfter: (error) => {

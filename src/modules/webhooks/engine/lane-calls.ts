@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { GroupCommit } from '../../../infrastructure/database/index.js';
+import { BatchedStatement } from '../../../infrastructure/database/index.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
 
 const LANES_PER_STATEMENT = 1_000;
@@ -12,8 +12,8 @@ const LANES_PER_STATEMENT = 1_000;
 @Injectable()
 export class LaneCalls {
   private readonly logger = new Logger('Webhooks');
-  private readonly calls = new GroupCommit<string>({
-    write: (endpointIds) => this.queue.wake([...new Set(endpointIds)]),
+  private readonly calls = new BatchedStatement<string>({
+    execute: (endpointIds) => this.queue.wake([...new Set(endpointIds)]),
     maximumRows: LANES_PER_STATEMENT,
     maximumStatements: 1,
   });

@@ -1,5 +1,5 @@
 import { setImmediate as tick } from 'node:timers/promises';
-import { GroupCommit, RowDropped, type GroupCommitOptions } from './group-commit.js';
+import { BatchedStatement, RowDropped, type BatchedStatementOptions } from './batched-statement.js';
 
 /** A statement that is under way until the test ends it. */
 interface Statement {
@@ -9,19 +9,19 @@ interface Statement {
 }
 
 /** Rows are numbers; every statement waits for the test. */
-function underControl(options: Partial<GroupCommitOptions<number>> = {}): {
-  group: GroupCommit<number>;
+function underControl(options: Partial<BatchedStatementOptions<number>> = {}): {
+  batch: BatchedStatement<number>;
   statements: Statement[];
 } {
   const statements: Statement[] = [];
-  const group = new GroupCommit<number>({
+  const batch = new BatchedStatement<number>({
     maximumRows: 100,
     maximumStatements: 1,
     ...options,
-    write: (rows) =>
+    execute: (rows) =>
       new Promise((resolve, reject) => void statements.push({ rows, commit: resolve, fail: reject })),
   });
-  return { group, statements };
+  return { batch, statements };
 }
 
 const outcomes = async (promises: readonly Promise<void>[]): Promise<string[]> =>
@@ -31,10 +31,10 @@ const outcomes = async (promises: readonly Promise<void>[]): Promise<string[]> =
 
 const DROPPED = new RowDropped().message;
 
-describe('GroupCommit', () => {
+describe('BatchedStatement', () => {
   it('writes in one statement what arrives in one tick', async () => {
-    const { group, statements } = underControl();
-    const added = [1, 2, 3].map((row) => group.add(row));
+    const { batch, statements } = underControl();
+    const added = [1, 2, 3].map((row) => batch.add(row));
     await tick();
     expect(statements.map(({ rows }) => rows)).toEqual([[1, 2, 3]]);
     statements[0]?.commit();
@@ -42,9 +42,9 @@ describe('GroupCommit', () => {
   });
 
   it('answers only when the row is committed', async () => {
-    const { group, statements } = underControl();
+    const { batch, statements } = underControl();
     let answered = false;
-    const added = group.add(1).then(() => (answered = true));
+    const added = batch.add(1).then(() => (answered = true));
     await tick();
     await tick();
     expect(answered).toBe(false);
@@ -54,10 +54,10 @@ describe('GroupCommit', () => {
   });
 
   it('gathers what arrives while a statement is under way, in the order of arrival', async () => {
-    const { group, statements } = underControl();
-    const added = [group.add(1)];
+    const { batch, statements } = underControl();
+    const added = [batch.add(1)];
     await tick();
-    added.push(group.add(2), group.add(3));
+    added.push(batch.add(2), batch.add(3));
     await tick();
     expect(statements).toHaveLength(1);
     statements[0]?.commit();
@@ -69,9 +69,23 @@ describe('GroupCommit', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed', 'committed']);
   });
 
+  it('answers each row with what its statement told of it, also after a neighbour was refused', async () => {
+    const batch = new BatchedStatement<number, string>({
+      maximumRows: 100,
+      maximumStatements: 1,
+      execute: async (rows) => {
+        if (rows.includes(13)) throw new Error('13 is refused');
+        return rows.map((row) => `row ${row} of ${rows.length}`);
+      },
+    });
+    expect(await Promise.all([1, 2].map((row) => batch.add(row)))).toEqual(['row 1 of 2', 'row 2 of 2']);
+    const [one, refused] = await Promise.allSettled([1, 13].map((row) => batch.add(row)));
+    expect([one, refused?.status]).toEqual([{ status: 'fulfilled', value: 'row 1 of 1' }, 'rejected']);
+  });
+
   it('bounds the rows of a statement and the statements under way', async () => {
-    const { group, statements } = underControl({ maximumRows: 2, maximumStatements: 2 });
-    const added = [1, 2, 3, 4, 5].map((row) => group.add(row));
+    const { batch, statements } = underControl({ maximumRows: 2, maximumStatements: 2 });
+    const added = [1, 2, 3, 4, 5].map((row) => batch.add(row));
     for (let turn = 0; turn < 5; turn += 1) await tick();
     expect(statements.map(({ rows }) => rows)).toEqual([
       [1, 2],
@@ -87,15 +101,15 @@ describe('GroupCommit', () => {
 
   it('rejects the row that the database refuses, and it alone', async () => {
     const written: number[] = [];
-    const group = new GroupCommit<number>({
+    const batch = new BatchedStatement<number>({
       maximumRows: 100,
       maximumStatements: 1,
-      write: async (rows) => {
+      execute: async (rows) => {
         if (rows.includes(13)) throw new Error('13 is refused');
         written.push(...rows);
       },
     });
-    expect(await outcomes([11, 12, 13, 14].map((row) => group.add(row)))).toEqual([
+    expect(await outcomes([11, 12, 13, 14].map((row) => batch.add(row)))).toEqual([
       'committed',
       'committed',
       '13 is refused',
@@ -105,43 +119,43 @@ describe('GroupCommit', () => {
   });
 
   it('rejects every row of a hopeless statement with its own error', async () => {
-    const group = new GroupCommit<number>({
+    const batch = new BatchedStatement<number>({
       maximumRows: 100,
       maximumStatements: 1,
-      write: async (rows) => {
+      execute: async (rows) => {
         throw new Error(`refused ${rows.join()}`);
       },
     });
-    expect(await outcomes([1, 2].map((row) => group.add(row)))).toEqual(['refused 1', 'refused 2']);
-    expect(await outcomes([group.add(3)])).toEqual(['refused 3']);
+    expect(await outcomes([1, 2].map((row) => batch.add(row)))).toEqual(['refused 1', 'refused 2']);
+    expect(await outcomes([batch.add(3)])).toEqual(['refused 3']);
   });
 
-  it('tries a group again as long as the error promises something', async () => {
+  it('tries a batch again as long as the error promises something', async () => {
     let failures = 3;
     const attempts: (readonly number[])[] = [];
-    const group = new GroupCommit<number>({
+    const batch = new BatchedStatement<number>({
       maximumRows: 100,
       maximumStatements: 1,
       retryAfter: (error) => ((error as Error).message === 'away' ? 5 : undefined),
-      write: async (rows) => {
+      execute: async (rows) => {
         attempts.push(rows);
         failures -= 1;
         if (failures >= 0) throw new Error('away');
       },
     });
-    const first = group.add(1);
+    const first = batch.add(1);
     await tick();
-    const second = group.add(2);
+    const second = batch.add(2);
     expect(await outcomes([first, second])).toEqual(['committed', 'committed']);
     // The second row came while the first waited; from then on they go together, the older one first.
     expect(attempts).toEqual([[1], [1, 2], [1, 2], [1, 2]]);
   });
 
   it('lets the oldest go when too many are waiting', async () => {
-    const { group, statements } = underControl({ maximumWaiting: 2 });
-    const first = group.add(1);
+    const { batch, statements } = underControl({ maximumWaiting: 2 });
+    const first = batch.add(1);
     await tick();
-    const others = outcomes([2, 3, 4].map((row) => group.add(row)));
+    const others = outcomes([2, 3, 4].map((row) => batch.add(row)));
     statements[0]?.commit();
     await first;
     await tick();
@@ -151,11 +165,11 @@ describe('GroupCommit', () => {
     expect(statements[1]?.rows).toEqual([3, 4]);
   });
 
-  it('keeps to the bound when a group comes back to be tried again', async () => {
-    const { group, statements } = underControl({ maximumWaiting: 2, retryAfter: () => 1 });
-    const added = [group.add(1), group.add(2)];
+  it('keeps to the bound when a batch comes back to be tried again', async () => {
+    const { batch, statements } = underControl({ maximumWaiting: 2, retryAfter: () => 1 });
+    const added = [batch.add(1), batch.add(2)];
     await tick();
-    added.push(group.add(3));
+    added.push(batch.add(3));
     statements[0]?.fail(new Error('away'));
     expect(await outcomes(added.slice(0, 1))).toEqual([DROPPED]);
     while (statements.length < 2) await tick();
@@ -165,13 +179,13 @@ describe('GroupCommit', () => {
   });
 
   it('is idle when nothing waits and nothing is under way', async () => {
-    const { group, statements } = underControl();
-    await group.idle();
-    const added = [group.add(1)];
+    const { batch, statements } = underControl();
+    await batch.idle();
+    const added = [batch.add(1)];
     let idle = false;
-    const waiting = group.idle().then(() => (idle = true));
+    const waiting = batch.idle().then(() => (idle = true));
     await tick();
-    added.push(group.add(2));
+    added.push(batch.add(2));
     statements[0]?.commit();
     await added[0];
     await tick();
@@ -182,10 +196,10 @@ describe('GroupCommit', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed']);
   });
 
-  it('is idle also when the last group failed', async () => {
-    const { group, statements } = underControl();
-    const added = group.add(1);
-    const idle = group.idle();
+  it('is idle also when the last batch failed', async () => {
+    const { batch, statements } = underControl();
+    const added = batch.add(1);
+    const idle = batch.idle();
     await tick();
     statements[0]?.fail(new Error('refused'));
     expect(await outcomes([added])).toEqual(['refused']);

@@ -1,24 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseUnavailable } from './sql-state.js';
 
-/** Hears that the row is committed, or why it, and it alone, cannot be. */
-type Settled = (error?: unknown) => void;
+/** Hears that the row is committed and what the statement told of it, or why the row, and it alone, cannot be. */
+type Settled<Result> = (error: unknown, result?: Result) => void;
 
-interface Waiting<Row> {
+interface Waiting<Row, Result> {
   readonly row: Row;
-  readonly settled: Settled;
+  readonly settled: Settled<Result>;
 }
 
-export interface GroupCommitOptions<Row> {
-  /** Writes all rows in one statement, which commits by itself. */
-  readonly write: (rows: readonly Row[]) => Promise<void>;
+export interface BatchedStatementOptions<Row, Result = void> {
+  /** Takes all rows in one statement, which commits by itself. @returns what it tells of each, in their order */
+  readonly execute: (rows: readonly Row[]) => Promise<readonly Result[] | void>;
   /** Rows in one statement, at most. */
   readonly maximumRows: number;
   /** Statements under way at once. */
   readonly maximumStatements: number;
   /** Rows that may wait; one more rejects the oldest with `RowDropped`. Unbounded when absent. */
   readonly maximumWaiting?: number;
-  /** Milliseconds after which a group that failed with this error is tried again; undefined gives it up. */
+  /** Milliseconds after which a batch that failed with this error is tried again; undefined gives it up. */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
 
@@ -35,24 +35,24 @@ export class RowDropped extends Error {
  * A row that finds nothing under way goes out at the end of the tick, with whatever arrived beside it;
  * the others wait for the statement before them, so under load the statements grow by themselves.
  */
-export class GroupCommit<Row> {
-  private waiting: Waiting<Row>[] = [];
+export class BatchedStatement<Row, Result = void> {
+  private waiting: Waiting<Row, Result>[] = [];
   private underWay = 0;
   private scheduled = false;
   private paused = false;
   private idleListeners: (() => void)[] = [];
 
-  constructor(private readonly options: GroupCommitOptions<Row>) {}
+  constructor(private readonly options: BatchedStatementOptions<Row, Result>) {}
 
   /** Resolves when the row is committed; rejects when it, and it alone, cannot be. */
-  add(row: Row): Promise<void> {
+  add(row: Row): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.enqueue(row, (error) => (error === undefined ? resolve() : reject(error)));
+      this.enqueue(row, (error, result) => (error === undefined ? resolve(result as Result) : reject(error)));
     });
   }
 
   /** The same for whoever has a promise of their own: another costs as much as all the rest of this. */
-  enqueue(row: Row, settled: Settled): void {
+  enqueue(row: Row, settled: Settled<Result>): void {
     this.waiting.push({ row, settled });
     this.dropOldest();
     this.schedule();
@@ -75,19 +75,18 @@ export class GroupCommit<Row> {
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      const group = this.waiting.splice(0, this.options.maximumRows);
-      if (group.length > 0) void this.commit(group);
+      const batch = this.waiting.splice(0, this.options.maximumRows);
+      if (batch.length > 0) void this.commit(batch);
       this.schedule();
     });
   }
 
-  private async commit(group: readonly Waiting<Row>[]): Promise<void> {
+  private async commit(batch: readonly Waiting<Row, Result>[]): Promise<void> {
     this.underWay += 1;
     try {
-      await this.options.write(group.map(({ row }) => row));
-      for (const { settled } of group) settled();
+      await this.execute(batch);
     } catch (error) {
-      await this.recover(group, error);
+      await this.recover(batch, error);
     } finally {
       this.underWay -= 1;
       this.schedule();
@@ -95,20 +94,25 @@ export class GroupCommit<Row> {
     }
   }
 
-  private async recover(group: readonly Waiting<Row>[], error: unknown): Promise<void> {
+  private async recover(batch: readonly Waiting<Row, Result>[], error: unknown): Promise<void> {
     const delay = this.options.retryAfter?.(error);
     if (delay !== undefined) {
-      this.waiting.unshift(...group);
+      this.waiting.unshift(...batch);
       this.dropOldest();
       this.paused = true;
       await pause(delay, undefined, { ref: false });
       this.paused = false;
-    } else if (group.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { settled } of group) settled(error);
+    } else if (batch.length === 1 || isDatabaseUnavailable(error)) {
+      for (const { settled } of batch) settled(error);
     } else {
       // One row that the database refuses must not take its neighbours with it.
-      for (const { row, settled } of group) await this.options.write([row]).then(() => settled(), settled);
+      for (const waiting of batch) await this.execute([waiting]).catch(waiting.settled);
     }
+  }
+
+  private async execute(batch: readonly Waiting<Row, Result>[]): Promise<void> {
+    const results = await this.options.execute(batch.map(({ row }) => row));
+    for (const [index, { settled }] of batch.entries()) settled(undefined, results?.[index]);
   }
 
   private dropOldest(): void {
