@@ -158,7 +158,8 @@ describeWithRedis('Limits over several processes', () => {
     const [, afterwards] = await timed(async () => {
       for (let index = 0; index < 20; index += 1) expect((await call(service)).status).toBe(200);
     });
-    expect(afterwards).toBeLessThan(1_000);
+    // Waiting for it each time would take twice as long.
+    expect(afterwards).toBeLessThan(2_500);
     expect(countOf(await rivals([service], 20), 200)).toBe(10);
     // Longer than it takes to try again.
     await pause(2_500);
@@ -256,6 +257,28 @@ describeWithRedis('Limits over several processes', () => {
     hanging?.goOn();
     await eventually('both are connected', () => [first, second].every(isConnected));
     expect(countOf(await rivals([first, second], 10), 429)).toBe(10);
+  });
+
+  it('go on from where they were when a replica takes over in a Redis Cluster', async () => {
+    const nodes = await RedisServer.startCluster({ replicas: 1 });
+    const REDIS_URL = nodes.map(({ url }) => url).join(',');
+    const pair = await startTwo({ REDIS_URL, MCP_TOKEN_REQUESTS_PER_MINUTE: '100' });
+    expect(countOf(await rivals(pair, 60), 200)).toBe(60);
+    const counting = nodes.find((node) => node.isPrimary && node.counts().includes(60));
+    expect(counting?.ask('WAIT', '1', '10000')).toBe('1');
+
+    await counting?.kill();
+    for (const service of pair) {
+      const [{ status }, milliseconds] = await timed(() => call(service, pair[0].development));
+      expect(status).toBe(200);
+      expect(milliseconds).toBeLessThan(BOUND);
+    }
+    const others = nodes.filter((node) => node !== counting);
+    await eventually('a replica counts', () => others.filter((node) => node.isPrimary).length === 3, 30_000);
+    await eventually('both are connected', () => pair.every(isConnected), 30_000);
+    // What was counted in memory meanwhile is not added.
+    const more = countOf(await rivals(pair, 60), 200);
+    expect([more >= 38, more <= 40]).toEqual([true, true]);
   });
 
   it('need more than one address of a Redis Cluster, as the log says', async () => {

@@ -8,6 +8,7 @@ import { WebhookEventsRotation } from '../../src/modules/webhooks/engine/webhook
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
+import { logLines } from '../support/log-lines.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
@@ -431,6 +432,33 @@ describe('The engine goes on by itself', () => {
       return published.every((id) => arrived.has(id));
     });
     expect(published.length).toBeGreaterThan(50);
+  });
+});
+
+describe('While the database is away', () => {
+  it('deliveries wait, which is said once, and go on when it is back', async () => {
+    await createEndpoint();
+    const before = logLines().length;
+    const said = () =>
+      logLines()
+        .slice(before)
+        .filter(
+          ({ context, message }) =>
+            context === 'Webhooks' && /^(?:Deliveries|No|The queue)/.test(String(message)),
+        )
+        .map(({ level, message }) => [level, String(message).replace(/: .*/, '')]);
+    await service.database.cutOff();
+    // Longer than two turns of the engine.
+    await pause(2_500);
+    expect(said()).toEqual([['warn', 'Deliveries wait']]);
+    await service.database.reconnect();
+    await eventually('deliveries go on', () => said().length > 1);
+    const id = await publish();
+    expect(await attempted(id, 1)).toMatchObject([{ status_code: 200 }]);
+    expect(said()).toEqual([
+      ['warn', 'Deliveries wait'],
+      ['log', 'Deliveries go on'],
+    ]);
   });
 });
 

@@ -65,6 +65,7 @@ export class RedisServer {
         ? [
             ['--cluster-enabled', 'yes'],
             ['--cluster-port', String(await freePort())],
+            ['--cluster-node-timeout', '2000'],
           ]
         : []),
     ];
@@ -74,14 +75,17 @@ export class RedisServer {
     return server;
   }
 
-  /** A Redis Cluster of three nodes; each has a third of the slots. */
-  static async startCluster(): Promise<RedisServer[]> {
-    const nodes = await Promise.all([1, 2, 3].map(() => RedisServer.start({ isNode: true })));
+  /** A Redis Cluster whose slots are divided among three nodes; each may have a replica. */
+  static async startCluster({ replicas = 0 } = {}): Promise<RedisServer[]> {
+    const count = 3 * (1 + replicas);
+    const nodes = await Promise.all(Array.from({ length: count }, () => RedisServer.start({ isNode: true })));
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    command(['--cluster', 'create', ...addresses, '--cluster-yes']);
+    command(['--cluster', 'create', ...addresses, '--cluster-replicas', String(replicas), '--cluster-yes']);
     await eventually('all nodes know the cluster', () =>
       nodes.every((node) => node.ask('CLUSTER', 'INFO').includes('cluster_state:ok')),
     );
+    const primaries = (): number => nodes.filter((node) => node.isPrimary).length;
+    await eventually('the others are replicas', () => primaries() === 3);
     return nodes;
   }
 
@@ -93,6 +97,11 @@ export class RedisServer {
   get url(): string {
     const { password, tls } = this.options;
     return `${tls ? 'rediss' : 'redis'}://${password ? `:${password}@` : ''}127.0.0.1:${this.port}`;
+  }
+
+  /** Whether it counts, rather than repeat what another one counts. */
+  get isPrimary(): boolean {
+    return this.ask('ROLE').startsWith('master');
   }
 
   /** What `redis-cli` says to the command. */

@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { Notifications, type Listening } from '../../../infrastructure/database/index.js';
+import { isDatabaseUnavailable, Notifications, type Listening } from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { Attempts } from './attempts.js';
@@ -46,6 +46,8 @@ export class DeliveryEngine
   private readonly stopped = new Signal();
   private readonly underWay = new Set<Promise<void>>();
   private stopping = false;
+  /** Whether the database was away at the last turn. */
+  private isHeldUp = false;
   /** When the queue was last looked through, or need not be; `performance.now()`. */
   private lastTurn = performance.now();
   private listening: Listening | undefined;
@@ -98,9 +100,10 @@ export class DeliveryEngine
     try {
       const claimed = free > 0 ? await this.queue.claim(free) : [];
       this.lastTurn = performance.now();
+      if (free > 0) this.goesOn();
       return claimed;
     } catch (error) {
-      this.logger.error('No deliveries could be claimed', error);
+      this.failed('No deliveries could be claimed', error);
       return [];
     }
   }
@@ -126,7 +129,7 @@ export class DeliveryEngine
         await this.repository.wakeForgotten();
         await this.endLapsed();
       } catch (error) {
-        this.logger.error('The queue could not be swept', error);
+        this.failed('The queue could not be swept', error);
       }
     }
   }
@@ -140,6 +143,21 @@ export class DeliveryEngine
       ),
     );
     if (lapsed.length > 0) this.signal.raise();
+  }
+
+  /** A database that is away is news once, not with every turn. */
+  private failed(what: string, error: unknown): void {
+    if (!isDatabaseUnavailable(error)) {
+      this.logger.error(what, error);
+      return;
+    }
+    if (!this.isHeldUp) this.logger.warn(`Deliveries wait: ${(error as Error).message}`);
+    this.isHeldUp = true;
+  }
+
+  private goesOn(): void {
+    if (this.isHeldUp) this.logger.log('Deliveries go on');
+    this.isHeldUp = false;
   }
 }
 
