@@ -5,7 +5,11 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { isDatabaseUnavailable, Notifications, type Listening } from '../../../infrastructure/database/index.js';
+import {
+  isDatabaseUnavailable,
+  Notifications,
+  type Listening,
+} from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { Attempts } from './attempts.js';
