@@ -3,8 +3,8 @@ import { alternate } from './support/load.mjs';
 import { report } from './support/report.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
 
-const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const SECONDS = Number(process.env.SECONDS ?? 6);
+const ROUNDS = Number(process.env.ROUNDS ?? 12);
+const SECONDS = Number(process.env.SECONDS ?? 5);
 const body = JSON.stringify({ external_user_id: 'user-8f3a', expires_in: 3600 });
 
 const bench = await openWorkbench();

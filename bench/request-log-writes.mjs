@@ -8,10 +8,10 @@ import { RequestLogWriter } from '../dist/src/modules/request-logs/writing/reque
 import { reportTable } from './support/report.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
-const ROUNDS = Number(process.env.ROUNDS ?? 5);
+const ROUNDS = Number(process.env.ROUNDS ?? 9);
 const SECONDS = Number(process.env.SECONDS ?? 4);
-/** Calls under way at once: enough to fill statements of 1,000 rows on two connections. */
-const CALLS = 4_000;
+/** Calls under way at once: the rows of two statements, and those of the next one, which wait. */
+const CALLS = 3_000;
 const ROWS = 1_000;
 /** In the order of the statement; those of webhooks alone are null. */
 const COLUMNS = (

@@ -41,7 +41,7 @@ const LIMIT = new GaugeMetric({
 });
 
 /**
- * Writes entries in groups. While the store is away they wait in a bounded buffer, and go in when it
+ * Writes entries in batches. While the store is away they wait in a bounded buffer, and go in when it
  * is back.
  */
 @Injectable()
