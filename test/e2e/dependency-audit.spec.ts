@@ -24,6 +24,8 @@ async function audit(status: number, advisories: object): Promise<{ code: number
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${port}/`,
     npm_config_fetch_retries: '0',
+    // Or npm asks, where it has not for a week, whether there is a newer npm.
+    npm_config_update_notifier: 'false',
     // npm remembers what an advisory said.
     npm_config_cache: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'npm-')),
   };
