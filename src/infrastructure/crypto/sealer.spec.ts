@@ -97,7 +97,7 @@ describe('Sealer', () => {
     await changed.unlock();
     expect(changed.open(sealed, OWNER)).toBe('text');
 
-    await sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey }).unlock();
+    // And back, for the tests to come.
     const back = sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey });
     await back.unlock();
     await back.rewrapDataKeys();

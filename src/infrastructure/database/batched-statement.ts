@@ -30,7 +30,8 @@ export class RowDropped extends Error {
 }
 
 /**
- * Gathers rows that arrive together into one statement, and answers each when it is committed.
+ * Gathers rows that arrive together into one statement, and answers each when it is committed. The rows of one that
+ * only reads are what is asked for.
  *
  * A row that finds nothing under way goes out at the end of the tick, with whatever arrived beside it;
  * the others wait for the statement before them, so under load the statements grow by themselves.
