@@ -46,7 +46,7 @@ export function synchronizedSchemas(sources: Sources): string[] {
 }
 
 const ROUTES = new Set(['Get', 'Post', 'Put', 'Patch', 'Delete', 'Head', 'Options', 'All', 'Sse', 'Search']);
-const MOST_DECORATORS = 3;
+const MAX_DECORATORS = 3;
 
 /** A handler hands over to a service and names its concerns in few words. */
 export function heavyHandlers(sources: Sources): string[] {
@@ -61,7 +61,7 @@ export function heavyHandlers(sources: Sources): string[] {
         heavy.push(`${handler} is more than one statement: move the work into the module's service.`);
       }
       const others = names.filter((name) => !ROUTES.has(name));
-      if (others.length > MOST_DECORATORS) {
+      if (others.length > MAX_DECORATORS) {
         heavy.push(
           `${handler} has ${others.length} decorators besides its route (${others.join(', ')}): ` +
             'join them in one of infrastructure/surfaces.',

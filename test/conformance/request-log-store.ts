@@ -23,7 +23,7 @@ export interface OpenRequestLogStore {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const MOST = 1_000;
+const MAX_ENTRIES = 1_000;
 const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
 
 /** What every driver of the port `RequestLogStore` must do. */
@@ -52,7 +52,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       filter,
     });
 
-    const newest = (selection: RequestLogSelection, most = MOST): Promise<RequestLogEntry[]> =>
+    const newest = (selection: RequestLogSelection, most = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
       store.newest(selection, { before: undefined, most });
 
     /** Page after page until one is not full. */
@@ -117,7 +117,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         const selection = { client, period: { start: at(start), end: at(end) }, filter: {} };
         const [down, up] = [
           await newest(selection),
-          await store.oldest(selection, { after: undefined, most: MOST }),
+          await store.oldest(selection, { after: undefined, most: MAX_ENTRIES }),
         ];
         expect(up).toEqual(down.toReversed());
         return up.map(({ createdAt }) => createdAt.getTime() - opened.now.getTime());

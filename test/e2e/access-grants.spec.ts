@@ -36,14 +36,14 @@ afterAll(() => service.close());
 
 const grant = (user: Pick<Login, 'userId'>, more: object = {}, login = owner): Promise<Answer> => {
   const body = { user_id: user.userId, role: 'admin', reason: 'Stands in', expires_in: DAY, ...more };
-  return service.call('/access-grants/create', { body, login });
+  return service.request('/access-grants/create', { body, login });
 };
 const revoke = (id: unknown, login = owner) =>
-  service.call(`/access-grants/${String(id)}/revoke`, { method: 'POST', login });
+  service.request(`/access-grants/${String(id)}/revoke`, { method: 'POST', login });
 const list = async (login = owner): Promise<Grant[]> =>
-  (await service.call<Grant[]>('/access-grants', { login })).body;
+  (await service.request<Grant[]>('/access-grants', { login })).body;
 const mayManage = async (login: Login): Promise<boolean> =>
-  (await service.call('/users', { login })).status === 200;
+  (await service.request('/users', { login })).status === 200;
 const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
   expect([status, body]).toEqual([expected, refusal]);
 

@@ -11,9 +11,9 @@ import {
   type JWTPayload,
 } from 'jose';
 import {
-  DashboardUserCaller,
+  CurrentActor,
   requireEnvironment,
-  type DashboardCaller,
+  type DashboardActor,
 } from '../../src/infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
 import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
@@ -50,12 +50,9 @@ const DOCUMENT = {
 class TestController {
   @Get('read')
   @DashboardOperation({ ...DOCUMENT, operationId: 'testRead', permission: { token: 'request_logs:read' } })
-  read(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Query('environment') environment: PlatformEnvironment,
-  ) {
-    requireEnvironment(caller, environment);
-    return { role: caller.role };
+  read(@CurrentActor() actor: DashboardActor, @Query('environment') environment: PlatformEnvironment) {
+    requireEnvironment(actor, environment);
+    return { role: actor.role };
   }
 
   @Get('write')
@@ -87,7 +84,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const me = (token: string): Promise<Answer> => service.call('/me', { token });
+const me = (token: string): Promise<Answer> => service.request('/me', { token });
 
 function expectRefused({ status, headers, body }: Answer): void {
   expect([status, body]).toEqual([401, INVALID_ACCESS_TOKEN]);
@@ -120,7 +117,7 @@ describe('GET /me', () => {
   });
 
   it('takes a login as well', async () => {
-    const { status, body } = await service.call('/me', { login: user });
+    const { status, body } = await service.request('/me', { login: user });
     expect([status, body['id'], body['token']]).toEqual([200, user.userId, null]);
   });
 
@@ -213,7 +210,7 @@ describe('Access tokens', () => {
     const unsecured = new UnsecuredJWT({ sub: user.userId }).encode();
     const none = `${encode({ alg: 'none', typ, kid })}.${payload}.`;
 
-    const keys = (await service.call<{ keys: JWK[] }>('/.well-known/jwks.json')).body.keys;
+    const keys = (await service.request<{ keys: JWK[] }>('/.well-known/jwks.json')).body.keys;
     const jwk = keys.find((key) => key.kid === kid) as JWK;
     const pem = createPublicKey({ key: jwk as never, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
     const confused = [pem.toString(), JSON.stringify(jwk)].map((secret) => {
@@ -257,7 +254,7 @@ describe('Access tokens', () => {
   });
 
   it('are refused when they are something else', async () => {
-    const { body } = await service.call('/mcp/tokens/create', {
+    const { body } = await service.request('/mcp/tokens/create', {
       body: { external_user_id: 'u' },
       as: service.development,
     });
@@ -265,14 +262,14 @@ describe('Access tokens', () => {
     expectRefused(await me(String(body['token'])));
     expectRefused(await me(service.development.secret));
     expectRefused(await me(user.cookie.replace('session=', '')));
-    expectRefused(await service.call('/me', { headers: { authorization: basic(service.development) } }));
-    const absent = await service.call('/me');
+    expectRefused(await service.request('/me', { headers: { authorization: basic(service.development) } }));
+    const absent = await service.request('/me');
     expect([absent.status, absent.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     expect(absent.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
   });
 
   it('are not taken from an address or a form', async () => {
-    expect((await service.call(`/me?access_token=${token}`)).status).toBe(401);
+    expect((await service.request(`/me?access_token=${token}`)).status).toBe(401);
   });
 
   it('end after 15 minutes', async () => {
@@ -307,9 +304,9 @@ describe('Scope, role and environment', () => {
     const writer = await accessToken(service, user, service.development, 'webhook_endpoints:write');
     const read = '/only-in-this-test/read';
     const [good, wrongEnvironment, lacking] = [
-      await service.call(`${read}?environment=development`, { token: reader }),
-      await service.call(`${read}?environment=production`, { token: reader }),
-      await service.call(`${read}?environment=development`, { token: writer }),
+      await service.request(`${read}?environment=development`, { token: reader }),
+      await service.request(`${read}?environment=production`, { token: reader }),
+      await service.request(`${read}?environment=development`, { token: writer }),
     ];
     expect([good.status, good.body]).toEqual([200, { role: 'admin' }]);
     expect([wrongEnvironment.status, wrongEnvironment.body['error_code']]).toEqual([
@@ -321,15 +318,15 @@ describe('Scope, role and environment', () => {
       'Bearer realm="Dashboard API", error="insufficient_scope", scope="request_logs:read"',
     );
     const production = await accessToken(service, user, service.production);
-    expect((await service.call(`${read}?environment=production`, { token: production })).status).toBe(200);
+    expect((await service.request(`${read}?environment=production`, { token: production })).status).toBe(200);
     for (const environment of ['development', 'production']) {
-      expect((await service.call(`${read}?environment=${environment}`, { login: user })).status).toBe(200);
+      expect((await service.request(`${read}?environment=${environment}`, { login: user })).status).toBe(200);
     }
 
-    expect((await service.call('/only-in-this-test/write', { token: writer })).status).toBe(200);
+    expect((await service.request('/only-in-this-test/write', { token: writer })).status).toBe(200);
     const member = await service.login('member');
     const theirs = await accessToken(service, member);
-    const refused = await service.call('/only-in-this-test/write', { token: theirs });
+    const refused = await service.request('/only-in-this-test/write', { token: theirs });
     expect([refused.status, refused.body['error_code']]).toEqual([403, 'INSUFFICIENT_ROLE']);
   });
 });
@@ -341,7 +338,7 @@ const revoke = (token: string, { clientId } = service.development, more = {}) =>
 
 async function mcpToken(fields = {}): Promise<string> {
   const body = { external_user_id: 'user-1', ...fields };
-  const answer = await service.call<{ token: string }>('/mcp/tokens/create', {
+  const answer = await service.request<{ token: string }>('/mcp/tokens/create', {
     body,
     as: service.development,
   });
@@ -508,7 +505,7 @@ describe('Revocation', () => {
 
 describe('Signing keys', () => {
   const kids = async (): Promise<string[]> => {
-    const { status, headers, body } = await service.call<{ keys: { kid: string }[] }>(
+    const { status, headers, body } = await service.request<{ keys: { kid: string }[] }>(
       '/.well-known/jwks.json',
     );
     expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
@@ -593,7 +590,7 @@ describe('Signing keys', () => {
     configuration.tokenAlgorithm = 'RS256';
     try {
       await rotation().run();
-      const { body } = await service.call<{ keys: JWK[] }>('/.well-known/jwks.json');
+      const { body } = await service.request<{ keys: JWK[] }>('/.well-known/jwks.json');
       expect(body.keys).toEqual([
         expect.objectContaining({ kty: 'RSA', alg: 'RS256', use: 'sig', n: expect.any(String) }),
         expect.objectContaining({ kid: old, kty: 'EC', alg: 'ES256', use: 'sig', crv: 'P-256' }),
@@ -635,7 +632,7 @@ describe('With a fault of its own or without its database', () => {
     ['exchangeDeviceCode', 'device_authorization', (_token, device_code) => poll(service, { device_code })],
     ['revokeToken', 'mcp_token', () => revoke('x')],
     ['introspectToken', 'mcp_token', () => introspect('x')],
-    ['getJsonWebKeySet', 'token_signing_key', () => service.call('/.well-known/jwks.json')],
+    ['getJsonWebKeySet', 'token_signing_key', () => service.request('/.well-known/jwks.json')],
     ['getCurrentUser', 'revoked_access_token', (token) => me(token)],
   ]; // prettier-ignore
   let token: string;

@@ -1,6 +1,6 @@
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { DashboardLoginsCleaning } from '../../src/modules/dashboard-users/dashboard-logins.cleaning.js';
-import { PasswordLinks } from '../../src/modules/dashboard-users/index.js';
+import { PasswordLinksService } from '../../src/modules/dashboard-users/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, addUser, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -84,7 +84,7 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   const [early, late] = [await addUser(service), await addUser(service)];
   await loggedIn(early);
   const [old, fresh] = [await addInvited(service), await addInvited(service)];
-  const links = service.app.get(PasswordLinks);
+  const links = service.app.get(PasswordLinksService);
   links.invite(old);
   const restore = moveClock(service, 8 * 24 * HOUR);
   await loggedIn(late);

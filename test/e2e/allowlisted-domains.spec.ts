@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const add = (domain: unknown, login = owner) =>
-  service.call('/allowlisted-domains/create', { body: { domain }, login });
+  service.request('/allowlisted-domains/create', { body: { domain }, login });
 const remove = (id: unknown, login = owner) =>
-  service.call(`/allowlisted-domains/${String(id)}`, { method: 'DELETE', login });
+  service.request(`/allowlisted-domains/${String(id)}`, { method: 'DELETE', login });
 const list = async (login = owner): Promise<string[]> => {
-  const { body } = await service.call<{ domain: string }[]>('/allowlisted-domains', { login });
+  const { body } = await service.request<{ domain: string }[]>('/allowlisted-domains', { login });
   return body.map(({ domain }) => domain);
 };
 const TAKEN = invalidField('The domain has already been added.');

@@ -52,22 +52,26 @@ const act = async (
   body?: unknown,
 ): Promise<Answer> => {
   const path = `/api-clients/${clientId}/secret/${what}`;
-  const answer = await service.call(path, { method: 'POST', login, ...(body === undefined ? {} : { body }) });
+  const answer = await service.request(path, {
+    method: 'POST',
+    login,
+    ...(body === undefined ? {} : { body }),
+  });
   if (answer.body['secret']) rememberSecret(String(answer.body['secret']));
   return answer;
 };
 const stateOf = async (clientId: string, login: Login): Promise<Client | undefined> => {
-  const { body } = await service.call<Client[]>('/api-clients', { login });
+  const { body } = await service.request<Client[]>('/api-clients', { login });
   return body.find(({ client_id }) => client_id === clientId);
 };
 const statusWith = async (clientId: string, secret: string): Promise<number> => {
   const as = { clientId, secret, environment: 'development' } as const;
-  return (await service.call(CREATE_MCP_TOKEN.path, { body: CREATE_MCP_TOKEN.body, as })).status;
+  return (await service.request(CREATE_MCP_TOKEN.path, { body: CREATE_MCP_TOKEN.body, as })).status;
 };
 
 describe('API clients', () => {
   it('are listed for every user, without their secrets', async () => {
-    const { headers, body } = await service.call<Client[]>('/api-clients', {
+    const { headers, body } = await service.request<Client[]>('/api-clients', {
       login: await service.login('member'),
     });
     expect(body).toEqual(
@@ -129,7 +133,7 @@ describe('A login that is older than five minutes', () => {
 
   it('is good for the list', async () => {
     const restore = moveClock(service, 5 * MINUTE + 1_000);
-    expect((await service.call('/api-clients', { login: owner })).status).toBe(200);
+    expect((await service.request('/api-clients', { login: owner })).status).toBe(200);
     restore();
   });
 });

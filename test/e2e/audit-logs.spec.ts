@@ -1,16 +1,16 @@
 import { TransactionHost } from '@nestjs-cls/transactional';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { RefusalRecorder, type DashboardCaller } from '../../src/infrastructure/auth/index.js';
+import { DenialRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
 import { Clock } from '../../src/infrastructure/time/index.js';
 import {
   AUDIT_ACTIONS,
   AuditLog,
-  auditedAs,
+  auditAction,
   AuditVerification,
   type AuditAction,
   type AuditActor,
-  type AuditedDeed,
+  type AuditRecord,
 } from '../../src/modules/audit-logs/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
@@ -69,7 +69,7 @@ const actorOf = (organizationId: string): AuditActor => ({
   email: 'ada@example.com',
   origin: { ip: '203.0.113.7', userAgent: 'Firefox' },
 });
-const deed = (change: Partial<AuditedDeed> = {}): AuditedDeed => ({
+const deed = (change: Partial<AuditRecord> = {}): AuditRecord => ({
   action: 'user.add',
   by: actorOf(service.organizationId),
   ...change,
@@ -85,7 +85,7 @@ async function list(
   query: Readonly<Record<string, string>> = {},
   as: IssuedCredentials = service.production,
 ): Promise<Answer<Page>> {
-  return service.call<Page>(`${PATH}?${new URLSearchParams(query)}`, { as });
+  return service.request<Page>(`${PATH}?${new URLSearchParams(query)}`, { as });
 }
 
 /** All pages, each with what is done between it and the next. */
@@ -163,7 +163,7 @@ describe('Operation 4: get audit logs', () => {
 
   it('knows no other action at compile time', () => {
     // @ts-expect-error: `npm run types` fails should this ever compile.
-    expect(auditedAs('user.adds')).toEqual({ action: 'user.adds' });
+    expect(auditAction('user.adds')).toEqual({ action: 'user.adds' });
   });
 
   it('is empty where nothing was recorded', async () => {
@@ -233,11 +233,11 @@ describe('Credentials of operation 4', () => {
 
   it('are asked for, then must be those of production, then parameters count', async () => {
     for (const query of ['', '?start=yesterday', '?nonsense=1', '?cursor=x']) {
-      const anonymous = await service.call(`${PATH}${query}`);
+      const anonymous = await service.request(`${PATH}${query}`);
       expect(anonymous.status).toBe(401);
       expect(anonymous.body).toMatchObject({ error_code: 'INVALID_API_KEYS' });
       expect(anonymous.headers.get('www-authenticate')).toMatch(/^Basic /);
-      const development = await service.call(`${PATH}${query}`, { as: service.development });
+      const development = await service.request(`${PATH}${query}`, { as: service.development });
       expect([development.status, development.body]).toEqual([403, MISMATCH]);
     }
   });
@@ -331,7 +331,7 @@ describe('Bounds of operation 4', () => {
       'The cursor and next cursor fields are two names of one: they must not differ.',
     ],
   ])('are all there is besides the cursor: %s', async (query, message) => {
-    const { status, body } = await service.call(`${PATH}${query}`, { as: service.production });
+    const { status, body } = await service.request(`${PATH}${query}`, { as: service.production });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 });
@@ -489,11 +489,11 @@ describe('Recording', () => {
 
   it('tells of refusals', async () => {
     const caller = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
-    const refusals = service.app.get(RefusalRecorder);
-    await refusals.recordRefusal(caller as DashboardCaller, auditedAs('sso.update'));
-    await expect(
-      refusals.recordRefusal(caller as DashboardCaller, { action: 'sso.upgrade' }),
-    ).rejects.toThrow('sso.upgrade is not in the catalogue');
+    const refusals = service.app.get(DenialRecorder);
+    await refusals.recordDenial(caller as DashboardActor, auditAction('sso.update'));
+    await expect(refusals.recordDenial(caller as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
+      'sso.upgrade is not in the catalogue',
+    );
     expect((await list()).body.data).toEqual([
       expect.objectContaining({
         event: { action: 'sso.update', outcome: { status: 'denied' } },

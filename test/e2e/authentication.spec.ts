@@ -4,7 +4,7 @@ import { moveClock } from '../support/clock.js';
 import { logLinesOf } from '../support/log-lines.js';
 import { BODY_OPERATIONS, CREATE_MCP_TOKEN } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type CallOptions, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 const SECOND = 1_000;
@@ -26,7 +26,7 @@ const base64 = (value: string | Uint8Array): string => {
   return encoded;
 };
 
-const callWith = (options: CallOptions, path = PATH) => service.call(path, { body: BODY, ...options });
+const callWith = (options: RequestOptions, path = PATH) => service.request(path, { body: BODY, ...options });
 
 const callWithHeader = (authorization: string | undefined, path?: string) =>
   callWith({ headers: authorization === undefined ? {} : { authorization } }, path);
@@ -115,7 +115,7 @@ describe('Basic credentials', () => {
     'are asked for by $id before it looks at the body',
     async ({ path }) => {
       for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {
-        const { status, headers, body: answer } = await service.call(path, { body });
+        const { status, headers, body: answer } = await service.request(path, { body });
         expect(status).toBe(401);
         expect(answer).toEqual(INVALID_API_KEYS);
         expect(headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -320,10 +320,10 @@ describe('A deployment that is pinned to one environment', () => {
     const pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
     const other = pinned === 'production' ? 'development' : 'production';
     try {
-      const accepted = await pinnedService.call(PATH, { body: BODY, as: pinnedService[pinned] });
+      const accepted = await pinnedService.request(PATH, { body: BODY, as: pinnedService[pinned] });
       expect(accepted.status).toBe(200);
       for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
-        const { status, headers, body } = await pinnedService.call(PATH, { body: BODY, as });
+        const { status, headers, body } = await pinnedService.request(PATH, { body: BODY, as });
         expect([status, body]).toEqual([401, INVALID_API_KEYS]);
         expect(headers.has('www-authenticate')).toBe(true);
       }

@@ -15,7 +15,7 @@ import { Visitor } from '../support/visitor.js';
  * older than the server; BACKUP_TEST_SERVER names one that they fit (postgres://…), instead of that of the run.
  */
 
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 const SERVER = process.env.BACKUP_TEST_SERVER ?? process.env.TEST_TEMPLATE_URL ?? '';
 const PHONE_NUMBER = '+14155552671';
 
@@ -137,6 +137,6 @@ describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () =>
       await expect(client.query(`UPDATE audit_log SET action = 'auth.logout'`)).rejects.toThrow();
       await client.end();
     },
-    PATIENCE,
+    TIMEOUT,
   );
 });

@@ -9,7 +9,7 @@ import {
   error,
   startTestApp,
   type Answer,
-  type CallOptions,
+  type RequestOptions,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -54,9 +54,9 @@ afterAll(() => service.close());
 
 const call = (
   { path, method, body }: { path: string; method: string; body?: unknown },
-  options: CallOptions,
+  options: RequestOptions,
 ): Promise<Answer> =>
-  service.call(path, {
+  service.request(path, {
     method,
     ...(body === undefined ? {} : { body }),
     ...options,
@@ -235,7 +235,7 @@ let number = 0;
 const unique = (): string => `n${(number += 1)}`;
 
 async function created(path: string, body: Record<string, unknown>): Promise<string> {
-  const { status, body: answer } = await service.call(path, { body, login: owner });
+  const { status, body: answer } = await service.request(path, { body, login: owner });
   expect(status).toBe(200);
   return String(answer['id']);
 }
@@ -363,7 +363,7 @@ const ACTIONS: readonly Action[] = [
     prepare: async () => {
       await disableAll();
       const [id, name] = await newConfiguration();
-      await service.call(`/saml-configurations/${id}/enable`, { method: 'POST', login: owner });
+      await service.request(`/saml-configurations/${id}/enable`, { method: 'POST', login: owner });
       return { path: `/saml-configurations/${id}/disable`, target: { name } };
     },
   },
@@ -382,7 +382,7 @@ const ACTIONS: readonly Action[] = [
     prepare: async () => {
       const { id, name } = await merchant();
       const body = { environment: 'production' };
-      await service.call(`/merchants/${id}/hide`, { body, login: owner });
+      await service.request(`/merchants/${id}/hide`, { body, login: owner });
       return { path: `/merchants/${id}/activate`, body, target: { name } };
     },
   },
@@ -419,8 +419,8 @@ const ACTIONS: readonly Action[] = [
     isOwned: true,
     isIdempotent: true,
     prepare: async () => {
-      await service.call(ofClient('rotate').path, { body: { overlap_hours: 0 }, login: owner });
-      await service.call(ofClient('rotate').path, { body: { overlap_hours: 1 }, login: owner });
+      await service.request(ofClient('rotate').path, { body: { overlap_hours: 0 }, login: owner });
+      await service.request(ofClient('rotate').path, { body: { overlap_hours: 1 }, login: owner });
       return ofClient('activate');
     },
   },
@@ -510,7 +510,7 @@ describe('What is done', () => {
 
   it('cannot even be refused when the refusal cannot be recorded', async () => {
     await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
-    const answer = await service.call('/users/create', { body: {}, login: member });
+    const answer = await service.request('/users/create', { body: {}, login: member });
     await service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
     expect(answer.status).toBe(500);
   });
@@ -527,15 +527,15 @@ it('another organization sees none of this one’s things in its lists', async (
     '/access-grants',
     '/webhook-endpoints?environment=development',
   ])
-    expect([path, (await service.call(path, { login: stranger })).body]).toEqual([path, []]);
-  const users = await service.call<{ email: string }[]>('/users', { login: stranger });
+    expect([path, (await service.request(path, { login: stranger })).body]).toEqual([path, []]);
+  const users = await service.request<{ email: string }[]>('/users', { login: stranger });
   expect(users.body).toHaveLength(2);
   expect(users.body.map(({ email }) => email)).not.toContain(owner.email);
-  const clients = await service.call<{ client_id: string }[]>('/api-clients', { login: stranger });
+  const clients = await service.request<{ client_id: string }[]>('/api-clients', { login: stranger });
   expect(clients.body.map(({ client_id }) => client_id)).not.toContain(clientId());
-  const organization = await service.call('/organization', { login: stranger });
+  const organization = await service.request('/organization', { login: stranger });
   expect(organization.body['organization_id']).toBe(stranger.organizationId);
   const [id] = await newConfiguration();
-  expect((await service.call(`/saml-configurations/${id}`, { login: stranger })).status).toBe(404);
-  expect((await service.call(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
+  expect((await service.request(`/saml-configurations/${id}`, { login: stranger })).status).toBe(404);
+  expect((await service.request(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
 });

@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 /** Somebody else's authority. */
 const STRANGER = RECEIVER_CERTIFICATES.selfSigned;
 const NOT_TRUSTED =
@@ -37,14 +37,14 @@ beforeAll(async () => {
   const rules = join(server.directory, 'pg_hba.conf');
   writeFileSync(rules, readFileSync(rules, 'utf8').replaceAll(/^host\b/gm, 'hostssl'));
   await reload();
-}, PATIENCE);
+}, TIMEOUT);
 afterAll(async () => {
   await admin.end();
   // Whoever stops it asks first whether others are there, and that without TLS.
   const rules = join(server.directory, 'pg_hba.conf');
   writeFileSync(rules, readFileSync(rules, 'utf8').replaceAll('hostssl', 'host'));
   await server.release();
-}, PATIENCE);
+}, TIMEOUT);
 
 /** From now on new connections are shown this one. */
 async function present(certificate: keyof typeof RECEIVER_CERTIFICATES): Promise<void> {
@@ -81,12 +81,12 @@ describe('A database behind TLS', () => {
         { DATABASE_URL: server.url, DATABASE_CA: TEST_AUTHORITY },
         { backgroundWork: true },
       );
-    }, PATIENCE);
+    }, TIMEOUT);
     afterAll(() => service.close());
 
     it('is met over TLS by every connection of the service', async () => {
       const login = await service.login();
-      await service.call('/request-logs?environment=development', { login });
+      await service.request('/request-logs?environment=development', { login });
       const connections = await eventually('all are there', async () => {
         const { rows } = await admin.query<{ name: string; ssl: boolean }>(
           `SELECT DISTINCT application_name AS name, ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
@@ -108,9 +108,12 @@ describe('A database behind TLS', () => {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'merchant-%'`,
       );
       const call = () =>
-        service.call('/mcp/tokens/create', { body: { external_user_id: 'user' }, as: service.development });
+        service.request('/mcp/tokens/create', {
+          body: { external_user_id: 'user' },
+          as: service.development,
+        });
       expect((await call()).status).toBe(503);
-      expect((await service.call('/readyz')).status).toBe(503);
+      expect((await service.request('/readyz')).status).toBe(503);
       await present('trusted');
       await eventually('it is back', async () => (await call()).status === 200);
     });

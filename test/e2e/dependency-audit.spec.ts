@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 let registry: Server | undefined;
 afterEach(() => new Promise((closed) => (registry ? registry.close(closed) : closed(undefined))));
@@ -62,7 +62,7 @@ describe('The audit of what production runs', () => {
     async (_what, advisories, code, said) => {
       expect(await audit(200, advisories)).toEqual({ code, output: expect.stringMatching(said) });
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -70,6 +70,6 @@ describe('The audit of what production runs', () => {
     async () => {
       expect(await audit(405, {})).toEqual({ code: 0, output: expect.stringMatching(/^NOT CHECKED: .*405/) });
     },
-    PATIENCE,
+    TIMEOUT,
   );
 });

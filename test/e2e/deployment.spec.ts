@@ -13,7 +13,7 @@ const PROJECT = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
 
 /** Seconds within which a process has ended after SIGTERM (`termination.ts`). */
-const LONGEST_STOP = 20;
+const MAX_STOP_SECONDS = 20;
 /** What belongs to Node.js or to the images of PostgreSQL and Redis. */
 const FOREIGN = ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB', 'REDIS_PASSWORD', 'REDISCLI_AUTH'];
 const key = (): string => randomBytes(32).toString('base64');
@@ -214,7 +214,11 @@ describe('compose.yaml', () => {
 
   it('waits for a process longer than it takes to stop, and lets nobody else near', () => {
     for (const [name, { stop_grace_period: grace, read_only: readOnly, ports = [] }] of ours) {
-      expect([name, Number.parseInt(grace ?? '0', 10) > LONGEST_STOP, readOnly]).toEqual([name, true, true]);
+      expect([name, Number.parseInt(grace ?? '0', 10) > MAX_STOP_SECONDS, readOnly]).toEqual([
+        name,
+        true,
+        true,
+      ]);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
@@ -283,8 +287,8 @@ describe('deploy/kubernetes.yaml', () => {
     );
     expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
     const wait = Number(container.lifecycle?.preStop.exec.command[1]);
-    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(wait + LONGEST_STOP);
-    expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(LONGEST_STOP);
+    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(wait + MAX_STOP_SECONDS);
+    expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(MAX_STOP_SECONDS);
     expect([api, worker, job].map((manifest) => programOf(containerOf(manifest).command))).toEqual([
       '',
       'src/worker.ts',

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const search = (body: unknown, as: IssuedCredentials = service.development) =>
-  service.call<Result[]>(SEARCH, { body, as });
+  service.request<Result[]>(SEARCH, { body, as });
 
 async function searchNames(user: string, names: string[], as?: IssuedCredentials): Promise<Result[]> {
   const { status, body } = await search({ external_user_id: user, names }, as);
@@ -176,7 +176,7 @@ describe('Operation 6: identify detected accounts', () => {
     await service.app.get(ApiClientsService).enableOperation(enabled.clientId, IDENTIFY_OPERATION);
   });
 
-  const identify = (body: unknown, as = enabled) => service.call<Result[]>(IDENTIFY, { body, as });
+  const identify = (body: unknown, as = enabled) => service.request<Result[]>(IDENTIFY, { body, as });
 
   it('refuses a client that it was not arranged for, whatever the body', async () => {
     for (const body of [{ external_user_id: 'u', name: ['Netflix'] }, {}, 'not json', [1]]) {
@@ -428,13 +428,13 @@ function refusals(path: string, field: 'name' | 'names', as: () => IssuedCredent
     ['text that is no JSON', '{', 'The request body is not valid JSON.'],
     ['a list for a body', [], 'The request body must be a JSON object.'],
   ])('refuses %s', async (_what, body, message) => {
-    const answer = await service.call(path, { body, as: as() });
+    const answer = await service.request(path, { body, as: as() });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual(invalidField(message));
   });
 
   it('looks at the credentials before the body', async () => {
-    const answer = await service.call(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
+    const answer = await service.request(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
     expect(answer.status).toBe(401);
   });
 }

@@ -22,7 +22,7 @@ import { startTestApp, type Answer, type Login, type TestApp } from '../support/
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const PATIENCE = 90_000;
+const TIMEOUT = 90_000;
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const KEYS = {
@@ -300,12 +300,12 @@ describe('Operation 2: exchange device code', () => {
   it('has one method', async () => {
     for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-        const answer = await service.call(path, { method });
+        const answer = await service.request(path, { method });
         expectOAuthError(answer, { ...INVALID_REQUEST, status: 405, code: 'METHOD_NOT_ALLOWED' });
         expect(answer.headers.get('allow')).toBe('POST');
       }
     }
-    const nowhere = await service.call('/oauth/authorize');
+    const nowhere = await service.request('/oauth/authorize');
     expectOAuthError(nowhere, { ...INVALID_REQUEST, status: 404, code: 'NOT_FOUND' });
   });
 
@@ -316,7 +316,7 @@ describe('Operation 2: exchange device code', () => {
       const large = await sendForm(service, path, { ...fields, more: 'x'.repeat(17_000) }, as);
       expectOAuthError(large, { ...INVALID_REQUEST, status: 413, code: 'PAYLOAD_TOO_LARGE' });
       expect(large.body['error_message']).toBe('The request body must not be larger than 16384 bytes.');
-      const packed = await service.call(path, {
+      const packed = await service.request(path, {
         body: 'x',
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -339,7 +339,7 @@ describe('Operation 2: exchange device code', () => {
     expectOAuthError(answer, TOO_MANY);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     for (const path of ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server']) {
-      expectOAuthError(await service.call(path, { headers }), TOO_MANY);
+      expectOAuthError(await service.request(path, { headers }), TOO_MANY);
     }
     expectOAuthError(await sendForm(service, '/oauth/revoke', {}, { headers }), TOO_MANY);
     expect((await exchange(fields)).status).toBe(400);
@@ -358,7 +358,7 @@ describe('Operation 2: exchange device code', () => {
       expectOAuthError(await poll(service, production, service.production), PENDING);
       const fields = { client_id: service.development.clientId };
       expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_CLIENT);
-      expect((await service.call('/me', { token })).status).toBe(401);
+      expect((await service.request('/me', { token })).status).toBe(401);
       const browser = new Browser(service.baseUrl, user, { 'x-forwarded-for': freshAddress() });
       await browser.visit('/device');
       expect((await browser.send('/device', { user_code: development.user_code })).status).toBe(404);
@@ -366,7 +366,7 @@ describe('Operation 2: exchange device code', () => {
     } finally {
       delete configuration.pinnedEnvironment;
     }
-    expect((await service.call('/me', { token })).status).toBe(200);
+    expect((await service.request('/me', { token })).status).toBe(200);
   });
 
   it.each([
@@ -526,7 +526,7 @@ describe('Rivals on two processes', () => {
     baseUrls = await Promise.all(
       programs.map(async (program) => (await program.says(/^Listening on (\S+)\. /m))[1] ?? ''),
     );
-  }, PATIENCE);
+  }, TIMEOUT);
   afterAll(() => Program.endAll());
 
   it(
@@ -561,7 +561,7 @@ describe('Rivals on two processes', () => {
         }
       }
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -607,7 +607,7 @@ describe('Rivals on two processes', () => {
         for (const { html } of results) expect(html).toContain(`<h1>${title}</h1>`);
       }
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -626,7 +626,7 @@ describe('Rivals on two processes', () => {
         { count: 1 },
       ]);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   const decisions = () =>

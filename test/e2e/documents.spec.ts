@@ -28,7 +28,7 @@ import { Visitor } from '../support/visitor.js';
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 /** Run with a copy of the sources, by extending.spec.ts. */
 const RUN_ELSEWHERE = ['docs/extending.md'];
 
@@ -77,7 +77,7 @@ beforeAll(async () => {
     access_token: await accessToken(baseUrl, development.client_id),
     production_access_token: await accessToken(baseUrl, production.client_id),
   };
-}, PATIENCE);
+}, TIMEOUT);
 
 afterAll(async () => {
   await Program.endAll();
@@ -85,7 +85,7 @@ afterAll(async () => {
   const { release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
   await release();
   await rm(folder, { recursive: true, force: true });
-}, PATIENCE);
+}, TIMEOUT);
 
 describe('Links', () => {
   it.each(allPages())('of %s lead somewhere', (page) => expect(brokenLinks(page)).toEqual([]));
@@ -99,7 +99,7 @@ describe('Blocks that are not run', () => {
 });
 
 describe('Pages', () => {
-  it.each(pages)('%s is as it says', runPage, PATIENCE);
+  it.each(pages)('%s is as it says', runPage, TIMEOUT);
 });
 
 async function runPage(page: string): Promise<void> {

@@ -30,7 +30,7 @@ const COPIED = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-const PATIENCE = 300_000;
+const TIMEOUT = 300_000;
 /** `// src/a.ts, after: constructor` */
 const PLACE = /^(?:\/\/|<!--) (\S+), (after|before|instead of): (.+?)(?: -->)?\n/;
 
@@ -56,7 +56,7 @@ it(
       await shell.end();
     }
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 function insert({ line, code }: Block): void {

@@ -54,7 +54,7 @@ afterAll(() => service.close());
 
 const call = (operation: TestedOperation, as = credentialsFor(operation)): Promise<Answer> => {
   const { path, method = 'POST', body, credentials } = operation;
-  return service.call(path, {
+  return service.request(path, {
     method,
     body,
     ...(credentials === 'basic' ? { as } : {}),
@@ -105,20 +105,20 @@ describe('Without its database', () => {
   });
 
   it('still refuses what needs no database to be refused', async () => {
-    const { status } = await service.call(CREATE_MCP_TOKEN.path, { body: {} });
+    const { status } = await service.request(CREATE_MCP_TOKEN.path, { body: {} });
     expect(status).toBe(401);
-    expect((await service.call(SUBMIT_JOB_APPLICATION.path, { body: {} })).status).toBe(400);
-    expect((await service.call('/nowhere')).status).toBe(404);
+    expect((await service.request(SUBMIT_JOB_APPLICATION.path, { body: {} })).status).toBe(400);
+    expect((await service.request('/nowhere')).status).toBe(404);
   });
 
   it('is alive but not ready', async () => {
-    expect(await service.call('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
-    unavailable(await service.call('/readyz'));
+    expect(await service.request('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    unavailable(await service.request('/readyz'));
   });
 
   it('goes on by itself when the database is back, with the log entries of the time between', async () => {
     await service.database.reconnect();
-    await eventually('it is ready', async () => (await service.call('/readyz')).status === 200);
+    await eventually('it is ready', async () => (await service.request('/readyz')).status === 200);
     expect(await callAll()).toEqual(OPERATIONS.map(() => 200));
     expect(await callAll(unknown)).toEqual(
       OPERATIONS.map(({ id, environment }) =>
@@ -215,7 +215,7 @@ describe('With a fault of its own', () => {
     );
     const { path, body } = SUBMIT_JOB_APPLICATION;
     const applicant = { full_name: 'Jane Quoted', email: 'jane.quoted@example.com', role: 'ios_engineer' };
-    const { status, headers } = await service.call(path, { body: { ...(body as object), ...applicant } });
+    const { status, headers } = await service.request(path, { body: { ...(body as object), ...applicant } });
     await service.database.query('ALTER TABLE job_application DROP CONSTRAINT no_ios');
     expect(status).toBe(500);
     const lines = JSON.stringify(logLinesOf(headers.get('x-request-id')));
@@ -251,7 +251,7 @@ describe('With a fault of its own', () => {
       const statuses = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
           const external_user_id = index === 7 ? 'poison' : `user-${index}`;
-          return (await service.call(CREATE_MCP_TOKEN.path, { body: { external_user_id }, as: known }))
+          return (await service.request(CREATE_MCP_TOKEN.path, { body: { external_user_id }, as: known }))
             .status;
         }),
       );

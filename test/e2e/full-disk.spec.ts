@@ -56,7 +56,7 @@ describe('On a full disk', () => {
     const lines = listen();
     await whileFull('request_log', async () => {
       for (const user of users) {
-        const { status } = await service.call(SEARCH_DETECTED_ACCOUNTS.path, {
+        const { status } = await service.request(SEARCH_DETECTED_ACCOUNTS.path, {
           body: { ...SEARCH_DETECTED_ACCOUNTS.body, external_user_id: user },
           as: service.development,
         });
@@ -76,7 +76,7 @@ describe('On a full disk', () => {
 
   it('what cannot be kept is answered 503, to be tried again', async () => {
     await whileFull('mcp_token', async () => {
-      const { status, headers, body } = await service.call(CREATE_MCP_TOKEN.path, {
+      const { status, headers, body } = await service.request(CREATE_MCP_TOKEN.path, {
         body: CREATE_MCP_TOKEN.body,
         as: service.production,
       });

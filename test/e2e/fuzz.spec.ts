@@ -13,7 +13,7 @@ import {
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
-import { Sessions } from '../../src/modules/sessions/index.js';
+import { SessionsService } from '../../src/modules/sessions/index.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
 import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
@@ -126,7 +126,7 @@ async function send(
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const answer = await service.call(path, {
+  const answer = await service.request(path, {
     method: 'POST',
     body,
     headers,
@@ -250,12 +250,12 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   /** About something that there is, so that what is behind the fields' rules meets the values too. */
   async function realPath(): Promise<string> {
     const merchants = await service.database.query<{ id: number }>('SELECT id FROM merchant LIMIT 1');
-    const { body: configuration } = await service.call('/saml-configurations/create', {
+    const { body: configuration } = await service.request('/saml-configurations/create', {
       body: { name: 'Fuzz', metadata_xml: samlMetadata() },
       login,
     });
     await service.database.query('DELETE FROM webhook_endpoint');
-    const { body: endpoint } = await service.call('/webhook-endpoints/create', {
+    const { body: endpoint } = await service.request('/webhook-endpoints/create', {
       body: { environment: 'development', url: 'https://fuzz.example.com/' },
       login,
     });
@@ -279,7 +279,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   }
 
   async function send(value: unknown): Promise<void> {
-    const { status, body: answer } = await service.call(path, {
+    const { status, body: answer } = await service.request(path, {
       method: operation.method,
       body: value,
       login,
@@ -361,14 +361,14 @@ describe('What the service takes', () => {
         const { status, body } = await send(CREATE_SESSION, text);
         expect(status).toBe(200);
         const session = String(body['session']);
-        const opened = await service.call('/session/open', {
+        const opened = await service.request('/session/open', {
           body: `{"session_id":"${session}","metadata":${objectText(second)}}`,
         });
         const whole = new Map([...first, ...second]);
         expect(opened.status).toBe(whole.size <= 10 ? 200 : 400);
         const expected = [...(opened.status === 200 ? whole : first)];
         const kept = await service.app
-          .get(Sessions, { strict: false })
+          .get(SessionsService, { strict: false })
           .metadataOf(service.development.clientId, session);
         expect(Object.entries(kept?.metadata ?? {}).toSorted()).toEqual(expected.toSorted());
       }),

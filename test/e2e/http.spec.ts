@@ -113,14 +113,14 @@ function expectErrorBody({ headers, text }: RawAnswer): Record<string, unknown> 
 }
 
 async function expectAlive(): Promise<void> {
-  expect((await service.call('/healthz')).status).toBe(200);
+  expect((await service.request('/healthz')).status).toBe(200);
 }
 
 const callOperation = (
   { path, body, credentials }: TestedOperation,
   change: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answer> =>
-  service.call(path, {
+  service.request(path, {
     method: 'POST',
     body: change.body ?? body,
     ...(credentials === 'basic' ? { as: service.development } : {}),
@@ -143,7 +143,7 @@ describe('Paths and methods', () => {
     '/__proto__',
   ])('answers 404 to %s, with any method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-      const { status, headers, body } = await service.call(path, { method });
+      const { status, headers, body } = await service.request(path, { method });
       expect([method, status, body]).toEqual([method, 404, NOT_FOUND]);
       expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
       expect(headers.has('allow')).toBe(false);
@@ -173,7 +173,7 @@ describe('Paths and methods', () => {
   it.each(PATHS)('answers 405 to the methods that %s does not have (it has %s)', async (path, allow) => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
     for (const method of methods.filter((candidate) => !allow.split(', ').includes(candidate))) {
-      const { status, headers, body } = await service.call(path, { method });
+      const { status, headers, body } = await service.request(path, { method });
       expect([method, status, body]).toEqual([method, 405, METHOD_NOT_ALLOWED]);
       expect(headers.get('allow')).toBe(allow);
       expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
@@ -181,7 +181,7 @@ describe('Paths and methods', () => {
   });
 
   it.each(BODY_OPERATIONS)('answers 405 without a body to HEAD of $path', async ({ path }) => {
-    const { status, headers, body } = await service.call(path, { method: 'HEAD' });
+    const { status, headers, body } = await service.request(path, { method: 'HEAD' });
     expect([status, body]).toEqual([405, undefined]);
     expect(headers.get('allow')).toBe('POST');
     expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
@@ -189,7 +189,7 @@ describe('Paths and methods', () => {
 
   it('answers HEAD like GET, without the body', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) {
-      const { status, body } = await service.call(path, { method: 'HEAD' });
+      const { status, body } = await service.request(path, { method: 'HEAD' });
       expect([path, status, body]).toEqual([path, 200, undefined]);
     }
   });
@@ -235,14 +235,14 @@ describe('Every answer', () => {
     ['200', () => callOperation(SEARCH_DETECTED_ACCOUNTS)],
     ['a token', () => callOperation(CREATE_MCP_TOKEN)],
     ['400', () => callOperation(SUBMIT_JOB_APPLICATION, { body: {} })],
-    ['401', () => service.call(CREATE_MCP_TOKEN.path, { body: {} })],
-    ['404', () => service.call('/nowhere')],
-    ['405', () => service.call(CREATE_MCP_TOKEN.path)],
+    ['401', () => service.request(CREATE_MCP_TOKEN.path, { body: {} })],
+    ['404', () => service.request('/nowhere')],
+    ['405', () => service.request(CREATE_MCP_TOKEN.path)],
     ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
     ['415', () => callOperation(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
-    ['health', () => service.call('/healthz')],
-    ['readiness', () => service.call('/readyz')],
-    ['the document', () => service.call('/openapi.json')],
+    ['health', () => service.request('/healthz')],
+    ['readiness', () => service.request('/readyz')],
+    ['the document', () => service.request('/openapi.json')],
     ['the page', () => fetch(`${service.baseUrl}/docs`)],
   ];
 
@@ -256,7 +256,7 @@ describe('Every answer', () => {
   it('has a request id of its own where the caller’s is none', async () => {
     const ids = new Set<string | null>();
     for (const own of ['', 'a b', 'ä', 'x'.repeat(65), '<script>', 'a,b', "a'b"]) {
-      const { headers } = await service.call('/healthz', { headers: { 'x-request-id': own } });
+      const { headers } = await service.request('/healthz', { headers: { 'x-request-id': own } });
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
       ids.add(headers.get('x-request-id'));
     }
@@ -265,7 +265,7 @@ describe('Every answer', () => {
 
   it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the caller’s own request id (%#)', async (own) => {
     for (const path of ['/healthz', '/nowhere', CREATE_MCP_TOKEN.path]) {
-      const { headers } = await service.call(path, { headers: { 'x-request-id': own } });
+      const { headers } = await service.request(path, { headers: { 'x-request-id': own } });
       expect(headers.get('x-request-id')).toBe(own);
     }
   });
@@ -567,7 +567,7 @@ describe('Documentation', () => {
   ) as Record<string, unknown>;
 
   it('is served as the committed document', async () => {
-    const { status, body, headers } = await service.call('/openapi.json');
+    const { status, body, headers } = await service.request('/openapi.json');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     expect(body).toEqual(committed);

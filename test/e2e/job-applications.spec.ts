@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 const submitTo = (service: TestApp, body: unknown, headers: Record<string, string> = {}) =>
-  service.call<{ id: string; received_at: string }>(PATH, { body, headers });
+  service.request<{ id: string; received_at: string }>(PATH, { body, headers });
 
 const forwardedFor = (addresses: string) => ({ 'x-forwarded-for': addresses });
 

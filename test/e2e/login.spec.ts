@@ -201,9 +201,9 @@ describe('A login that fails', () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
     const check = service.app.get(PasswordCheck);
-    const isRight = check.isRight.bind(check);
+    const isRight = check.isCorrect.bind(check);
     let checked = 0;
-    check.isRight = (...values) => {
+    check.isCorrect = (...values) => {
       checked += 1;
       return isRight(...values);
     };
@@ -215,7 +215,7 @@ describe('A login that fails', () => {
       expect(performance.now() - begun).toBeGreaterThan(FAILURES_ANSWERED_AT);
       answers.push(comparable(answer, user.email));
     }
-    check.isRight = isRight;
+    check.isCorrect = isRight;
     expect(checked).toBe(4);
     expect(answers[0]).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') });
     expect(answers).toEqual(answers.map(() => answers[0]));
@@ -241,9 +241,9 @@ describe('A login that fails', () => {
       [user.id],
     );
     const check = service.app.get(PasswordCheck);
-    expect(await check.isRight(undefined, user.password)).toBe(false);
-    expect(await check.isRight(null, user.password)).toBe(false);
-    expect(await check.isRight(row?.password_hash, user.password)).toBe(true);
+    expect(await check.isCorrect(undefined, user.password)).toBe(false);
+    expect(await check.isCorrect(null, user.password)).toBe(false);
+    expect(await check.isCorrect(row?.password_hash, user.password)).toBe(true);
     const dummy = await (check as unknown as { dummy: Promise<string> }).dummy;
     expect(dummy.split('$').slice(0, 4)).toEqual(row?.password_hash.split('$').slice(0, 4));
     expect(dummy).toMatch(/^\$argon2id\$/);

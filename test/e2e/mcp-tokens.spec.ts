@@ -13,7 +13,7 @@ describe('Operation 1: create MCP token', () => {
   afterAll(() => service.close());
 
   const create = (body: unknown, as = service.development) =>
-    service.call<{ token: string; expires_at: string }>(PATH, { body, as });
+    service.request<{ token: string; expires_at: string }>(PATH, { body, as });
 
   it('answers a token that lasts a day, once, and keeps only its hash', async () => {
     const before = Date.now();
@@ -172,7 +172,7 @@ describe('Operation 1: create MCP token', () => {
       413,
       error('INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'The request body must not be larger than 524288 bytes.'),
     ]);
-    const form = await service.call(PATH, {
+    const form = await service.request(PATH, {
       body: 'external_user_id=u',
       as: service.development,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -181,9 +181,9 @@ describe('Operation 1: create MCP token', () => {
   });
 
   it('keeps a caller’s own request id, and gives one otherwise', async () => {
-    const own = await service.call(PATH, { body: {}, headers: { 'x-request-id': 'my-id_1' } });
+    const own = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'my-id_1' } });
     expect(own.headers.get('x-request-id')).toBe('my-id_1');
-    const bad = await service.call(PATH, { body: {}, headers: { 'x-request-id': 'not ok' } });
+    const bad = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'not ok' } });
     expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

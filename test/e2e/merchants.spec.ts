@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const list = async (environment = 'production', login = owner): Promise<Merchant[]> =>
-  (await service.call<Merchant[]>(`/merchants?environment=${environment}`, { login })).body;
+  (await service.request<Merchant[]>(`/merchants?environment=${environment}`, { login })).body;
 const hiddenOf = async (environment = 'production', login = owner): Promise<string[]> =>
   (await list(environment, login)).filter(({ hidden }) => hidden).map(({ name }) => name);
 const turn = (
@@ -29,9 +29,9 @@ const turn = (
   id: unknown = netflix.id,
   body: unknown = { environment: 'production' },
   login = owner,
-) => service.call(`/merchants/${String(id)}/${way}`, { body, login });
+) => service.request(`/merchants/${String(id)}/${way}`, { body, login });
 const exported = async (environment = 'production'): Promise<{ headers: Headers; text: string }> => {
-  const { status, headers, body } = await service.call<string>(
+  const { status, headers, body } = await service.request<string>(
     `/merchants/export?environment=${environment}`,
     { login: owner },
   );
@@ -75,9 +75,9 @@ describe('Merchants', () => {
 
   it('that are hidden are found by searches for detected accounts all the same', async () => {
     const body = { external_user_id: 'user-1', names: ['Netflix'] };
-    const before = await service.call(SEARCH, { body, as: service.production });
+    const before = await service.request(SEARCH, { body, as: service.production });
     await turn('hide');
-    expect((await service.call(SEARCH, { body, as: service.production })).body).toEqual(before.body);
+    expect((await service.request(SEARCH, { body, as: service.production })).body).toEqual(before.body);
     await turn('activate');
   });
 
@@ -96,7 +96,7 @@ describe('Merchants', () => {
     ['The selected environment is invalid.', '?environment=production%20', { environment: ['production'] }],
   ])('are asked for with an environment: %s', async (message, query, body) => {
     for (const path of ['/merchants', '/merchants/export']) {
-      const answer = await service.call(`${path}${query}`, { login: owner });
+      const answer = await service.request(`${path}${query}`, { login: owner });
       expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
     }
     for (const way of ['hide', 'activate'] as const)
@@ -104,7 +104,7 @@ describe('Merchants', () => {
   });
 
   it('take no other parameters', async () => {
-    const { status, body } = await service.call('/merchants?environment=production&hidden=true', {
+    const { status, body } = await service.request('/merchants?environment=production&hidden=true', {
       login: owner,
     });
     expect([status, body]).toEqual([400, invalidField('The query parameter hidden is not known.')]);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AttemptLimits } from '../../src/infrastructure/rate-limiting/index.js';
+import { AttemptLimitsRepository } from '../../src/infrastructure/rate-limiting/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -65,7 +65,7 @@ describe('Requests', () => {
   it('are counted and timed by the pattern of their route', async () => {
     const labels = { method: 'POST', route: '/mcp/tokens/create' };
     const call = () =>
-      service.call('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
+      service.request('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
     expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, call)).toBe(1);
     expect(await growth('mcs_http_request_duration_seconds_count', labels, call)).toBe(1);
     const took = await growth('mcs_http_request_duration_seconds_sum', labels, call);
@@ -74,7 +74,7 @@ describe('Requests', () => {
 
     const owner = await service.login('owner');
     const id = randomUUID();
-    await service.call(`/webhook-endpoints/${id}`, { login: owner });
+    await service.request(`/webhook-endpoints/${id}`, { login: owner });
     expect(
       await metrics.value('mcs_http_requests_total', { route: '/webhook-endpoints/:id', status: '404' }),
     ).toBe(1);
@@ -118,7 +118,10 @@ describe('Requests', () => {
 describe('Limits', () => {
   it('of requests are counted when they refuse', async () => {
     const call = () =>
-      service.call('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.development });
+      service.request('/mcp/tokens/create', {
+        body: { external_user_id: 'user-1' },
+        as: service.development,
+      });
     for (let count = 1; count <= 3; count += 1) expect((await call()).status).toBe(200);
     const grown = await growth('mcs_rate_limit_refusals_total', { limit: 'mcp-tokens' }, async () => {
       expect((await call()).status).toBe(429);
@@ -129,7 +132,7 @@ describe('Limits', () => {
   });
 
   it('of attempts too', async () => {
-    const limit = service.app.get(AttemptLimits).limit({ name: 'trial', attempts: 1, seconds: 60 });
+    const limit = service.app.get(AttemptLimitsRepository).limit({ name: 'trial', attempts: 1, seconds: 60 });
     await limit.count('somebody');
     await limit.count('somebody');
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'trial' })).toBe(1);
@@ -144,7 +147,7 @@ describe('Webhooks', () => {
   });
 
   async function endpoint(url: string): Promise<void> {
-    const { status } = await service.call('/webhook-endpoints/create', {
+    const { status } = await service.request('/webhook-endpoints/create', {
       body: { environment: 'development', url },
       login: await service.login('owner'),
     });
@@ -212,7 +215,7 @@ describe('Webhooks', () => {
 
 describe('The database', () => {
   it('has a pool', async () => {
-    await service.call('/readyz');
+    await service.request('/readyz');
     expect(await metrics.value('mcs_database_pool_connections', { pool: 'main' })).toBeGreaterThan(0);
     expect(await metrics.value('mcs_database_pool_limit', { pool: 'main' })).toBe(10);
     expect(await metrics.value('mcs_database_pool_waiting', { pool: 'main' })).toBe(0);
@@ -227,7 +230,7 @@ describe('The database', () => {
 
   it('keeps the request log', async () => {
     const grown = await growth('mcs_request_log_entries_written_total', {}, () =>
-      service.call('/detected-accounts/search', {
+      service.request('/detected-accounts/search', {
         body: { external_user_id: 'user-1', names: ['Netflix'] },
         as: service.development,
       }),
@@ -259,7 +262,7 @@ describe('The server of metrics', () => {
   });
 
   it('is not the server of the API', async () => {
-    const { status, body } = await service.call('/metrics');
+    const { status, body } = await service.request('/metrics');
     expect(status).toBe(404);
     expect(body).toMatchObject({ error_code: 'NOT_FOUND' });
   });
@@ -279,8 +282,8 @@ describe('The server of metrics', () => {
   it('shares nothing with another service of the same process, and ends with its own', async () => {
     const other = await startTestApp({ METRICS_PORT: '0' });
     const others = await serveMetrics(other);
-    await other.call('/healthz');
-    await other.call('/healthz');
+    await other.request('/healthz');
+    await other.request('/healthz');
     const health = { route: '/healthz', status: '200' };
     expect(await others.value('mcs_http_requests_total', health)).toBe(2);
     expect(await metrics.value('mcs_http_requests_total', health)).toBeUndefined();

@@ -54,7 +54,7 @@ let types: Map<string, string>;
 beforeAll(async () => {
   service = await startTestApp({ METRICS_PORT: '0' }, { backgroundWork: true });
   metrics = await serveMetrics(service);
-  await service.call('/healthz');
+  await service.request('/healthz');
   samples = await metrics.samples();
   const lines = (await metrics.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm);
   types = new Map([...lines].map(([, name = '', type = '']) => [name, type]));

@@ -6,7 +6,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const SECOND = 1_000;
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 
 let service: TestApp;
@@ -52,7 +52,7 @@ describe('openid-client, as it comes', () => {
   };
 
   it('finds everything by the metadata', async () => {
-    const { body } = await service.call('/.well-known/oauth-authorization-server');
+    const { body } = await service.request('/.well-known/oauth-authorization-server');
     expect(configuration.serverMetadata()).toMatchObject(body);
     expect(body).toMatchObject({
       issuer: service.baseUrl,
@@ -89,9 +89,9 @@ describe('openid-client, as it comes', () => {
       expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 900 });
       expect(seen).toEqual(['authorization_pending', 'slow_down', 200]);
       await client.tokenRevocation(configuration, tokens.access_token);
-      expect((await service.call('/me', { token: tokens.access_token })).status).toBe(401);
+      expect((await service.request('/me', { token: tokens.access_token })).status).toBe(401);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -103,7 +103,7 @@ describe('openid-client, as it comes', () => {
         client.pollDeviceAuthorizationGrant(configuration, { ...flow, interval: 1 }),
       ).rejects.toMatchObject({ error: 'access_denied', status: 400 });
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -116,7 +116,7 @@ describe('openid-client, as it comes', () => {
       ).rejects.toMatchObject({ error: 'expired_token', status: 400 });
       restore();
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it('hears that a scope is unknown', async () => {

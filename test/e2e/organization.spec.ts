@@ -19,10 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const organization = async (login = owner) => (await service.call('/organization', { login })).body;
-const activate = (login = owner) => service.call('/organization/activate', { method: 'POST', login });
+const organization = async (login = owner) => (await service.request('/organization', { login })).body;
+const activate = (login = owner) => service.request('/organization/activate', { method: 'POST', login });
 const keepLogo = (image: unknown, login = owner) =>
-  service.call('/organization/logo', { body: { image }, login });
+  service.request('/organization/logo', { body: { image }, login });
 const withLength = (beginning: Buffer, length: number): string =>
   Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]).toString('base64');
 
@@ -53,7 +53,7 @@ describe('The organization', () => {
 
 describe('The logo', () => {
   it('is not there at first', async () => {
-    const { status, body } = await service.call('/organization/logo', { login: member });
+    const { status, body } = await service.request('/organization/logo', { login: member });
     expect([status, body]).toEqual([
       404,
       error('INVALID_REQUEST', 'NOT_FOUND', 'The organization has no logo.'),
@@ -68,7 +68,7 @@ describe('The logo', () => {
     const { status, body } = await keepLogo(image.toString('base64'), admin);
     expect([status, body]).toEqual([200, await organization()]);
     expect(body).toMatchObject({ has_logo: true, logo_media_type: mediaType });
-    expect((await service.call('/organization/logo', { login: member })).status).toBe(200);
+    expect((await service.request('/organization/logo', { login: member })).status).toBe(200);
     const response = await fetch(`${service.baseUrl}/organization/logo`, {
       headers: { cookie: member.cookie },
     });
@@ -113,6 +113,6 @@ describe('The logo', () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('owner', id);
     await keepLogo(PNG.toString('base64'));
-    expect((await service.call('/organization/logo', { login: stranger })).status).toBe(404);
+    expect((await service.request('/organization/logo', { login: stranger })).status).toBe(404);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { PasswordLinks } from '../../src/modules/dashboard-users/index.js';
+import { PasswordLinksService } from '../../src/modules/dashboard-users/index.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,
@@ -285,7 +285,7 @@ describe('A link', () => {
 describe('An invitation', () => {
   const invite = async (email?: string) => {
     const invited = await addInvited(service, email);
-    service.app.get(PasswordLinks).invite(invited);
+    service.app.get(PasswordLinksService).invite(invited);
     const mail = await mailTo(service, invited.email, INVITATION);
     return { ...invited, mail, token: tokenIn(mail) };
   };

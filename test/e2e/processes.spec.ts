@@ -13,7 +13,7 @@ import { Program, run, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { basic } from '../support/test-app.js';
 
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const TOKEN = /^mcp_dev_[0-9A-Za-z]{49}$/;
 const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/;
 /** Where an error was thrown: nothing that an operator should have to read. */
@@ -88,7 +88,7 @@ describe('The service with its own database', () => {
       await gone(left);
     }
     await rm(folder, { recursive: true, force: true });
-  }, PATIENCE);
+  }, TIMEOUT);
 
   const start = (environment: Record<string, string> = {}, file = 'main.js'): Program =>
     new Program(file, { environment: { DATA_DIR: data, PORT: '0', ...environment } });
@@ -157,7 +157,7 @@ describe('The service with its own database', () => {
       }
       expect(first.output).toContain(dashboard.password);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it('prints a call that works when it is pasted', async () => {
@@ -203,7 +203,7 @@ describe('The service with its own database', () => {
       );
       expect(await createToken(baseUrl, credentials.development)).toMatch(TOKEN);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -217,7 +217,7 @@ describe('The service with its own database', () => {
       expect((await first.ended).code).toBeNull();
       expect(isAlive(database)).toBe(true);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -246,7 +246,7 @@ describe('The service with its own database', () => {
         expect(output).not.toContain(credentials.dashboard.password);
       }
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -265,7 +265,7 @@ describe('The service with its own database', () => {
       unfinished.destroy();
       expect(existsSync(join(data, 'postgres', 'postmaster.pid'))).toBe(false);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -280,7 +280,7 @@ describe('The service with its own database', () => {
       expect((await service.ended).code).toBe(0);
       await gone(database);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 });
 
@@ -339,7 +339,7 @@ describe('The service with a given database', () => {
         /^SECRET_PEPPER is not the key that this database was made with\. Start with/,
       );
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -360,7 +360,7 @@ describe('The service with a given database', () => {
       expect(await service.ended).toMatchObject({ code: 0, errors: '' });
       expect(performance.now() - begin).toBeGreaterThanOrEqual(4_000);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -386,7 +386,7 @@ describe('The service with a given database', () => {
         expect(output + errors).not.toMatch(/s3cret-word|not-the-password/);
       }
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
@@ -414,6 +414,6 @@ describe('The service with a given database', () => {
         'WEBHOOK_TARGETS=any',
       ]);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 });

@@ -35,7 +35,7 @@ describe('Every answer of the APIs', () => {
       'a token',
       200,
       () =>
-        service.call('/mcp/tokens/create', {
+        service.request('/mcp/tokens/create', {
           body: { external_user_id: 'user' },
           as: service.development,
         }),
@@ -44,19 +44,19 @@ describe('Every answer of the APIs', () => {
       'detected accounts',
       200,
       () =>
-        service.call('/detected-accounts/search', {
+        service.request('/detected-accounts/search', {
           body: { external_user_id: 'user', names: ['Netflix'] },
           as: service.development,
         }),
     ],
-    ['audit logs', 200, () => service.call('/audit_logs', { as: service.production })],
-    ['the dashboard', 200, async () => service.call('/users', { login: await service.login() })],
-    ['an application', 400, () => service.call('/apply', { body: {} })],
-    ['a stranger', 401, () => service.call('/mcp/tokens/create', { body: {} })],
-    ['an unknown path', 404, () => service.call('/nowhere')],
-    ['another method', 405, () => service.call('/mcp/tokens/create')],
-    ['an error of OAuth', 400, () => service.call('/oauth/token', { method: 'POST' })],
-    ['readiness', 200, () => service.call('/readyz')],
+    ['audit logs', 200, () => service.request('/audit_logs', { as: service.production })],
+    ['the dashboard', 200, async () => service.request('/users', { login: await service.login() })],
+    ['an application', 400, () => service.request('/apply', { body: {} })],
+    ['a stranger', 401, () => service.request('/mcp/tokens/create', { body: {} })],
+    ['an unknown path', 404, () => service.request('/nowhere')],
+    ['another method', 405, () => service.request('/mcp/tokens/create')],
+    ['an error of OAuth', 400, () => service.request('/oauth/token', { method: 'POST' })],
+    ['readiness', 200, () => service.request('/readyz')],
   ])('is kept by no cache, framed by no page and run by no browser (%s)', async (_what, status, send) => {
     const answer = await send();
     expect(answer.status).toBe(status);
@@ -68,7 +68,7 @@ describe('Every answer of the APIs', () => {
     const [plain, secure] = await Promise.all(
       ['http', 'https'].map(
         async (scheme) =>
-          (await service.call('/healthz', { headers: { 'x-forwarded-proto': scheme } })).headers,
+          (await service.request('/healthz', { headers: { 'x-forwarded-proto': scheme } })).headers,
       ),
     );
     expect(plain?.get('strict-transport-security')).toBeNull();
@@ -90,11 +90,11 @@ describe('What is the same for everybody', () => {
 
   it('is not kept when it fails', async () => {
     await service.database.cutOff();
-    const failed = await service.call('/.well-known/jwks.json');
+    const failed = await service.request('/.well-known/jwks.json');
     await service.database.reconnect();
     expect([failed.status, failed.headers.get('cache-control')]).toEqual([503, 'no-store']);
     for (const path of ['/docs/nothing', '/openapi.json']) {
-      const refused = await service.call(path, { method: 'DELETE' });
+      const refused = await service.request(path, { method: 'DELETE' });
       expect([path, refused.headers.get('cache-control')]).toEqual([path, 'no-store']);
     }
   });

@@ -20,7 +20,7 @@ describe('Limit of operation 1', () => {
   const rivals = (count: number, bodies: readonly unknown[] = [BODY], as = service.development) =>
     Promise.all(
       Array.from({ length: count }, (_, index) =>
-        service.call(PATH, { body: bodies[index % bodies.length], as }),
+        service.request(PATH, { body: bodies[index % bodies.length], as }),
       ),
     );
 
@@ -61,22 +61,25 @@ describe('Limit of operation 1', () => {
 
   it('goes on refusing, before it looks at the body', async () => {
     for (const body of [BODY, {}, 'not json', TOO_LARGE]) {
-      expectRefusal(await service.call(PATH, { body, as: service.development }));
+      expectRefusal(await service.request(PATH, { body, as: service.development }));
     }
   });
 
   it('looks at the credentials first', async () => {
-    const answer = await service.call(PATH, { body: BODY, as: { ...service.development, secret: 'wrong' } });
+    const answer = await service.request(PATH, {
+      body: BODY,
+      as: { ...service.development, secret: 'wrong' },
+    });
     expect(answer.status).toBe(401);
   });
 
   it('holds for each client by itself, and for this operation alone', async () => {
     const stranger = await service.anotherOrganization();
     for (const as of [service.production, stranger.development, stranger.production]) {
-      expect((await service.call(PATH, { body: BODY, as })).status).toBe(200);
+      expect((await service.request(PATH, { body: BODY, as })).status).toBe(200);
     }
     const { path, body } = SEARCH_DETECTED_ACCOUNTS;
-    expect((await service.call(path, { body, as: service.development })).status).toBe(200);
+    expect((await service.request(path, { body, as: service.development })).status).toBe(200);
   });
 });
 
@@ -92,10 +95,10 @@ describe('Limit of the dashboard API', () => {
   it.each(DASHBOARD_OPERATIONS)('holds for all operations together, and refuses $id', async (operation) => {
     const login = await service.login('owner');
     for (const path of ['/organization', '/users', '/nowhere', '/merchants'])
-      expect((await service.call(path, { login })).status).not.toBe(429);
+      expect((await service.request(path, { login })).status).not.toBe(429);
     const { path, method, body } = operation;
     for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
-      const { status, headers, body: answer } = await service.call(path, { method, body: sent, login });
+      const { status, headers, body: answer } = await service.request(path, { method, body: sent, login });
       expect([status, answer['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
       expect(headers.get('retry-after')).toBe(String(answer['retry_after']));
     }
@@ -104,7 +107,7 @@ describe('Limit of the dashboard API', () => {
   it('lets 3 of 20 rivals through, and counts for each user alone', async () => {
     for (const login of [await service.login('owner'), await service.login('member')]) {
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => service.call('/organization', { login })),
+        Array.from({ length: 20 }, () => service.request('/organization', { login })),
       );
       expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([3, 17]);
     }

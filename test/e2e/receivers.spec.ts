@@ -13,7 +13,7 @@ const RECEIVERS = join(import.meta.dirname, '..', '..', 'examples', 'receivers')
 interface Vectors {
   readonly vectors: readonly { readonly signature: string }[];
 }
-interface Deliveries {
+interface DeliveriesService {
   readonly deliveries: readonly {
     readonly name: string;
     readonly accepted: boolean;
@@ -26,7 +26,7 @@ interface Deliveries {
 const read = <Document>(file: string): Document =>
   JSON.parse(readFileSync(join(RECEIVERS, file), 'utf8')) as Document;
 const { vectors } = read<Vectors>('service-signature.json');
-const { deliveries } = read<Deliveries>('deliveries.json');
+const { deliveries } = read<DeliveriesService>('deliveries.json');
 
 /** What each is run by; the folder of the vectors follows. */
 const LANGUAGES: readonly (readonly [language: string, runtime: string, ...arguments: string[]])[] = [

@@ -42,7 +42,7 @@ const rivals = (services: readonly TestApp[], count: number, as = services[0]!.d
   Promise.all(Array.from({ length: count }, (_, index) => call(services[index % services.length]!, as)));
 
 const call = (service: TestApp, as = service.development): Promise<Answer> =>
-  service.call(PATH, { body: BODY, as });
+  service.request(PATH, { body: BODY, as });
 
 const countOf = (answers: readonly Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;

@@ -39,7 +39,7 @@ afterAll(() => service.close());
 afterEach(() => Program.endAll());
 
 const list = (query: Readonly<Record<string, string>> = {}): Promise<Answer<Page>> =>
-  service.call<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
+  service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
     login: owner,
   });
 const partitionOf = (time: Date): string =>
@@ -70,7 +70,7 @@ describe('Queries of the request log that take too long', () => {
       let answered = 0;
       const calls = (async () => {
         for (; answered < 50; answered += 1) {
-          const { status } = await service.call(CREATE_MCP_TOKEN.path, {
+          const { status } = await service.request(CREATE_MCP_TOKEN.path, {
             body: CREATE_MCP_TOKEN.body,
             as: service.production,
           });

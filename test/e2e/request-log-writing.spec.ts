@@ -12,7 +12,7 @@ import {
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
 } from '../support/operations.js';
-import { startTestApp, type CallOptions, type TestApp } from '../support/test-app.js';
+import { startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
 
 const CREATE = CREATE_MCP_TOKEN.path;
 const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
@@ -55,7 +55,7 @@ const wrongSecret = (credentials: IssuedCredentials): IssuedCredentials => ({
 });
 
 describe('Request log', () => {
-  it.each<[number, string, () => CallOptions, string | null]>([
+  it.each<[number, string, () => RequestOptions, string | null]>([
     [200, CREATE, () => ({ body: { external_user_id: 'logged' }, as: service.development }), 'logged'],
     [200, SEARCH, () => ({ body: SEARCH_DETECTED_ACCOUNTS.body, as: service.production }), 'user-1'],
     [
@@ -78,7 +78,7 @@ describe('Request log', () => {
   ])('has one entry for a %i of %s', async (status, path, options, externalUserId) => {
     const call = options();
     const before = Date.now();
-    expect((await service.call(path, call)).status).toBe(status);
+    expect((await service.request(path, call)).status).toBe(status);
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
     expect(entry).toEqual({
@@ -115,7 +115,7 @@ describe('Request log', () => {
   it('has one entry for each call over the limit too', async () => {
     const { development: as } = await service.anotherOrganization();
     const calls = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
-      service.call(CREATE, { body: { external_user_id: 'limited' }, as }),
+      service.request(CREATE, { body: { external_user_id: 'limited' }, as }),
     );
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     const logged = (await entries()).map(({ status_code }) => status_code);
@@ -127,7 +127,7 @@ describe('Request log', () => {
     const users = Array.from({ length: 60 }, (_, index) => `rival-${index}`);
     await Promise.all(
       users.map(async (user) => {
-        await service.call(SEARCH, {
+        await service.request(SEARCH, {
           body: { external_user_id: user, names: ['Netflix'] },
           as: service.development,
         });
@@ -146,22 +146,22 @@ describe('Request log', () => {
     const body = CREATE_MCP_TOKEN.body;
     const unknown = { ...service.development, clientId: '00000000-0000-4000-8000-000000000000' };
     const statuses = [
-      await service.call(CREATE, { body }),
-      await service.call(CREATE, { body, as: unknown }),
-      await service.call(CREATE, { body, headers: { authorization: 'Basic nonsense' } }),
-      await service.call(SUBMIT_JOB_APPLICATION.path, { body: SUBMIT_JOB_APPLICATION.body }),
-      await service.call(SUBMIT_JOB_APPLICATION.path, { body: {}, as: service.development }),
-      await service.call('/healthz', { as: service.development }),
-      await service.call('/readyz'),
-      await service.call('/nowhere', { body, as: service.development }),
-      await service.call(CREATE, { method: 'GET', as: service.development }),
+      await service.request(CREATE, { body }),
+      await service.request(CREATE, { body, as: unknown }),
+      await service.request(CREATE, { body, headers: { authorization: 'Basic nonsense' } }),
+      await service.request(SUBMIT_JOB_APPLICATION.path, { body: SUBMIT_JOB_APPLICATION.body }),
+      await service.request(SUBMIT_JOB_APPLICATION.path, { body: {}, as: service.development }),
+      await service.request('/healthz', { as: service.development }),
+      await service.request('/readyz'),
+      await service.request('/nowhere', { body, as: service.development }),
+      await service.request(CREATE, { method: 'GET', as: service.development }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 401, 401, 200, 400, 200, 200, 404, 405]);
     expect(await entries()).toEqual([]);
   });
 
   it('keeps the path without its query', async () => {
-    await service.call(`${SEARCH}?token=hush&x=1#y`, {
+    await service.request(`${SEARCH}?token=hush&x=1#y`, {
       body: SEARCH_DETECTED_ACCOUNTS.body,
       as: service.development,
     });
@@ -180,20 +180,20 @@ describe('Request log', () => {
     ['half a surrogate pair', '{"external_user_id":"\\ud83d"}'],
     ['in a list', [{ external_user_id: 'u' }]],
   ])('has no user where it is %s', async (_what, body) => {
-    expect((await service.call(CREATE, { body, as: service.development })).status).toBe(400);
+    expect((await service.request(CREATE, { body, as: service.development })).status).toBe(400);
     expect(await entries()).toMatchObject([{ status_code: 400, external_user_id: null }]);
   });
 
   it('has the user in full, up to 256 code points', async () => {
     const user = '😀'.repeat(256);
-    await service.call(CREATE, { body: { external_user_id: user }, as: service.development });
+    await service.request(CREATE, { body: { external_user_id: user }, as: service.development });
     expect((await entries()).map((entry) => entry.external_user_id === user)).toEqual([true]);
   });
 
   it('keeps the clients and their environments apart', async () => {
     const { development } = await service.anotherOrganization();
     for (const as of [service.development, service.production, development]) {
-      await service.call(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as });
+      await service.request(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as });
     }
     expect(await entries()).toMatchObject([
       { client_id: service.development.clientId, environment: 'development' },
@@ -206,7 +206,7 @@ describe('Request log', () => {
     await whileLogIsLocked(service.database, async () => {
       const answers = await Promise.all(
         ['slow-1', 'slow-2', 'slow-3'].map((user) =>
-          service.call(CREATE, { body: { external_user_id: user }, as: service.development }),
+          service.request(CREATE, { body: { external_user_id: user }, as: service.development }),
         ),
       );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -221,7 +221,7 @@ describe('Request log', () => {
   it('fails no call when it cannot be written at all', async () => {
     await service.database.query('ALTER TABLE request_log RENAME TO request_log_away');
     try {
-      const { status } = await service.call(SEARCH, {
+      const { status } = await service.request(SEARCH, {
         body: SEARCH_DETECTED_ACCOUNTS.body,
         as: service.development,
       });
@@ -229,7 +229,7 @@ describe('Request log', () => {
     } finally {
       await service.database.query('ALTER TABLE request_log_away RENAME TO request_log');
     }
-    await service.call(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as: service.development });
+    await service.request(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as: service.development });
     expect((await entries()).length).toBeGreaterThanOrEqual(1);
   });
 });
@@ -276,7 +276,7 @@ describe('Partitions of the request log', () => {
   async function callAt(time: Date, user: string): Promise<string | undefined> {
     const restore = stopClock(service, time);
     try {
-      const { status } = await service.call(SEARCH, {
+      const { status } = await service.request(SEARCH, {
         body: { external_user_id: user, names: ['Netflix'] },
         as: service.development,
       });
@@ -380,7 +380,7 @@ describe('Request log at the end', () => {
       let closed: Promise<void> | undefined;
       await whileLogIsLocked(stopping.database, async () => {
         for (const user of users) {
-          const { status } = await stopping.call(CREATE, {
+          const { status } = await stopping.request(CREATE, {
             body: { external_user_id: user },
             as: stopping.development,
           });

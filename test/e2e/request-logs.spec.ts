@@ -15,7 +15,7 @@ import {
   invalidField,
   startTestApp,
   type Answer,
-  type CallOptions,
+  type RequestOptions,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -80,10 +80,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
-const list = (query: Query = {}, as: CallOptions = { token }): Promise<Answer<Page>> =>
-  service.call<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, as);
-const get = (id: number | string, as: CallOptions = { token }): Promise<Answer> =>
-  service.call(`/request-logs/${id}`, as);
+const list = (query: Query = {}, as: RequestOptions = { token }): Promise<Answer<Page>> =>
+  service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, as);
+const get = (id: number | string, as: RequestOptions = { token }): Promise<Answer> =>
+  service.request(`/request-logs/${id}`, as);
 const calls = (...changes: EntryChange[]): Promise<void> =>
   fillRequestLog(
     service,
@@ -114,7 +114,7 @@ async function at<T>(time: Date, work: () => Promise<T>): Promise<T> {
 
 describe('Operation 3: list request logs', () => {
   it('shows API calls and attempts to deliver webhooks as one list', async () => {
-    const { status } = await service.call(CREATE_MCP_TOKEN.path, {
+    const { status } = await service.request(CREATE_MCP_TOKEN.path, {
       body: { external_user_id: 'user-8' },
       as: service.production,
     });
@@ -197,7 +197,7 @@ describe('Operation 3: list request logs', () => {
       loggedCall(service.development, { createdAt: before(HOUR), externalUserId: 'developer' }),
     ]);
     await at(NOW, async () => {
-      const users = async (environment: string, as: CallOptions): Promise<unknown> =>
+      const users = async (environment: string, as: RequestOptions): Promise<unknown> =>
         (await list({ environment }, as)).body.data.map(({ external_user_id }) => external_user_id);
       expect(await users('production', { login: member })).toEqual(['user 1', 'user 0']);
       expect(await users('development', { login: member })).toEqual(['developer']);
@@ -344,7 +344,7 @@ describe('Filters of operation 3', () => {
     ],
     ['environment=production&start=2099-01-01T00:00:00Z', 'The start field must not be after the end field.'],
   ])('refuse %s', async (query, message) => {
-    const { status, body } = await service.call(`/request-logs?${query}`, { token });
+    const { status, body } = await service.request(`/request-logs?${query}`, { token });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 });
@@ -410,7 +410,7 @@ describe('Cursors of operation 3', () => {
   });
   afterEach(() => restore());
 
-  const expectRefused = async (query: Query, as?: CallOptions): Promise<void> => {
+  const expectRefused = async (query: Query, as?: RequestOptions): Promise<void> => {
     const { status, body } = await list(query, as);
     expect([query, status, body]).toEqual([query, 400, INVALID_CURSOR]);
   };
@@ -456,13 +456,13 @@ describe('Cursors of operation 3', () => {
   });
 
   it('belong to the client and the environment', async () => {
-    const others: CallOptions[] = [{ token: stranger.token }];
+    const others: RequestOptions[] = [{ token: stranger.token }];
     for (const as of others) await expectRefused({ cursor }, as);
     await expectRefused({ environment: 'development', cursor }, { token: developmentToken });
     await expectRefused({ environment: 'development', cursor }, { login: member });
     // The same client by another way.
     expect((await list({ cursor }, { login: member })).body.data).toHaveLength(5);
-    const { body } = await service.call<Page>('/audit_logs', { as: service.production });
+    const { body } = await service.request<Page>('/audit_logs', { as: service.production });
     if (body.next_cursor) await expectRefused({ cursor: body.next_cursor });
   });
 
@@ -538,7 +538,7 @@ describe('Get a request log entry', () => {
       loggedCall(development, { createdAt: before(HOUR) }),
       loggedCall(stranger.production, { createdAt: before(HOUR) }),
     ]);
-    const statuses = async (as: CallOptions): Promise<number[]> => {
+    const statuses = async (as: RequestOptions): Promise<number[]> => {
       const answers = await Promise.all([own, developed, foreign].map((id) => get(id, as)));
       for (const { status, body } of answers) if (status !== 200) expect(body).toEqual(NOT_FOUND);
       return answers.map(({ status }) => status);

@@ -20,16 +20,16 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 const create = (metadata: MetadataOptions | string = {}, name = 'Okta', login = owner): Promise<Answer> =>
-  service.call('/saml-configurations/create', {
+  service.request('/saml-configurations/create', {
     body: { name, metadata_xml: typeof metadata === 'string' ? metadata : samlMetadata(metadata) },
     login,
   });
 const update = (id: unknown, body: unknown) =>
-  service.call(`/saml-configurations/${String(id)}`, { method: 'PATCH', body, login: owner });
+  service.request(`/saml-configurations/${String(id)}`, { method: 'PATCH', body, login: owner });
 const turn = (id: unknown, way: 'enable' | 'disable', login = owner) =>
-  service.call(`/saml-configurations/${String(id)}/${way}`, { method: 'POST', login });
+  service.request(`/saml-configurations/${String(id)}/${way}`, { method: 'POST', login });
 const get = async (id: unknown) =>
-  (await service.call(`/saml-configurations/${String(id)}`, { login: owner })).body;
+  (await service.request(`/saml-configurations/${String(id)}`, { login: owner })).body;
 const expectRefused = ({ status, body }: Answer, message: string) =>
   expect([status, body]).toEqual([400, invalidField(message)]);
 
@@ -55,7 +55,7 @@ describe('A single sign-on configuration', () => {
       created_at: expect.any(String) as string,
     });
     expect(await get(body['id'])).toEqual(body);
-    const { body: all } = await service.call<unknown>('/saml-configurations', { login: owner });
+    const { body: all } = await service.request<unknown>('/saml-configurations', { login: owner });
     expect(all).toEqual([body]);
   });
 
@@ -108,7 +108,7 @@ describe('A single sign-on configuration', () => {
     ],
   ])('says "%s"', async (message, change) => {
     const body = { name: 'Okta', metadata_xml: samlMetadata(), ...change };
-    expectRefused(await service.call('/saml-configurations/create', { body, login: owner }), message);
+    expectRefused(await service.request('/saml-configurations/create', { body, login: owner }), message);
   });
 
   it('changes what is given and leaves the rest', async () => {
@@ -139,7 +139,7 @@ describe('Enabling', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200))
       expectRefused(answer, 'Another single sign-on configuration is enabled: disable it first.');
-    const { body: all } = await service.call<{ id: string; enabled: boolean }[]>('/saml-configurations', {
+    const { body: all } = await service.request<{ id: string; enabled: boolean }[]>('/saml-configurations', {
       login: owner,
     });
     const [enabled, ...others] = all.filter((configuration) => configuration.enabled);

@@ -40,11 +40,11 @@ afterAll(async () => {
 
 async function createEndpoint(environment: string, path: string, login: Login): Promise<void> {
   const body = { environment, url: `${receiver.url}${path}` };
-  expect((await service.call('/webhook-endpoints/create', { body, login })).status).toBe(200);
+  expect((await service.request('/webhook-endpoints/create', { body, login })).status).toBe(200);
 }
 
 const post = (path: string, body: unknown, as = service.development): Promise<Answer> =>
-  service.call(path, { body, as });
+  service.request(path, { body, as });
 
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
@@ -78,7 +78,7 @@ async function addSession(
 
 /** As the client SDK does, which adds to the metadata. */
 async function openSession(session_id: string, metadata: Readonly<Record<string, string>>): Promise<void> {
-  expect((await service.call('/session/open', { body: { session_id, metadata } })).status).toBe(200);
+  expect((await service.request('/session/open', { body: { session_id, metadata } })).status).toBe(200);
 }
 
 /** While the work is done, PostgreSQL takes no rows of the table; what the statements before did stays open. */
@@ -113,7 +113,7 @@ describe.each([
   });
 
   it('takes no call without credentials', async () => {
-    expect((await service.call(path, { body })).status).toBe(401);
+    expect((await service.request(path, { body })).status).toBe(401);
   });
 
   it('names the event that it published', async () => {
@@ -212,7 +212,7 @@ it('Disconnecting an account fires ACCOUNT_LOGIN_REQUIRED', async () => {
 
 describe('Detecting accounts', () => {
   const detectedOf = async (user: string, names: string[]): Promise<boolean[]> => {
-    const { body } = await service.call<{ detected: boolean }[]>('/detected-accounts/search', {
+    const { body } = await service.request<{ detected: boolean }[]>('/detected-accounts/search', {
       body: { external_user_id: user, names },
       as: service.development,
     });

@@ -1,6 +1,6 @@
-import { DashboardSessions } from '../../src/modules/dashboard-users/index.js';
+import { DashboardSessionsService } from '../../src/modules/dashboard-users/index.js';
 import { SecondFactorRepository } from '../../src/modules/dashboard-users/second-factor/second-factor.repository.js';
-import { SecondFactor } from '../../src/modules/dashboard-users/second-factor/second-factor.service.js';
+import { SecondFactorService } from '../../src/modules/dashboard-users/second-factor/second-factor.service.js';
 import type { DashboardUser } from '../../src/modules/dashboard-users/users/dashboard-user.entity.js';
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
@@ -80,7 +80,7 @@ async function manyHalfLoggedIn(user: TestUser, count: number): Promise<Visitor[
   const visitors = Array.from({ length: count }, () => new Visitor(service));
   for (const visitor of visitors) {
     const origin = { ip: visitor.ip, userAgent: 'visitor' };
-    const { token } = await service.app.get(DashboardSessions).open(user.id, 'second_factor', origin);
+    const { token } = await service.app.get(DashboardSessionsService).open(user.id, 'second_factor', origin);
     rememberSecret(token);
     visitor.cookies.set('session', token);
     await visitor.get('/login/second-factor');
@@ -323,7 +323,7 @@ describe('A recovery code', () => {
     expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 9 });
 
-    const secondFactor = service.app.get(SecondFactor);
+    const secondFactor = service.app.get(SecondFactorService);
     const [row] = await service.database.query('SELECT * FROM dashboard_user WHERE id = $1', [user.id]);
     const known = { ...(row as unknown as DashboardUser), totpEnabledAt: new Date(0) };
     const taken = await Promise.all(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { Sessions } from '../../src/modules/sessions/index.js';
+import { SessionsService } from '../../src/modules/sessions/index.js';
 import { SessionsCleaning } from '../../src/modules/sessions/sessions.cleaning.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { CREATE_SESSION, NOBODY, SESSION_OPERATIONS } from '../support/operations.js';
@@ -47,12 +47,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const create = (body: unknown, as = service.development) =>
-  service.call<{ session: string }>('/session/create', { body, as });
+  service.request<{ session: string }>('/session/create', { body, as });
 const extend = (session_id: unknown, as = service.development) =>
-  service.call('/session/extend', { body: { session_id }, as });
+  service.request('/session/extend', { body: { session_id }, as });
 /** From an address of its own, so that the limit is in nobody's way. */
 const open = (session_id: unknown, metadata?: unknown) =>
-  service.call('/session/open', {
+  service.request('/session/open', {
     body: { session_id, metadata },
     headers: { 'x-forwarded-for': `10.0.${Math.floor((address += 1) / 256)}.${address % 256}` },
   });
@@ -289,10 +289,10 @@ describe('Open session', () => {
     [{ session_id: NOBODY, metadata: keys(11) }, TOO_MANY_KEYS],
     [{ session_id: 'x', metadata: 7 }, 'The session id field must be a UUID.'],
   ])('refuses a body (%#)', async (body, message) => {
-    const answer = await service.call('/session/open', { body });
+    const answer = await service.request('/session/open', { body });
     expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
     if ('metadata' in body) return;
-    const extension = await service.call('/session/extend', { body, as: service.development });
+    const extension = await service.request('/session/extend', { body, as: service.development });
     expect([extension.status, extension.body]).toEqual([400, invalidField(message)]);
   });
 
@@ -311,7 +311,7 @@ describe('Open session', () => {
 
   it('is limited for each address', async () => {
     const from = (ip: string) =>
-      service.call('/session/open', {
+      service.request('/session/open', {
         body: { session_id: NOBODY },
         headers: { 'x-forwarded-for': ip },
       });
@@ -329,12 +329,19 @@ describe('Open session', () => {
 describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
   it('takes JSON that is not too large, of whom it is for', async () => {
     const as = credentials === 'basic' ? { as: service.development } : {};
-    const large = await service.call(path, { body: { large: 'x'.repeat(600_000) }, ...as });
+    const large = await service.request(path, { body: { large: 'x'.repeat(600_000) }, ...as });
     expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-    const typed = await service.call(path, { body: '{}', headers: { 'content-type': 'text/plain' }, ...as });
+    const typed = await service.request(path, {
+      body: '{}',
+      headers: { 'content-type': 'text/plain' },
+      ...as,
+    });
     expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     if (credentials === 'none') return;
-    const unknown = await service.call(path, { body: {}, as: { ...service.development, secret: 'wrong' } });
+    const unknown = await service.request(path, {
+      body: {},
+      as: { ...service.development, secret: 'wrong' },
+    });
     expect([unknown.status, unknown.body['error_code']]).toEqual([401, 'INVALID_API_KEYS']);
   });
 });
@@ -406,7 +413,7 @@ describe('The request log', () => {
 
 describe('For webhooks', () => {
   const details = (id: string, clientId = service.development.clientId) =>
-    service.app.get(Sessions).metadataOf(clientId, id);
+    service.app.get(SessionsService).metadataOf(clientId, id);
 
   it('there are user, card and metadata of a session, also when it has expired', async () => {
     const id = await created({ external_user_id: 'u', card_id: 'c', metadata: { order: '4711' } });
@@ -454,9 +461,9 @@ it('On the host of one environment the sessions of the other do not exist', asyn
       [NOBODY, pinned.development.clientId],
     );
     const body = { session_id: NOBODY };
-    expect((await pinned.call('/session/open', { body })).status).toBe(404);
+    expect((await pinned.request('/session/open', { body })).status).toBe(404);
     await pinned.database.query('UPDATE session SET client_id = $1', [pinned.production.clientId]);
-    expect((await pinned.call('/session/open', { body })).status).toBe(200);
+    expect((await pinned.request('/session/open', { body })).status).toBe(200);
   } finally {
     await pinned.close();
   }

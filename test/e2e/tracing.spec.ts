@@ -53,13 +53,13 @@ describe('With a collector', () => {
     const owner = await service.login('owner');
     const urls = [`${receiver.url}/hook?token=${HIDDEN}`, `http://127.0.0.1:${await refusedPort()}/refused`];
     for (const url of urls) {
-      const { status } = await service.call('/webhook-endpoints/create', {
+      const { status } = await service.request('/webhook-endpoints/create', {
         body: { environment: 'development', url },
         login: owner,
       });
       expect(status).toBe(200);
     }
-    const triggered = await service.call('/development/webhooks/trigger', {
+    const triggered = await service.request('/development/webhooks/trigger', {
       body: {
         event: 'CARD_UPDATED',
         external_user_id: 'user-1',
@@ -72,7 +72,7 @@ describe('With a collector', () => {
     });
     expect(triggered.status).toBe(200);
     requestId = triggered.headers.get('x-request-id') ?? '';
-    await service.call('/nowhere');
+    await service.request('/nowhere');
     await receiver.arrived(1);
     await eventually('both attempts are logged', async () => {
       const logged = await service.database.query(`SELECT FROM request_log WHERE type = 'webhook'`);
@@ -181,7 +181,7 @@ describe('A share of traces', () => {
     const service = await start({ OTEL_TRACES_SAMPLER_ARG: '0' });
     const before = collector.spans.length;
     const headers = { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-01` };
-    expect((await service.call('/healthz', { headers })).status).toBe(200);
+    expect((await service.request('/healthz', { headers })).status).toBe(200);
     await service.close();
     expect(collector.spans).toHaveLength(before);
   });
@@ -194,13 +194,13 @@ describe('A collector that is away', () => {
       METRICS_PORT: '0',
     });
     const metrics = await serveMetrics(service);
-    expect((await service.call('/healthz')).status).toBe(200);
+    expect((await service.request('/healthz')).status).toBe(200);
     await eventually(
       'lost spans are counted',
       async () => ((await metrics.value('mcs_trace_spans_total', { outcome: 'lost' })) ?? 0) > 0,
       15_000,
     );
-    expect((await service.call('/healthz')).status).toBe(200);
+    expect((await service.request('/healthz')).status).toBe(200);
     const closing = performance.now();
     await service.close();
     expect(performance.now() - closing).toBeLessThan(5_000);

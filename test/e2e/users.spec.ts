@@ -51,16 +51,17 @@ afterAll(() => service.close());
 let number = 0;
 const freshEmail = (): string => `person-${(number += 1)}@example.com`;
 
-const invite = (body: unknown, login = owner) => service.call('/users/create', { body, login });
+const invite = (body: unknown, login = owner) => service.request('/users/create', { body, login });
 const person = (more: object = {}) => ({ email: freshEmail(), name: 'Ada', role: 'member', ...more });
 const update = (id: string, body: unknown, login = owner) =>
-  service.call(`/users/${id}`, { method: 'PATCH', body, login });
-const remove = (id: string, login = owner) => service.call(`/users/${id}`, { method: 'DELETE', login });
-const list = async (login = owner): Promise<User[]> => (await service.call<User[]>('/users', { login })).body;
+  service.request(`/users/${id}`, { method: 'PATCH', body, login });
+const remove = (id: string, login = owner) => service.request(`/users/${id}`, { method: 'DELETE', login });
+const list = async (login = owner): Promise<User[]> =>
+  (await service.request<User[]>('/users', { login })).body;
 const userOf = async ({ userId }: Pick<Login, 'userId'>, login = owner): Promise<User | undefined> =>
   (await list(login)).find(({ id }) => id === userId);
 const statusOf = async (login: Login): Promise<number> =>
-  (await service.call('/organization', { login })).status;
+  (await service.request('/organization', { login })).status;
 const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
   expect([status, body]).toEqual([expected, refusal]);
 
@@ -143,7 +144,7 @@ describe('Inviting a user', () => {
 
   it('asks for an allowlisted domain where there are any', async () => {
     const stranger = (await ownersOf(1))[0] as Login;
-    const { body: domain } = await service.call('/allowlisted-domains/create', {
+    const { body: domain } = await service.request('/allowlisted-domains/create', {
       body: { domain: 'Bücher.example' },
       login: stranger,
     });
@@ -157,7 +158,10 @@ describe('Inviting a user', () => {
       expectRefused(await invite({ ...person(), email }, stranger), refusal);
     for (const email of ['a@bücher.example', 'B@XN--BCHER-KVA.example'])
       expect((await invite({ ...person(), email }, stranger)).status).toBe(200);
-    await service.call(`/allowlisted-domains/${String(domain['id'])}`, { method: 'DELETE', login: stranger });
+    await service.request(`/allowlisted-domains/${String(domain['id'])}`, {
+      method: 'DELETE',
+      login: stranger,
+    });
     expect((await invite(person(), stranger)).status).toBe(200);
   });
 
@@ -204,7 +208,7 @@ describe('Changing a user', () => {
       role: 'admin',
     });
     expect(await userOf(member)).toMatchObject({ name: 'Grace', role: 'admin', disabled: false });
-    expect((await service.call('/users', { login: member })).status).toBe(200);
+    expect((await service.request('/users', { login: member })).status).toBe(200);
   });
 
   it('records nothing when nothing changes', async () => {
@@ -325,7 +329,7 @@ describe('The last active owner', () => {
     const last = (await ownersOf(1))[0] as Login;
     const deputy = await service.login('admin', last.organizationId);
     const body = { user_id: deputy.userId, role: 'owner', reason: 'A test', expires_in: 3600 };
-    expect((await service.call('/access-grants/create', { body, login: last })).status).toBe(200);
+    expect((await service.request('/access-grants/create', { body, login: last })).status).toBe(200);
     return [last, deputy];
   }
 

@@ -52,7 +52,7 @@ interface Endpoint {
 
 async function createEndpoint(path = '/hook', environment = 'development'): Promise<Endpoint> {
   const url = `${receiver.url}${path}`;
-  const { status, body } = await service.call('/webhook-endpoints/create', {
+  const { status, body } = await service.request('/webhook-endpoints/create', {
     body: { environment, url },
     login: owner,
   });
@@ -272,7 +272,7 @@ describe('A delivery that fails', () => {
     receiver.answer = (response) => response.writeHead(503, { 'Retry-After': '1' }).end();
     const id = await publish();
     await attempted(id, 1);
-    const deleted = await service.call(`/webhook-endpoints/${endpoint.id}`, {
+    const deleted = await service.request(`/webhook-endpoints/${endpoint.id}`, {
       method: 'DELETE',
       login: owner,
     });
@@ -292,7 +292,7 @@ describe('A delivery that fails', () => {
     await attempted(first, 1);
     const body = { url: `${receiver.url}/new` };
     const options = { method: 'PATCH', body, login: owner };
-    expect((await service.call(`/webhook-endpoints/${endpoint.id}`, options)).status).toBe(200);
+    expect((await service.request(`/webhook-endpoints/${endpoint.id}`, options)).status).toBe(200);
     const second = await publish();
     await attempted(first, 2);
     await attempted(second, 1);
@@ -311,7 +311,7 @@ describe('A delivery that fails', () => {
     receiver.answer = (response) => void held.then(() => response.writeHead(200).end());
     const id = await publish();
     await receiver.arrived(1);
-    await service.call(`/webhook-endpoints/${endpoint.id}`, { method: 'DELETE', login: owner });
+    await service.request(`/webhook-endpoints/${endpoint.id}`, { method: 'DELETE', login: owner });
     letGo();
     expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { WebhookEndpoints } from '../../src/modules/webhook-endpoints/index.js';
+import { WebhookEndpointsService } from '../../src/modules/webhook-endpoints/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
 import { NOBODY } from '../support/operations.js';
@@ -10,7 +10,7 @@ import {
   invalidField,
   startTestApp,
   type Answer,
-  type CallOptions,
+  type RequestOptions,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -72,18 +72,18 @@ beforeEach(() => service.database.query('DELETE FROM webhook_endpoint'));
 let number = 0;
 const someUrl = (): string => `https://n${(number += 1)}.example.com/`;
 
-const create = (body: unknown, as: CallOptions = { token }) =>
-  service.call<Endpoint>('/webhook-endpoints/create', { body, ...as });
-const list = async (environment: Environment = 'development', as: CallOptions = { token }) =>
-  (await service.call<Endpoint[]>(`/webhook-endpoints?environment=${environment}`, as)).body;
-const get = (id: string, as: CallOptions = { token }) =>
-  service.call<Endpoint>(`/webhook-endpoints/${id}`, as);
-const patch = (id: string, body: unknown, as: CallOptions = { token }) =>
-  service.call<Endpoint>(`/webhook-endpoints/${id}`, { method: 'PATCH', body, ...as });
-const remove = (id: string, as: CallOptions = { token }) =>
-  service.call<Endpoint>(`/webhook-endpoints/${id}`, { method: 'DELETE', ...as });
+const create = (body: unknown, as: RequestOptions = { token }) =>
+  service.request<Endpoint>('/webhook-endpoints/create', { body, ...as });
+const list = async (environment: Environment = 'development', as: RequestOptions = { token }) =>
+  (await service.request<Endpoint[]>(`/webhook-endpoints?environment=${environment}`, as)).body;
+const get = (id: string, as: RequestOptions = { token }) =>
+  service.request<Endpoint>(`/webhook-endpoints/${id}`, as);
+const patch = (id: string, body: unknown, as: RequestOptions = { token }) =>
+  service.request<Endpoint>(`/webhook-endpoints/${id}`, { method: 'PATCH', body, ...as });
+const remove = (id: string, as: RequestOptions = { token }) =>
+  service.request<Endpoint>(`/webhook-endpoints/${id}`, { method: 'DELETE', ...as });
 
-async function created(body: object = {}, as: CallOptions = { token }): Promise<Endpoint> {
+async function created(body: object = {}, as: RequestOptions = { token }): Promise<Endpoint> {
   const answer = await create({ environment: 'development', url: someUrl(), ...body }, as);
   expect(answer.status).toBe(200);
   return answer.body;
@@ -234,7 +234,7 @@ describe('Webhook endpoints', () => {
       ['?environment=staging', 'The selected environment is invalid.'],
       ['?environment=development&page=2', 'The query parameter page is not known.'],
     ]) {
-      const { status, body } = await service.call(`/webhook-endpoints${query}`, { token });
+      const { status, body } = await service.request(`/webhook-endpoints${query}`, { token });
       expect([query, status, body]).toEqual([query, 400, invalidField(String(message))]);
     }
   });
@@ -251,7 +251,7 @@ describe('Webhook endpoints', () => {
     const before = await rows();
     const refused = [
       await create({ environment: 'development', url: someUrl() }, { token: production }),
-      await service.call('/webhook-endpoints?environment=development', { token: production }),
+      await service.request('/webhook-endpoints?environment=development', { token: production }),
       await get(id, { token: production }),
       await patch(id, { description: 'x' }, { token: production }),
       await remove(id, { token: production }),
@@ -387,7 +387,7 @@ describe('A deletion', () => {
 
   it('waits for whoever publishes to the endpoint', async () => {
     const { id } = await created();
-    const endpoints = service.app.get(WebhookEndpoints);
+    const endpoints = service.app.get(WebhookEndpointsService);
     let isRemoved = false;
     let removal: Promise<unknown> | undefined;
     class Publisher {
@@ -411,7 +411,7 @@ describe('The audit log', () => {
     await patch(id, { url: 'https://hooks.example.com/?team=8&id=4fJq0vN8sYw2Lb7RtXk1' });
     await remove(id, { login: member });
     const [deletion, change, creation] = await auditEntries(service);
-    const [{ body: me }] = [await service.call('/me', { login: member })];
+    const [{ body: me }] = [await service.request('/me', { login: member })];
     for (const [entry, action, name] of [
       [creation, 'webhook.create', 'https://hooks.example.com/?team=7&token=***'],
       [change, 'webhook.update', 'https://hooks.example.com/?team=8&id=***'],
@@ -441,7 +441,7 @@ it('Whoever publishes gets the endpoints of a client, in their order', async () 
   const endpoints = [await created(), await created()];
   await created({ environment: 'production' }, { login: member });
   await created({}, { login: stranger });
-  expect(await service.app.get(WebhookEndpoints).ofClient(service.development.clientId)).toEqual(
+  expect(await service.app.get(WebhookEndpointsService).ofClient(service.development.clientId)).toEqual(
     endpoints.map(({ id, url }) => ({ id, url })),
   );
 });
@@ -454,7 +454,7 @@ describe('A deployment that is pinned to one environment', () => {
       const login = await pinned.login('owner');
       const url = someUrl();
       const body = { environment: 'development', url };
-      const refused = await pinned.call('/webhook-endpoints/create', { body, login });
+      const refused = await pinned.request('/webhook-endpoints/create', { body, login });
       expect([refused.status, refused.body]).toEqual([
         400,
         invalidField('The selected environment is invalid.'),
@@ -463,8 +463,8 @@ describe('A deployment that is pinned to one environment', () => {
         `INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())`,
         [NOBODY, pinned.development.clientId, url],
       );
-      expect((await pinned.call(`/webhook-endpoints/${NOBODY}`, { login })).status).toBe(404);
-      const own = await pinned.call('/webhook-endpoints/create', {
+      expect((await pinned.request(`/webhook-endpoints/${NOBODY}`, { login })).status).toBe(404);
+      const own = await pinned.request('/webhook-endpoints/create', {
         body: { environment: 'production', url },
         login,
       });

@@ -16,7 +16,7 @@ import {
   invalidField,
   startTestApp,
   type Answer,
-  type CallOptions,
+  type RequestOptions,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -75,7 +75,7 @@ beforeEach(async () => {
 });
 
 async function createEndpoint(url = `${receiver.url}/hook`): Promise<string> {
-  const answer = await service.call('/webhook-endpoints/create', {
+  const answer = await service.request('/webhook-endpoints/create', {
     body: { environment: 'development', url },
     login: owner,
   });
@@ -83,13 +83,13 @@ async function createEndpoint(url = `${receiver.url}/hook`): Promise<string> {
   return String(answer.body['id']);
 }
 
-const act = (verb: string, id: string, body: unknown, as: CallOptions): Promise<Answer> =>
-  service.call(`/webhook-endpoints/${id}/${verb}`, { body, ...as });
-const test = (id: string, body: unknown = {}, as: CallOptions = { login: owner }) =>
+const act = (verb: string, id: string, body: unknown, as: RequestOptions): Promise<Answer> =>
+  service.request(`/webhook-endpoints/${id}/${verb}`, { body, ...as });
+const test = (id: string, body: unknown = {}, as: RequestOptions = { login: owner }) =>
   act('test', id, body, as);
-const redeliver = (id: string, event_id: unknown, as: CallOptions = { login: owner }) =>
+const redeliver = (id: string, event_id: unknown, as: RequestOptions = { login: owner }) =>
   act('redeliver', id, { event_id }, as);
-const recover = (id: string, since: unknown = LONG_AGO, as: CallOptions = { login: owner }) =>
+const recover = (id: string, since: unknown = LONG_AGO, as: RequestOptions = { login: owner }) =>
   act('recover', id, { since }, as);
 
 const publish = (as = service.development): Promise<string> => {
@@ -307,7 +307,7 @@ describe('An event that is sent again', () => {
     const id = await createEndpoint();
     const [eventId] = await failed(1);
     const url = `${receiver.url}/moved`;
-    await service.call(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { url }, login: owner });
+    await service.request(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { url }, login: owner });
     receiver.answer = 500;
     expect((await redeliver(id, eventId)).status).toBe(200);
     await queueIsEmpty();

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import {
   CHAIN_START,
   nextSequence,
-  sealOf,
+  hashEntry,
   type ChainLink,
-  type UnsealedEntry,
+  type UnhashedEntry,
 } from '../../src/modules/audit-logs/audit-chain.js';
 import type { AuditLogEntry } from '../../src/modules/audit-logs/audit-log-entry.entity.js';
 import type { TestDatabase } from './database.js';
@@ -37,7 +37,7 @@ export async function addOrganization(database: TestDatabase): Promise<string> {
 export async function fillAuditLog(
   database: TestDatabase,
   organizationId: string,
-  changes: readonly Partial<UnsealedEntry>[],
+  changes: readonly Partial<UnhashedEntry>[],
 ): Promise<AuditLogEntry[]> {
   const entries = chainOf(organizationId, changes);
   for (const entry of entries) await insertEntry(database, entry);
@@ -50,10 +50,10 @@ export async function fillAuditLog(
 }
 
 /** Entries with right seals. */
-export function chainOf(organizationId: string, changes: readonly Partial<UnsealedEntry>[]): AuditLogEntry[] {
+export function chainOf(organizationId: string, changes: readonly Partial<UnhashedEntry>[]): AuditLogEntry[] {
   let last: ChainLink = CHAIN_START;
   return changes.map((change, index) => {
-    const entry: UnsealedEntry = {
+    const entry: UnhashedEntry = {
       organizationId,
       sequence: nextSequence(last),
       id: randomUUID(),
@@ -69,7 +69,7 @@ export function chainOf(organizationId: string, changes: readonly Partial<Unseal
       contextUserAgent: 'Firefox',
       ...change,
     };
-    const sealed = { ...entry, hash: sealOf(entry, last) };
+    const sealed = { ...entry, hash: hashEntry(entry, last) };
     last = sealed;
     return sealed;
   });

@@ -10,7 +10,7 @@ export interface AuditEntry {
 
 /** The newest entries of the organization's audit log, newest first. */
 export async function auditEntries(service: TestApp, as = service.production): Promise<AuditEntry[]> {
-  const { body } = await service.call<{ data: AuditEntry[] }>('/audit_logs', { as });
+  const { body } = await service.request<{ data: AuditEntry[] }>('/audit_logs', { as });
   return body.data;
 }
 

@@ -26,7 +26,7 @@ const DESK = { width: 1280, height: 900 };
 const NARROWEST = { width: 320, height: 700 };
 
 /** Milliseconds: browsers are slow to start, and the machine may be busy. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 /** One browser for a group of tests; skipped where there is none, which is a failure where everything counts. */
 export function describeInBrowser(name: string, tests: (windows: Windows) => void): void {
@@ -37,9 +37,9 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
   describe(name, () => {
     const windows = new Windows();
     // In native modules Jest is found here alone.
-    import.meta.jest.setTimeout(PATIENCE);
-    beforeAll(() => windows.start(), PATIENCE);
-    afterAll(() => windows.end(), PATIENCE);
+    import.meta.jest.setTimeout(TIMEOUT);
+    beforeAll(() => windows.start(), TIMEOUT);
+    afterAll(() => windows.end(), TIMEOUT);
     tests(windows);
   });
 }
@@ -82,7 +82,7 @@ export class Windows {
       locale: 'en-US',
     };
     const context = await this.browser.newContext(settings);
-    context.setDefaultTimeout(PATIENCE / 4);
+    context.setDefaultTimeout(TIMEOUT / 4);
     const page = await context.newPage();
     page.on('request', (request) => {
       const url = new URL(request.url());

@@ -1,6 +1,6 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { rememberSecret } from './run-directory.js';
-import type { Answer, CallOptions, Login, TestApp } from './test-app.js';
+import type { Answer, RequestOptions, Login, TestApp } from './test-app.js';
 
 export const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -29,12 +29,12 @@ export async function sendForm<Body = Record<string, unknown>>(
   service: TestApp,
   path: string,
   fields: Fields,
-  { headers, ...options }: CallOptions = {},
+  { headers, ...options }: RequestOptions = {},
 ): Promise<Answer<Body>> {
   const entries = Array.isArray(fields) ? fields : Object.entries(fields);
   const body = new URLSearchParams(entries as [string, string][]).toString();
   const address = { 'x-forwarded-for': freshAddress() };
-  return service.call<Body>(path, { body, headers: { ...FORM, ...address, ...headers }, ...options });
+  return service.request<Body>(path, { body, headers: { ...FORM, ...address, ...headers }, ...options });
 }
 
 /** A device asks to be let in. */

@@ -11,7 +11,7 @@ const PLACES = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 const DIRECTORY = PLACES.find((place) => existsSync(join(place, 'redis-server')));
 const MISSING = `There is no redis-server in ${PLACES.join(', ')}: install it (on Debian: apt-get install redis-server).`;
 /** Milliseconds: servers are killed and come back here, and the machine may be busy. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 /** Skipped where there is no Redis, which is a failure where everything counts. */
 export function describeWithRedis(name: string, tests: () => void): void {
@@ -21,7 +21,7 @@ export function describeWithRedis(name: string, tests: () => void): void {
   }
   describe(name, () => {
     // In native modules Jest is found here alone.
-    import.meta.jest.setTimeout(PATIENCE);
+    import.meta.jest.setTimeout(TIMEOUT);
     afterEach(() => RedisServer.endAll());
     tests();
   });

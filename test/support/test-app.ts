@@ -7,7 +7,7 @@ import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { DashboardSessions, DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
+import { DashboardSessionsService, DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
@@ -19,7 +19,7 @@ export interface Answer<Body = Record<string, unknown>> {
   readonly body: Body;
 }
 
-export interface CallOptions {
+export interface RequestOptions {
   readonly method?: string;
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
@@ -50,7 +50,7 @@ export interface TestApp {
   readonly development: IssuedCredentials;
   readonly production: IssuedCredentials;
   /** Calls the service; every answer is held against the API document. */
-  call<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<Answer<Body>>;
+  request<Body = Record<string, unknown>>(path: string, options?: RequestOptions): Promise<Answer<Body>>;
   /** Adds a dashboard user and logs them in, without the pages. Of this organization when no other is named. */
   login(role?: DashboardRole, organizationId?: string): Promise<Login>;
   /** Where the service keeps its files, such as the mails that it did not send. */
@@ -100,7 +100,7 @@ export async function startTestApp(
       role,
     });
     const origin = { ip: '127.0.0.1', userAgent: 'test' };
-    const { token } = await app.get(DashboardSessions).open(added.id, 'complete', origin);
+    const { token } = await app.get(DashboardSessionsService).open(added.id, 'complete', origin);
     rememberSecret(token, added.password);
     const { id: userId, email, password } = added;
     return { userId, organizationId: ofOrganization, email, password, cookie: `session=${token}` };
@@ -115,7 +115,7 @@ export async function startTestApp(
     development,
     production,
     anotherOrganization: createOrganization,
-    async call<Body>(path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+    async request<Body>(path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
       const method = options.method ?? (options.body === undefined ? 'GET' : 'POST');
       const response = await fetch(`${baseUrl}${path}`, {
         method,

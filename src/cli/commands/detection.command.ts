@@ -4,7 +4,7 @@ import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   DetectedAccountsImport,
-  LONGEST_LINE,
+  MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
 import { answer, EXIT, OperatorSession } from '../operator-session.js';
@@ -26,7 +26,7 @@ export class ImportDetectionsCommand extends CommandRunner {
   override run([file = '-']: string[]): Promise<void> {
     return this.session.run(async (app) => {
       const input = file === '-' ? process.stdin : await open(file);
-      const state = await app.get(DetectedAccountsImport).run(linesOf(input, LONGEST_LINE), {
+      const state = await app.get(DetectedAccountsImport).run(linesOf(input, MAX_LINE_LENGTH), {
         skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
         progress: showProgress,
       });

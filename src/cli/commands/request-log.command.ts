@@ -12,7 +12,7 @@ import { requestLogLine } from './request-log-line.js';
 
 const DEFAULT_LINES = 20;
 /** They are all in memory at the beginning. Whoever wants more exports a period. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 interface ExportOptions extends PeriodOptions {
   readonly client: string;
@@ -39,8 +39,8 @@ export class TailRequestLogCommand extends CommandRunner {
     { client: id, lines = DEFAULT_LINES, json }: TailOptions,
   ): Promise<void> {
     return this.session.runUntilStopped(async (app, stopped) => {
-      if (!Number.isInteger(lines) || lines > MOST_LINES)
-        throw new OperatorError(`The lines must be 0 to ${MOST_LINES}.`);
+      if (!Number.isInteger(lines) || lines > MAX_LINES)
+        throw new OperatorError(`The lines must be 0 to ${MAX_LINES}.`);
       const client = await clientOf(app, id);
       const history = app.get(RequestLogHistory);
       const lineOf = json ? JSON.stringify : requestLogLine;
@@ -55,7 +55,7 @@ export class TailRequestLogCommand extends CommandRunner {
 
   @Option({
     flags: '--lines <number>',
-    description: `how many entries to begin with: ${DEFAULT_LINES} when left out, at most ${MOST_LINES}`,
+    description: `how many entries to begin with: ${DEFAULT_LINES} when left out, at most ${MAX_LINES}`,
   })
   lines(value: string): number {
     return numberFrom(value);

@@ -1,4 +1,4 @@
-import type { DashboardIdentity } from './dashboard-caller.js';
+import type { DashboardIdentity } from './dashboard-actor.js';
 
 /** Port: says whose access token this is. */
 export abstract class AccessTokenVerifier {

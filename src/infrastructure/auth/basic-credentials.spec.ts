@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { redactText } from '../logging/redaction.js';
-import { hintOfWrongHeader, parseBasicCredentials } from './basic-credentials.js';
+import { describeInvalidHeader, parseBasicCredentials } from './basic-credentials.js';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -70,7 +70,7 @@ describe('hintOfWrongHeader', () => {
     ['Basic', 'credentials that are not base64 of client_id:secret'],
     [`Basic ${encode('id:secret')}`, 'a secret that is not one of ours, or not whole'],
   ])('of %p is %p, also in the log', (header, hint) => {
-    expect(hintOfWrongHeader(header)).toBe(hint);
+    expect(describeInvalidHeader(header)).toBe(hint);
     expect(redactText(hint)).toBe(hint);
   });
 
@@ -78,7 +78,7 @@ describe('hintOfWrongHeader', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Z][0-9]{8}$/), (secret) => {
         for (const header of [secret, `Basic ${secret}`, `Basic id:${secret}`, `Bearer ${secret}`]) {
-          expect(hintOfWrongHeader(header)).not.toContain(secret);
+          expect(describeInvalidHeader(header)).not.toContain(secret);
         }
       }),
     );

@@ -34,7 +34,7 @@ export function parseBasicCredentials(header: string | undefined): BasicCredenti
  * What the caller probably did wrong with the header. For the operators' log alone: the answer must
  * not help somebody who guesses. Never quotes the header.
  */
-export function hintOfWrongHeader(header: string | undefined): string {
+export function describeInvalidHeader(header: string | undefined): string {
   if (header === undefined) return 'no Authorization header';
   if (/^bearer\b/i.test(header)) return 'a Bearer token where client_id and secret belong';
   if (!/^basic\b/i.test(header)) return 'Authorization without the Basic scheme';

@@ -3,8 +3,8 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { BasicStrategy as PassportBasicStrategy } from 'passport-http';
 import { requestContext } from '../http/index.js';
-import { hintOfWrongHeader, parseBasicCredentials } from './basic-credentials.js';
-import { CredentialVerifier, type ApiCaller } from './credential-verifier.js';
+import { describeInvalidHeader, parseBasicCredentials } from './basic-credentials.js';
+import { CredentialVerifier, type AuthenticatedClient } from './credential-verifier.js';
 
 /** RFC 7617, section 2.1: `charset` tells clients to encode in UTF-8. */
 export const BASIC_CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
@@ -17,7 +17,7 @@ export const BASIC_CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 @Injectable()
 export class BasicStrategy extends PassportStrategy(PassportBasicStrategy, 'basic') {
   // Passport adds these to the strategy of each request; its types leave them out.
-  declare success: (caller: ApiCaller) => void;
+  declare success: (client: AuthenticatedClient) => void;
   declare fail: (challenge: string) => void;
   declare error: (error: Error) => void;
 
@@ -29,7 +29,7 @@ export class BasicStrategy extends PassportStrategy(PassportBasicStrategy, 'basi
     const header = request.headers.authorization;
     const credentials = parseBasicCredentials(header);
     if (!credentials) {
-      requestContext(request).hint = hintOfWrongHeader(header);
+      requestContext(request).hint = describeInvalidHeader(header);
       this.fail(BASIC_CHALLENGE);
       return;
     }
@@ -37,11 +37,11 @@ export class BasicStrategy extends PassportStrategy(PassportBasicStrategy, 'basi
       (check) => {
         const context = requestContext(request);
         if (check.accepted) {
-          context.client = check.caller;
-          this.success(check.caller);
+          context.client = check.client;
+          this.success(check.client);
         } else {
           context.client = check.client;
-          context.hint = hintOfWrongHeader(header);
+          context.hint = describeInvalidHeader(header);
           this.fail(BASIC_CHALLENGE);
         }
       },

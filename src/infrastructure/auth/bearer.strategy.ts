@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
 import { AccessTokenVerifier } from './access-token-verifier.js';
-import type { DashboardIdentity } from './dashboard-caller.js';
+import type { DashboardIdentity } from './dashboard-actor.js';
 
 /** RFC 6750, section 3. */
 export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
@@ -20,7 +20,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 @Injectable()
 export class BearerStrategy extends PassportStrategy(PassportBearerStrategy, 'bearer') {
   // Passport adds these to the strategy of each request; its types leave them out.
-  declare success: (caller: DashboardIdentity) => void;
+  declare success: (actor: DashboardIdentity) => void;
   declare fail: (challenge: string) => void;
   declare error: (error: Error) => void;
 

@@ -2,7 +2,7 @@ import type { PlatformEnvironment } from '../config/index.js';
 import type { AttributedClient } from '../http/index.js';
 
 /** The API client on whose behalf a platform call is made. */
-export interface ApiCaller {
+export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
@@ -11,7 +11,7 @@ export interface ApiCaller {
 }
 
 export type CredentialCheck =
-  | { readonly accepted: true; readonly caller: ApiCaller }
+  | { readonly accepted: true; readonly client: AuthenticatedClient }
   /** `client` is set when the client exists, so that the failed call can be put into its log. */
   | { readonly accepted: false; readonly client?: AttributedClient };
 

@@ -2,13 +2,13 @@ import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { isForgedByAnotherSite } from '../http/index.js';
+import { isCrossSiteRequest } from '../http/index.js';
 import { BEARER_CHALLENGE } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 import { sessionTokenOf } from './session-cookie.js';
 
 /** Said of a request that a page of somebody else's made the browser send. */
-export const FORGED = 'The request comes from a page of another site.';
+export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
 /**
  * Lets in who presents an access token, or is logged in in this browser; everyone else gets one and the
@@ -26,7 +26,7 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     const token = sessionTokenOf(request);
     const identity = token === undefined ? undefined : await this.sessions.verify(token);
     if (!identity) throw unauthorized(BEARER_CHALLENGE);
-    if (isForgedByAnotherSite(request)) throw NO_ACCESS.error(FORGED);
+    if (isCrossSiteRequest(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     request.user = identity;
     return true;
   }

@@ -10,13 +10,13 @@ import {
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { BEARER_CHALLENGE } from './bearer.strategy.js';
 import {
-  dashboardCallerOf,
+  dashboardActorOf,
   DASHBOARD_ROLES,
-  type DashboardCaller,
+  type DashboardActor,
   type DashboardRole,
   type Scope,
-} from './dashboard-caller.js';
-import { RefusalRecorder, type AuditedAction } from './refusal-recorder.js';
+} from './dashboard-actor.js';
+import { DenialRecorder, type AuditedAction } from './denial-recorder.js';
 
 /** What an operation of the dashboard API asks of its caller, besides being known. */
 export interface DashboardPermission {
@@ -28,18 +28,18 @@ export interface DashboardPermission {
   /** The least role that may. Every role when it is left out. */
   readonly role?: DashboardRole;
   /** Whether the login must not be older than 5 minutes. */
-  readonly freshLogin?: boolean;
+  readonly recentLogin?: boolean;
   /** What the audit log calls the action, so that refused attempts are recorded too. */
   readonly action?: AuditedAction;
 }
 
 /** Said to whoever presents an access token where a person has to be logged in. */
-export const NO_TOKEN = 'No access token is good for this operation: log in to the dashboard.';
+export const LOGIN_REQUIRED = 'No access token is good for this operation: log in to the dashboard.';
 /** Said where a fresh login is asked for. */
-export const STALE_LOGIN = 'Log in again: this needs a login that is not older than 5 minutes.';
+export const RECENT_LOGIN_REQUIRED = 'Log in again: this needs a login that is not older than 5 minutes.';
 
 /** How old a login may be where a fresh one is asked for. */
-const FRESH_FOR = 5 * MINUTE;
+const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
 
 const PERMISSION = 'dashboard permission';
 /** Tells `DashboardPermissionGuard` what the operation asks for. */
@@ -51,44 +51,44 @@ export const RequirePermission = (permission: DashboardPermission): MethodDecora
 export class DashboardPermissionGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly refusals: RefusalRecorder,
+    private readonly refusals: DenialRecorder,
     private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
-    const caller = dashboardCallerOf(context.switchToHttp().getRequest<Request>());
+    const caller = dashboardActorOf(context.switchToHttp().getRequest<Request>());
     const refusal = this.refusal(caller, permission);
     if (!refusal) return true;
-    if (permission.action) await this.refusals.recordRefusal(caller, permission.action);
+    if (permission.action) await this.refusals.recordDenial(caller, permission.action);
     throw refusal;
   }
 
-  private refusal(caller: DashboardCaller, permission: DashboardPermission): ApiError | undefined {
+  private refusal(actor: DashboardActor, permission: DashboardPermission): ApiError | undefined {
     return (
-      lackOfScope(caller, permission) ??
-      lackOfRole(caller, permission) ??
-      (permission.freshLogin ? this.staleness(caller) : undefined)
+      checkScope(actor, permission) ??
+      checkRole(actor, permission) ??
+      (permission.recentLogin ? this.staleness(actor) : undefined)
     );
   }
 
   /** RFC 9470, section 3: the user has to authenticate once more. */
-  private staleness({ credential }: DashboardCaller): ApiError | undefined {
+  private staleness({ credential }: DashboardActor): ApiError | undefined {
     const isFresh =
       credential.kind === 'session' &&
-      this.clock.milliseconds() - credential.authenticatedAt.getTime() <= FRESH_FOR;
+      this.clock.milliseconds() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
     if (isFresh) return undefined;
-    const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${FRESH_FOR / SECOND}`;
-    return INVALID_ACCESS_TOKEN.error(STALE_LOGIN, {
+    const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
+    return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
       headers: { 'WWW-Authenticate': challenge },
     });
   }
 }
 
-function lackOfScope({ credential }: DashboardCaller, { token }: DashboardPermission): ApiError | undefined {
+function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {
   if (credential.kind === 'session' || token === 'any') return undefined;
   if (token === 'none') {
-    return INSUFFICIENT_SCOPE.error(NO_TOKEN);
+    return INSUFFICIENT_SCOPE.error(LOGIN_REQUIRED);
   }
   if (credential.scopes.has(token)) return undefined;
   return INSUFFICIENT_SCOPE.error(`The access token lacks the scope ${token}.`, {
@@ -96,8 +96,8 @@ function lackOfScope({ credential }: DashboardCaller, { token }: DashboardPermis
   });
 }
 
-function lackOfRole(caller: DashboardCaller, { role }: DashboardPermission): ApiError | undefined {
-  if (role === undefined || DASHBOARD_ROLES.indexOf(caller.role) <= DASHBOARD_ROLES.indexOf(role))
+function checkRole(actor: DashboardActor, { role }: DashboardPermission): ApiError | undefined {
+  if (role === undefined || DASHBOARD_ROLES.indexOf(actor.role) <= DASHBOARD_ROLES.indexOf(role))
     return undefined;
   return INSUFFICIENT_ROLE.error();
 }

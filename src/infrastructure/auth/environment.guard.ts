@@ -2,7 +2,7 @@ import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type }
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { ErrorKind } from '../errors/index.js';
-import { callerOf } from './caller.js';
+import { currentClientOf } from './current-client.js';
 
 /** Lets in only credentials of the environment that the operation belongs to; tells the others so. */
 export function EnvironmentGuard(
@@ -13,7 +13,7 @@ export function EnvironmentGuard(
   @Injectable()
   class OfEnvironmentGuard implements CanActivate {
     canActivate(context: ExecutionContext): boolean {
-      const caller = callerOf(context.switchToHttp().getRequest<Request>());
+      const caller = currentClientOf(context.switchToHttp().getRequest<Request>());
       if (caller.environment !== environment) throw kind.error(refusal);
       return true;
     }

@@ -3,31 +3,31 @@ export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
 export { BEARER_CHALLENGE, BearerStrategy } from './bearer.strategy.js';
 export { ClientAuthGuard } from './client-auth.guard.js';
-export { CallerClients, ENVIRONMENT_UNKNOWN_HERE } from './caller-clients.js';
-export { Caller, callerOf } from './caller.js';
-export { CredentialVerifier, type ApiCaller, type CredentialCheck } from './credential-verifier.js';
-export { DashboardAuthGuard, FORGED } from './dashboard-auth.guard.js';
+export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
+export { CurrentClient, currentClientOf } from './current-client.js';
+export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
+export { DashboardAuthGuard, CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
-  dashboardCallerOf,
-  DashboardUserCaller,
+  dashboardActorOf,
+  CurrentActor,
   requireEnvironment,
   SCOPES,
-  type DashboardCaller,
+  type DashboardActor,
   type DashboardIdentity,
   type DashboardPrincipal,
   type DashboardRole,
   type Scope,
-} from './dashboard-caller.js';
+} from './dashboard-actor.js';
 export {
   DashboardPermissionGuard,
-  NO_TOKEN,
+  LOGIN_REQUIRED,
   RequirePermission,
-  STALE_LOGIN,
+  RECENT_LOGIN_REQUIRED,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';
 export { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 export { EnabledOperationGuard } from './enabled-operation.guard.js';
 export { EnvironmentGuard } from './environment.guard.js';
-export { RefusalRecorder, type AuditedAction } from './refusal-recorder.js';
+export { DenialRecorder, type AuditedAction } from './denial-recorder.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -29,7 +29,7 @@ export class KeyRepository {
   }
 
   /** Keeps the value unless there is one already; answers the one that is kept. */
-  async keepCheckValue(name: string, value: Buffer): Promise<Buffer> {
+  async storeCheckValue(name: string, value: Buffer): Promise<Buffer> {
     await this.dataSource.query(
       'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
       [name, value],

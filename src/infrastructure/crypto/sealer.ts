@@ -86,7 +86,7 @@ export class Sealer {
 
   private async checkPepper(): Promise<void> {
     const value = this.digest.of('check value');
-    const kept = await this.keys.keepCheckValue('secret_pepper', value);
+    const kept = await this.keys.storeCheckValue('secret_pepper', value);
     if (!SecretDigest.equal(kept, value)) throw new KeyMismatchError('SECRET_PEPPER');
   }
 

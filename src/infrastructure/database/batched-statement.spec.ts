@@ -15,8 +15,8 @@ function underControl(options: Partial<BatchedStatementOptions<number>> = {}): {
 } {
   const statements: Statement[] = [];
   const batch = new BatchedStatement<number>({
-    maximumRows: 100,
-    maximumStatements: 1,
+    maxRows: 100,
+    maxStatements: 1,
     ...options,
     execute: (rows) =>
       new Promise((resolve, reject) => void statements.push({ rows, commit: resolve, fail: reject })),
@@ -71,8 +71,8 @@ describe('BatchedStatement', () => {
 
   it('answers each row with what its statement told of it, also after a neighbour was refused', async () => {
     const batch = new BatchedStatement<number, string>({
-      maximumRows: 100,
-      maximumStatements: 1,
+      maxRows: 100,
+      maxStatements: 1,
       execute: async (rows) => {
         if (rows.includes(13)) throw new Error('13 is refused');
         return rows.map((row) => `row ${row} of ${rows.length}`);
@@ -84,7 +84,7 @@ describe('BatchedStatement', () => {
   });
 
   it('bounds the rows of a statement and the statements under way', async () => {
-    const { batch, statements } = underControl({ maximumRows: 2, maximumStatements: 2 });
+    const { batch, statements } = underControl({ maxRows: 2, maxStatements: 2 });
     const added = [1, 2, 3, 4, 5].map((row) => batch.add(row));
     for (let turn = 0; turn < 5; turn += 1) await tick();
     expect(statements.map(({ rows }) => rows)).toEqual([
@@ -102,8 +102,8 @@ describe('BatchedStatement', () => {
   it('rejects the row that the database refuses, and it alone', async () => {
     const written: number[] = [];
     const batch = new BatchedStatement<number>({
-      maximumRows: 100,
-      maximumStatements: 1,
+      maxRows: 100,
+      maxStatements: 1,
       execute: async (rows) => {
         if (rows.includes(13)) throw new Error('13 is refused');
         written.push(...rows);
@@ -120,8 +120,8 @@ describe('BatchedStatement', () => {
 
   it('rejects every row of a hopeless statement with its own error', async () => {
     const batch = new BatchedStatement<number>({
-      maximumRows: 100,
-      maximumStatements: 1,
+      maxRows: 100,
+      maxStatements: 1,
       execute: async (rows) => {
         throw new Error(`refused ${rows.join()}`);
       },
@@ -134,8 +134,8 @@ describe('BatchedStatement', () => {
     let failures = 3;
     const attempts: (readonly number[])[] = [];
     const batch = new BatchedStatement<number>({
-      maximumRows: 100,
-      maximumStatements: 1,
+      maxRows: 100,
+      maxStatements: 1,
       retryAfter: (error) => ((error as Error).message === 'away' ? 5 : undefined),
       execute: async (rows) => {
         attempts.push(rows);
@@ -152,7 +152,7 @@ describe('BatchedStatement', () => {
   });
 
   it('lets the oldest go when too many are waiting', async () => {
-    const { batch, statements } = underControl({ maximumWaiting: 2 });
+    const { batch, statements } = underControl({ maxWaiting: 2 });
     const first = batch.add(1);
     await tick();
     const others = outcomes([2, 3, 4].map((row) => batch.add(row)));
@@ -166,7 +166,7 @@ describe('BatchedStatement', () => {
   });
 
   it('keeps to the bound when a batch comes back to be tried again', async () => {
-    const { batch, statements } = underControl({ maximumWaiting: 2, retryAfter: () => 1 });
+    const { batch, statements } = underControl({ maxWaiting: 2, retryAfter: () => 1 });
     const added = [batch.add(1), batch.add(2)];
     await tick();
     added.push(batch.add(3));

@@ -13,11 +13,11 @@ export interface BatchedStatementOptions<Row, Result = void> {
   /** Takes all rows in one statement, which commits by itself. @returns what it tells of each, in their order */
   readonly execute: (rows: readonly Row[]) => Promise<readonly Result[] | void>;
   /** Rows in one statement, at most. */
-  readonly maximumRows: number;
+  readonly maxRows: number;
   /** Statements under way at once. */
-  readonly maximumStatements: number;
+  readonly maxStatements: number;
   /** Rows that may wait; one more rejects the oldest with `RowDropped`. Unbounded when absent. */
-  readonly maximumWaiting?: number;
+  readonly maxWaiting?: number;
   /** Milliseconds after which a batch that failed with this error is tried again; undefined gives it up. */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
@@ -38,7 +38,7 @@ export class RowDropped extends Error {
  */
 export class BatchedStatement<Row, Result = void> {
   private waiting: Waiting<Row, Result>[] = [];
-  private underWay = 0;
+  private running = 0;
   private scheduled = false;
   private paused = false;
   private idleListeners: (() => void)[] = [];
@@ -66,32 +66,32 @@ export class BatchedStatement<Row, Result = void> {
 
   /** Resolves when no row is waiting any more. */
   idle(): Promise<void> {
-    if (this.waiting.length === 0 && this.underWay === 0) return Promise.resolve();
+    if (this.waiting.length === 0 && this.running === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
   private schedule(): void {
     if (this.scheduled || this.paused || this.waiting.length === 0) return;
-    if (this.underWay >= this.options.maximumStatements) return;
+    if (this.running >= this.options.maxStatements) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      const batch = this.waiting.splice(0, this.options.maximumRows);
+      const batch = this.waiting.splice(0, this.options.maxRows);
       if (batch.length > 0) void this.commit(batch);
       this.schedule();
     });
   }
 
   private async commit(batch: readonly Waiting<Row, Result>[]): Promise<void> {
-    this.underWay += 1;
+    this.running += 1;
     try {
       await this.execute(batch);
     } catch (error) {
       await this.recover(batch, error);
     } finally {
-      this.underWay -= 1;
+      this.running -= 1;
       this.schedule();
-      this.tellIdle();
+      this.notifyIdle();
     }
   }
 
@@ -117,13 +117,13 @@ export class BatchedStatement<Row, Result = void> {
   }
 
   private dropOldest(): void {
-    const excess = this.waiting.length - (this.options.maximumWaiting ?? Infinity);
+    const excess = this.waiting.length - (this.options.maxWaiting ?? Infinity);
     if (excess <= 0) return;
     for (const { settled } of this.waiting.splice(0, excess)) settled(new RowDropped());
   }
 
-  private tellIdle(): void {
-    if (this.waiting.length > 0 || this.underWay > 0) return;
+  private notifyIdle(): void {
+    if (this.waiting.length > 0 || this.running > 0) return;
     const listeners = this.idleListeners;
     this.idleListeners = [];
     for (const listener of listeners) listener();

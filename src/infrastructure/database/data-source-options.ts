@@ -15,7 +15,7 @@ export interface ConnectionOptions extends DatabaseAddress {
  * Somebody listens to its errors from the first moment on. The pool stops to listen when it hands a connection out, and
  * TypeORM begins a moment later: a server that shuts down in between would end this process with it.
  */
-class HeardClient extends pg.Client {
+class MonitoredClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);
     // Whoever uses the connection next is told that it is broken.
@@ -38,7 +38,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
     connectTimeoutMS: options.connectTimeoutMilliseconds ?? 5_000,
     poolErrorHandler: options.onIdleConnectionLost ?? (() => undefined),
     extra: {
-      Client: HeardClient,
+      Client: MonitoredClient,
       application_name: 'merchant-connectivity-service',
       statement_timeout: options.statementTimeoutMilliseconds ?? 0,
       // A replica that vanished without closing must be noticed before TCP's own two hours.

@@ -39,7 +39,7 @@ export function hasKnownTlsMode(url: unknown): boolean {
 }
 
 /** Whether the URL leaves the question of whom to trust to the setting beside it. */
-export function leavesTrustOpen(url: string): boolean {
+export function allowsUnverifiedTls(url: string): boolean {
   const parameters = parsedUrl(url)?.searchParams ?? new URLSearchParams();
   const mode = parameters.get('sslmode');
   return (

@@ -1,7 +1,12 @@
 import { IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
 import { Configuration, EnvironmentVariable, isCertificate, Satisfies } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
-import { driverAddress, hasKnownTlsMode, leavesTrustOpen, type DriverAddress } from './database-address.js';
+import {
+  driverAddress,
+  hasKnownTlsMode,
+  allowsUnverifiedTls,
+  type DriverAddress,
+} from './database-address.js';
 
 /** Every part must be readable, or the driver fails later in words that name no variable. */
 function isDatabaseUrl(value: unknown): boolean {
@@ -44,7 +49,7 @@ export class DatabaseConfiguration {
     name: 'decidesAlone',
     validator: {
       validate: (_value, validation) =>
-        leavesTrustOpen((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
+        allowsUnverifiedTls((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
       defaultMessage: () =>
         'authority must stand alone: DATABASE_URL says something else about TLS (sslmode, sslrootcert, sslcert, sslkey)',
     },

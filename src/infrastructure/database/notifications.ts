@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DatabaseConfiguration } from './database.configuration.js';
-import { StandingConnection } from './standing-connection.js';
+import { DedicatedConnection } from './dedicated-connection.js';
 
 /** An ear on a channel. */
-export interface Listening {
+export interface Subscription {
   close(): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ export class Notifications {
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
   /** @param hear called for every notification, and whenever some may have been missed */
-  listen(channel: string, hear: () => void): Listening {
-    return new StandingConnection(this.configuration, {
+  listen(channel: string, hear: () => void): Subscription {
+    return new DedicatedConnection(this.configuration, {
       name: 'notifications',
       use: async (client) => {
         client.on('notification', hear);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GaugeMetric, Metrics, type CachedReading } from '../metrics/index.js';
+import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { DailyPartitions, type PartitionsOverview } from './daily-partitions.js';
 
@@ -22,7 +22,7 @@ const STRAYS = new GaugeMetric({
 /** What is measured of tables that are partitioned by day. */
 @Injectable()
 export class PartitionMetrics {
-  private readonly watched = new Map<string, CachedReading<PartitionsOverview>>();
+  private readonly watched = new Map<string, CachedValue<PartitionsOverview>>();
 
   constructor(
     private readonly metrics: Metrics,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { advisoryLockKey } from './advisory-lock.js';
 import { DatabaseConfiguration } from './database.configuration.js';
-import { StandingConnection } from './standing-connection.js';
+import { DedicatedConnection } from './dedicated-connection.js';
 
 /** A place among the processes that are counted. */
 export interface CountedProcess {
@@ -32,7 +32,7 @@ export class ProcessCount {
    */
   join(activities: readonly string[], hear: (processes: number) => void): CountedProcess {
     let isHeard = false;
-    return new StandingConnection(this.configuration, {
+    return new DedicatedConnection(this.configuration, {
       name: 'presence',
       use: async (client) => {
         const keys = activities.map((activity) => advisoryLockKey(`process: ${activity}`));

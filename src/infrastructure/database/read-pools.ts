@@ -7,7 +7,7 @@ import { PoolMetrics } from './pool-metrics.js';
 import { isStatementCanceled } from './sql-state.js';
 
 /** Added to the server's own limit: past it the network or the server is gone, and the connection with it. */
-const NETWORK_PATIENCE = 2 * SECOND;
+const NETWORK_TIMEOUT = 2 * SECOND;
 /** What `pg` says when no connection became free in time. */
 const NO_CONNECTION_IN_TIME = 'timeout exceeded when trying to connect';
 
@@ -32,7 +32,7 @@ export class ReadPool {
       keepAlive: true,
       connectionTimeoutMillis: timeoutMilliseconds,
       statement_timeout: timeoutMilliseconds,
-      query_timeout: timeoutMilliseconds + NETWORK_PATIENCE,
+      query_timeout: timeoutMilliseconds + NETWORK_TIMEOUT,
       // A statement may take its time, but not the other processors too.
       options: '-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off',
     });

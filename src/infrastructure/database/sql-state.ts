@@ -89,7 +89,7 @@ export function violatesUnique(error: unknown, constraint: string): boolean {
  * Whether a row found the partition that it was meant for changed under it, as when another was attached
  * meanwhile. Written again it goes to the right one.
  */
-export function missedPartition(error: unknown): boolean {
+export function isMissingPartition(error: unknown): boolean {
   const { code, message } = driverErrorOf(error);
   return code === CHECK_VIOLATION && /violates partition constraint/.test(String(message));
 }

@@ -1,5 +1,5 @@
 /** Milliseconds until a stop that hangs is cut short: below the 30 s that orchestrators usually grant. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 /**
  * Milliseconds within which the same signal is an echo, not a second wish: Ctrl+C reaches the whole process
  * group, and npm, which stands above us, hands the signal down once more.
@@ -30,7 +30,7 @@ export function onTermination(
       return;
     }
     stoppingSince = performance.now();
-    setTimeout(() => process.exit(1), PATIENCE + delay()).unref();
+    setTimeout(() => process.exit(1), TIMEOUT + delay()).unref();
     stop().then(
       () => process.exit(exitCode),
       (error: unknown) => {

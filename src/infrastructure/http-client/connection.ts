@@ -7,9 +7,9 @@ import { RESET } from './transport-failure.js';
 /** Idle time, unless the receiver says (`Keep-Alive: timeout=`): less than the 5 s of many servers. */
 const IDLE_TIME = 4 * SECOND;
 /** However busy: a connection that lives long keeps to an address that its name has left. */
-const LONGEST_LIFE = MINUTE;
+const MAX_CONNECTION_AGE = MINUTE;
 /** Bytes of a body that are read, so that the connection can be used again; nobody needs what it says. */
-const MOST_OF_BODY = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 export interface ConnectionRequest {
   readonly path: string;
@@ -35,7 +35,7 @@ export class Connection {
       connect: handOver(socket),
       pipelining: 1,
       keepAliveTimeout: IDLE_TIME,
-      keepAliveMaxTimeout: LONGEST_LIFE,
+      keepAliveMaxTimeout: MAX_CONNECTION_AGE,
       // The caller's deadline holds for all of it; undici's are for each chunk.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -61,7 +61,7 @@ export class Connection {
 
   /** Whether another request may be sent: as far as one can know before the receiver has seen it. */
   get isReusable(): boolean {
-    const isYoung = performance.now() - this.openedAt < LONGEST_LIFE;
+    const isYoung = performance.now() - this.openedAt < MAX_CONNECTION_AGE;
     return isYoung && !this.socket.destroyed && !this.client.destroyed;
   }
 
@@ -98,7 +98,7 @@ async function readShort(body: AsyncIterable<Buffer>): Promise<void> {
   try {
     for await (const chunk of body) {
       read += chunk.length;
-      if (read > MOST_OF_BODY) return;
+      if (read > MAX_BODY_BYTES) return;
     }
   } catch {
     // The status has been told, whatever became of the body.

@@ -11,7 +11,7 @@ import { isPublicUnicast, isSameAddress } from './public-unicast.js';
 import { addressIn, withoutRootDot } from './public-url.js';
 import type { Stopwatch } from './stopwatch.js';
 import { connectToOneOf } from './tcp-connection.js';
-import { within } from './time-limit.js';
+import { withDeadline } from './time-limit.js';
 import {
   codeOf,
   connectFailure,
@@ -92,7 +92,7 @@ export class Connector {
     return stopwatch.measure('connect', async () => {
       const connection = await this.toProxy(proxy, signal);
       try {
-        return await within(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
+        return await withDeadline(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
           tunnelThrough(proxy, connection, { host, port }, limited),
         );
       } catch (error) {
@@ -116,7 +116,7 @@ export class Connector {
   private async tcp(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
     const { egressAddress: localAddress } = this.configuration;
     try {
-      return await within(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
+      return await withDeadline(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
         connectToOneOf({ addresses, port, localAddress }, limited),
       );
     } catch (error) {
@@ -142,7 +142,7 @@ export class Connector {
     });
     secured.on('error', () => undefined);
     try {
-      await within(CONNECT_TIMEOUT, NO_HANDSHAKE, signal, (limited) =>
+      await withDeadline(CONNECT_TIMEOUT, NO_HANDSHAKE, signal, (limited) =>
         once(secured, 'secureConnect', { signal: limited }),
       );
       return secured;

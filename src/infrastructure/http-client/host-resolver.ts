@@ -3,7 +3,7 @@ import type { HttpClientConfiguration } from './http-client.configuration.js';
 import { addressIn } from './public-url.js';
 import { isPublicUnicast } from './public-unicast.js';
 import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-failure.js';
-import { within } from './time-limit.js';
+import { withDeadline } from './time-limit.js';
 
 /** Milliseconds for one question to one server, asked twice, and for all of it. */
 const QUESTION_TIMEOUT = 1000;
@@ -26,7 +26,7 @@ export class HostResolver {
    * public: whoever names a private address among public ones wants to be connected to it by chance.
    */
   async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-    const addresses = await within(TIMEOUT, UNRESOLVED, signal, () => this.addressesOf(hostname));
+    const addresses = await withDeadline(TIMEOUT, UNRESOLVED, signal, () => this.addressesOf(hostname));
     if (addresses.length === 0) throw UNRESOLVED;
     if (!this.configuration.allowsAnyTarget && !addresses.every(isPublicUnicast)) throw FORBIDDEN_ADDRESS;
     return addresses;

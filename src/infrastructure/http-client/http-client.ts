@@ -6,15 +6,15 @@ import { Connection, type AnswerHead } from './connection.js';
 import { Connector } from './connector.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { IdleConnections } from './idle-connections.js';
-import { faultOfPublicUrl, faultOfUrl, type UrlFault } from './public-url.js';
+import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
 import { retryAfterSeconds } from './retry-after.js';
 import { Slots } from './slots.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
-import { unlessAborted } from './time-limit.js';
+import { rejectOnAbort } from './time-limit.js';
 import {
   exchangeFailure,
   FORBIDDEN_URL,
-  isOurFault,
+  isUnexpectedError,
   NO_ANSWER,
   type TransportFailure,
 } from './transport-failure.js';
@@ -63,8 +63,8 @@ export class HttpClient implements OnApplicationShutdown {
   }
 
   /** Why nothing may be sent to the URL under this configuration, by its spelling; `undefined`: it may. */
-  faultOf(url: string): UrlFault | undefined {
-    return this.configuration.allowsAnyTarget ? faultOfUrl(url) : faultOfPublicUrl(url);
+  faultOf(url: string): UrlProblem | undefined {
+    return this.configuration.allowsAnyTarget ? validateUrl(url) : validatePublicUrl(url);
   }
 
   /**
@@ -92,7 +92,7 @@ export class HttpClient implements OnApplicationShutdown {
     const exchange = this.exchange(request, stopwatch, deadline.signal, (head) => heads.push(head));
     this.underWay.add(exchange);
     // The race is ours: not every step heeds the signal at once.
-    const error: unknown = await unlessAborted(exchange, deadline.signal).catch((reason: unknown) => reason);
+    const error: unknown = await rejectOnAbort(exchange, deadline.signal).catch((reason: unknown) => reason);
     clearTimeout(timer);
     void exchange.catch(() => undefined).finally(() => this.underWay.delete(exchange));
     return heads[0] === undefined ? this.failed(error, stopwatch) : this.answered(heads[0], stopwatch);
@@ -159,7 +159,7 @@ export class HttpClient implements OnApplicationShutdown {
   }
 
   private failed(error: unknown, stopwatch: Stopwatch): OutgoingResult {
-    if (isOurFault(error)) this.logger.error(error);
+    if (isUnexpectedError(error)) this.logger.error(error);
     const { failure, explanation } = exchangeFailure(error);
     return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
   }

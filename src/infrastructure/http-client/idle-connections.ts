@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js';
 
 /** Over all receivers, of which there may be thousands. */
-const MOST_IDLE = 256;
+const MAX_IDLE = 256;
 
 /** Connections that wait to be used again, the one that was used last at the end. */
 export class IdleConnections {
@@ -23,7 +23,7 @@ export class IdleConnections {
       return;
     }
     this.connections.push(connection);
-    if (this.connections.length > MOST_IDLE) this.connections.shift()?.destroy();
+    if (this.connections.length > MAX_IDLE) this.connections.shift()?.destroy();
   }
 
   remove(connection: Connection): void {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { forbiddenUrls } from '../../../test/support/forbidden-urls.js';
-import { faultOfPublicUrl } from './public-url.js';
+import { validatePublicUrl } from './public-url.js';
 
 describe('A public https URL', () => {
   it.each(forbiddenUrls(8443))('is not %s', (url, fault) => {
-    expect(faultOfPublicUrl(url)).toBe(fault);
+    expect(validatePublicUrl(url)).toBe(fault);
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe('A public https URL', () => {
     'https://receiver.xn--p1ai/',
     `https://${'a'.repeat(63)}.example.com/`,
   ])('may be %s', (url) => {
-    expect(faultOfPublicUrl(url)).toBeUndefined();
+    expect(validatePublicUrl(url)).toBeUndefined();
   });
 
   it('is never an IPv4 address, however its numbers are written', () => {
@@ -47,7 +47,7 @@ describe('A public https URL', () => {
       });
     fc.assert(
       fc.property(spelled, fc.constantFrom('', '.'), (host, dot) => {
-        expect(faultOfPublicUrl(`https://${host}${dot}/`)).toBe('ADDRESS');
+        expect(validatePublicUrl(`https://${host}${dot}/`)).toBe('ADDRESS');
       }),
       { numRuns: 2000 },
     );
@@ -56,8 +56,8 @@ describe('A public https URL', () => {
   it('is decided for every text, without an error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.string({ unit: 'binary' })), (text) => {
-        faultOfPublicUrl(text);
-        faultOfPublicUrl(`https://${text}`);
+        validatePublicUrl(text);
+        validatePublicUrl(`https://${text}`);
       }),
       { numRuns: 2000 },
     );
@@ -67,9 +67,9 @@ describe('A public https URL', () => {
     fc.assert(
       fc.property(fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true }), (authority) => {
         const url = `https://${authority}/`;
-        if (faultOfPublicUrl(url) !== undefined) return;
+        if (validatePublicUrl(url) !== undefined) return;
         expect(new URL(new URL(url).href).hostname).toBe(new URL(url).hostname);
-        expect(faultOfPublicUrl(new URL(url).href)).toBeUndefined();
+        expect(validatePublicUrl(new URL(url).href)).toBeUndefined();
       }),
     );
   });

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parsedUrl } from '../urls/index.js';
 
 /** What makes a URL one that nobody may send to. */
-export type UrlFault = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';
+export type UrlProblem = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';
 
 /**
  * Ends of names that the public DNS does not know: RFC 6761 (`test`, `invalid`, `localhost`), RFC 6762
@@ -32,15 +32,15 @@ const PRIVATE_ENDS = new Set([
 const SILENTLY_CHANGED = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\\]/u;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const TOP_LABEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /**
  * The fault of a URL that nobody may send to, by its spelling alone (no DNS); `undefined` when it is a
  * public https URL. Judges the host as the WHATWG parser understands it, which is the one that requests are
  * sent with, so `0x7f.1`, `2130706433` and `①②⑦.0.0.1` are the address that they mean.
  */
-export function faultOfPublicUrl(url: string): UrlFault | undefined {
-  const fault = faultOfUrl(url);
+export function validatePublicUrl(url: string): UrlProblem | undefined {
+  const fault = validateUrl(url);
   if (fault !== undefined) return fault;
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:') return 'NOT_HTTPS';
@@ -50,7 +50,7 @@ export function faultOfPublicUrl(url: string): UrlFault | undefined {
 }
 
 /** The same, where developers may send to anything that speaks HTTP. */
-export function faultOfUrl(url: string): UrlFault | undefined {
+export function validateUrl(url: string): UrlProblem | undefined {
   const parsed = SILENTLY_CHANGED.test(url) || !/^[a-z]+:\/\/[^/]/i.test(url) ? undefined : parsedUrl(url);
   if (parsed === undefined) return 'SYNTAX';
   const { protocol, username, password, port } = parsed;
@@ -80,7 +80,7 @@ function isPublicName(name: string): boolean {
   const top = labels.at(-1) ?? '';
   return (
     labels.length > 1 &&
-    name.length <= LONGEST_NAME &&
+    name.length <= MAX_NAME_LENGTH &&
     labels.every((label) => LABEL.test(label)) &&
     TOP_LABEL.test(top) &&
     !PRIVATE_ENDS.has(top)

@@ -1,7 +1,7 @@
 import { HOUR, SECOND } from '../time/index.js';
 
 /** Seconds: no receiver puts a delivery off for longer. */
-export const LONGEST_RETRY_AFTER = HOUR / SECOND;
+export const MAX_RETRY_AFTER = HOUR / SECOND;
 
 /** The three spellings of a date that RFC 9110, section 5.6.7, asks recipients to accept. */
 const FIXED = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -15,7 +15,7 @@ const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 export function retryAfterSeconds(header: string | undefined, nowMilliseconds: number): number | null {
   const text = header?.trim() ?? '';
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, nowMilliseconds);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
 }
 
 function secondsUntil(date: string, nowMilliseconds: number): number {

@@ -1,4 +1,4 @@
-import { unlessAborted } from './time-limit.js';
+import { rejectOnAbort } from './time-limit.js';
 
 interface Waiter {
   readonly limit: number;
@@ -32,7 +32,7 @@ export class Slots {
     const waiter = { limit, admit };
     lane.waiting.push(waiter);
     try {
-      await unlessAborted(admitted, signal);
+      await rejectOnAbort(admitted, signal);
     } catch (error) {
       const place = lane.waiting.indexOf(waiter);
       // Admitted at the very moment in which it gave up.

@@ -6,7 +6,7 @@ import { REFUSED } from './transport-failure.js';
 /** Milliseconds until the next address is tried while the one before is still silent (RFC 8305, section 8). */
 const STAGGER = 250;
 /** A name with hundreds of addresses must not make hundreds of connections. */
-const MOST_ADDRESSES = 4;
+const MAX_ADDRESSES = 4;
 
 export interface TcpTarget {
   readonly addresses: readonly string[];
@@ -48,7 +48,7 @@ function candidatesOf({ addresses, localAddress }: TcpTarget): readonly string[]
     localAddress === undefined
       ? [ofFamily(true), ofFamily(false)].find((family) => family.length > 0)
       : ofFamily(isIPv4(localAddress));
-  return (usable ?? []).slice(0, MOST_ADDRESSES);
+  return (usable ?? []).slice(0, MAX_ADDRESSES);
 }
 
 /** When the attempt before has failed, or has had its head start. */

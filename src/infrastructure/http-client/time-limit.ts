@@ -1,5 +1,5 @@
 /** The same promise, but rejected with the signal's reason as soon as it aborts. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // Whoever loses the race must not be an unhandled rejection later.
   work.catch(() => undefined);
   signal.throwIfAborted();
@@ -19,7 +19,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
  * Gives the work a signal that aborts with `late` after so many milliseconds, or with the outer signal. The
  * work is given up then, whether or not it heeds its signal.
  */
-export async function within<T>(
+export async function withDeadline<T>(
   milliseconds: number,
   late: Error,
   outer: AbortSignal,
@@ -29,7 +29,7 @@ export async function within<T>(
   const timer = setTimeout(() => limit.abort(late), milliseconds);
   const signal = AbortSignal.any([outer, limit.signal]);
   try {
-    return await unlessAborted(work(signal), signal);
+    return await rejectOnAbort(work(signal), signal);
   } finally {
     clearTimeout(timer);
   }

@@ -72,7 +72,7 @@ export function exchangeFailure(error: unknown): TransportError {
 }
 
 /** An error of this code or of who calls it, such as a header that cannot be sent; no receiver causes it. */
-export function isOurFault(error: unknown): boolean {
+export function isUnexpectedError(error: unknown): boolean {
   if (error instanceof TransportError || isNotHttp(error)) return false;
   return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
 }

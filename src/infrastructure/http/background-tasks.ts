@@ -6,16 +6,16 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class BackgroundTasks {
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly running = new Set<Promise<void>>();
 
   /** @param task what it throws it has to deal with itself */
   begin(task: () => Promise<void>): void {
-    const done = task().finally(() => this.underWay.delete(done));
-    this.underWay.add(done);
+    const done = task().finally(() => this.running.delete(done));
+    this.running.add(done);
   }
 
   /** Resolves when nothing is under way, also nothing that another task began. */
   async settled(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 }

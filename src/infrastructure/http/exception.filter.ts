@@ -15,7 +15,7 @@ import {
   NOT_FOUND,
   SERVICE_UNAVAILABLE,
 } from '../errors/index.js';
-import { ErrorDialects } from './error-dialects.js';
+import { ErrorFormats } from './error-formats.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
@@ -30,7 +30,7 @@ export class ExceptionFilter implements NestExceptionFilter {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly dialects: ErrorDialects,
+    private readonly dialects: ErrorFormats,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -44,7 +44,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     // Also where the route lets its good answers be kept.
     response.setHeader('Cache-Control', PROTECTIVE_HEADERS['Cache-Control']);
     const dialect = this.dialects.for(request);
-    if (dialect) dialect.answer(error, request, response);
+    if (dialect) dialect.send(error, request, response);
     else response.status(error.status).set(error.headers).json(error.body);
   }
 

@@ -4,7 +4,7 @@ import type { Express } from 'express';
 import { oneAtATime } from './one-at-a-time.js';
 
 /** Milliseconds. Node.js looks every 30 s, which would make 40 of the 10 that headers may take. */
-const SLOW_CALLERS_LOOKED_FOR = 1_000;
+const CONNECTION_CHECK_INTERVAL = 1_000;
 
 /**
  * Nest's Express adapter, on a server whose requests and responses are born as Express's own.
@@ -29,7 +29,7 @@ export class HttpAdapter extends ExpressAdapter {
       ServerResponse: ExpressResponse,
       // Node.js would answer without a body and an id of ours; `requireHost` answers instead.
       requireHostHeader: false,
-      connectionsCheckingInterval: SLOW_CALLERS_LOOKED_FOR,
+      connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };
     // An expectation that nobody knows is ignored (RFC 9110, section 10.1.1), for the same reason.
     this.httpServer = createServer(options, listener).on('checkExpectation', listener);

@@ -1,9 +1,9 @@
 export { BackgroundTasks } from './background-tasks.js';
-export { CallRecorder, type FinishedCall } from './call-recorder.js';
+export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
-export { isForgedByAnotherSite } from './cross-site.js';
+export { isCrossSiteRequest } from './cross-site-requests.js';
 export { Drain } from './drain.js';
-export { ErrorDialects, type ErrorDialect } from './error-dialects.js';
+export { ErrorFormats, type ErrorFormat } from './error-formats.js';
 export { readForm, type FormFields } from './form-body.js';
 export { HttpAdapter } from './http-adapter.js';
 export { HttpServicesModule } from './http-services.module.js';
@@ -15,8 +15,8 @@ export {
   Attribution,
   requestContext,
   type AttributedClient,
-  type CallAttribution,
+  type RequestAttribution,
 } from './request-context.js';
 export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { prepareHttpServer } from './server.js';
-export { subscriberOf } from './subscriber.js';
+export { rateLimitKeyOfAddress } from './rate-limit-key.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /** Calls that may wait on one connection for the one before them: no client of ours sends so far ahead. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /**
  * Lets the next call of a connection begin when the answer before it has left. Node.js would begin all that have
@@ -23,7 +23,7 @@ export function oneAtATime(begin: RequestListener): RequestListener {
       return;
     }
     const { socket } = request;
-    if (change(socket, 1) > MOST_WAITING) {
+    if (change(socket, 1) > MAX_WAITING) {
       socket.destroy();
       return;
     }

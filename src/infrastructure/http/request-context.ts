@@ -11,7 +11,7 @@ export interface AttributedClient {
 }
 
 /** Whom and what a call is about, for the request log; a handler may know it better than the body tells. */
-export interface CallAttribution {
+export interface RequestAttribution {
   /** Set as soon as a client is recognised, also when its secret was wrong. */
   client?: AttributedClient;
   sessionId?: string;
@@ -19,7 +19,7 @@ export interface CallAttribution {
 }
 
 /** What is known of a request besides what the caller sent; lives as long as the request. */
-export class RequestContext implements CallAttribution {
+export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
@@ -58,6 +58,6 @@ export function requestContext(request: RequestWithContext): RequestContext {
 
 /** The handler's parameter to say in whom and what the call is about. */
 export const Attribution = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): CallAttribution =>
+  (_data: unknown, context: ExecutionContext): RequestAttribution =>
     requestContext(context.switchToHttp().getRequest<RequestWithContext>()),
 );

@@ -35,7 +35,7 @@ export class RequestMetrics {
     this.metrics.gauge(UNDER_WAY, () => [{ labels: {}, value: count() }]);
   }
 
-  answered(request: Request, response: Response, milliseconds: number): void {
+  completed(request: Request, response: Response, milliseconds: number): void {
     const method = methodOf(request);
     const route = routeOf(request) ?? UNMATCHED;
     this.requests.inc({ method, route, status: response.statusCode });

@@ -9,14 +9,14 @@ export interface RequestOrigin {
 }
 
 /** Characters; browsers send a tenth of it. */
-const LONGEST_USER_AGENT = 512;
+const MAX_USER_AGENT_LENGTH = 512;
 
 /** The address and user agent of the caller. */
 export function requestOrigin(request: Request): RequestOrigin {
   return {
     // An IPv4 caller of a socket that listens on both families.
     ip: (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, ''),
-    userAgent: (request.headers['user-agent'] ?? '').slice(0, LONGEST_USER_AGENT),
+    userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH),
   };
 }
 

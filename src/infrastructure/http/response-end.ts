@@ -11,7 +11,7 @@ import {
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { BackgroundTasks } from './background-tasks.js';
-import { CallRecorder } from './call-recorder.js';
+import { RequestRecorder } from './request-recorder.js';
 import { Drain } from './drain.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
 import { routeOf } from './request-labels.js';
@@ -19,9 +19,9 @@ import { RequestMetrics } from './request-metrics.js';
 import { RequestSpans } from './request-spans.js';
 
 /** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone, then for tasks. */
-const CALLERS_PATIENCE = 5_000;
-const HANDLERS_PATIENCE = 3_000;
-const TASKS_PATIENCE = 5_000;
+const CONNECTIONS_TIMEOUT = 5_000;
+const HANDLERS_TIMEOUT = 3_000;
+const TASKS_TIMEOUT = 5_000;
 
 /**
  * The first middleware: gives the request its id and context, and wraps the end of the response, so
@@ -31,7 +31,7 @@ const TASKS_PATIENCE = 5_000;
 @Injectable()
 export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
-  private answersUnderWay = 0;
+  private pendingResponses = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -39,9 +39,9 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     private readonly tasks: BackgroundTasks,
     private readonly metrics: RequestMetrics,
     private readonly spans: RequestSpans,
-    @Optional() @Inject(CallRecorder) private readonly recorder?: CallRecorder,
+    @Optional() @Inject(RequestRecorder) private readonly recorder?: RequestRecorder,
   ) {
-    metrics.watch(() => this.answersUnderWay);
+    metrics.watch(() => this.pendingResponses);
   }
 
   /**
@@ -51,7 +51,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   beforeApplicationShutdown(): void {
     // The worker and the operators' commands have no server.
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
-    setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CALLERS_PATIENCE).unref();
+    setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CONNECTIONS_TIMEOUT).unref();
   }
 
   /**
@@ -59,9 +59,9 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
    * tasks and log entries may still wait. All need the database, which closes after this.
    */
   async onApplicationShutdown(): Promise<void> {
-    const deadline = performance.now() + HANDLERS_PATIENCE;
-    while (this.answersUnderWay > 0 && performance.now() < deadline) await pause(10);
-    await Promise.race([this.tasks.settled(), pause(TASKS_PATIENCE, undefined, { ref: false })]);
+    const deadline = performance.now() + HANDLERS_TIMEOUT;
+    while (this.pendingResponses > 0 && performance.now() < deadline) await pause(10);
+    await Promise.race([this.tasks.settled(), pause(TASKS_TIMEOUT, undefined, { ref: false })]);
     await this.recorder?.flush();
   }
 
@@ -71,9 +71,9 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     const span = this.spans.begin(request);
     const end = response.end;
     let isUnderWay = true;
-    this.answersUnderWay += 1;
+    this.pendingResponses += 1;
     const leave = (): void => {
-      if (isUnderWay) this.answersUnderWay -= 1;
+      if (isUnderWay) this.pendingResponses -= 1;
       isUnderWay = false;
     };
     // A file whose caller hangs up is never ended; a handler ends its answer in any case.
@@ -84,7 +84,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
       leave();
       Reflect.apply(end, response, values);
       const milliseconds = context.elapsedMilliseconds;
-      this.metrics.answered(request, response, milliseconds);
+      this.metrics.completed(request, response, milliseconds);
       this.log(request, response, context, milliseconds, span?.spanContext().traceId);
       if (span) this.spans.end(span, request, response, context);
     };

@@ -3,7 +3,7 @@ import { HttpConfiguration } from './http.configuration.js';
 import { protectiveHeaders } from './protective-headers.js';
 import { requireHost } from './require-host.js';
 import { ResponseEnd } from './response-end.js';
-import { answerUnparsableRequests } from './unparsable-request.js';
+import { handleUnparsableRequests } from './unparsable-request.js';
 
 /**
  * Milliseconds within which the headers of a request and the whole of it must have arrived. A caller that takes
@@ -33,5 +33,5 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   server.requestTimeout = REQUEST_TIMEOUT;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
   server.timeout = STALLED_TIMEOUT;
-  answerUnparsableRequests(server);
+  handleUnparsableRequests(server);
 }

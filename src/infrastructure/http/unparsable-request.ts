@@ -27,7 +27,7 @@ const FAREWELL = 1_000;
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
 /** Answers what Node.js cannot parse as HTTP, which never reaches Express, with the same body and id as any error. */
-export function answerUnparsableRequests(server: Server): void {
+export function handleUnparsableRequests(server: Server): void {
   const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     // Everything that follows what cannot be parsed cannot be either.

@@ -1,4 +1,4 @@
-export { CachedReading } from './cached-reading.js';
+export { CachedValue } from './cached-value.js';
 export { CounterMetric, GaugeMetric, HistogramMetric, metricCatalogue } from './metric.js';
 export { Metrics, type CounterValue } from './metrics.js';
 export { MetricsModule } from './metrics.module.js';

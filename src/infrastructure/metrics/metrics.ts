@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { CachedReading, type CachedReadingOptions } from './cached-reading.js';
+import { CachedValue, type CachedValueOptions } from './cached-value.js';
 import { CounterMetric, type GaugeMetric, type HistogramMetric } from './metric.js';
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>;
@@ -15,7 +15,7 @@ export interface HistogramValue<Label extends string> {
 }
 
 /** What a gauge shows, of which labels. */
-export interface Reading<Label extends string> {
+export interface Measurement<Label extends string> {
   readonly labels: Labels<Label>;
   readonly value: number;
 }
@@ -46,7 +46,7 @@ export class Metrics {
   /** @param read called whenever Prometheus asks; what it leaves out is not shown */
   gauge<Label extends string>(
     { name, help, labels }: GaugeMetric<Label>,
-    read: () => readonly Reading<Label>[] | Promise<readonly Reading<Label>[]>,
+    read: () => readonly Measurement<Label>[] | Promise<readonly Measurement<Label>[]>,
   ): void {
     const gauge: Gauge<Label> = new Gauge({
       name,
@@ -64,13 +64,13 @@ export class Metrics {
   }
 
   /** For gauges whose values cost a statement. @param source says in the metrics what could not be read */
-  cached<T>(source: string, options: Omit<CachedReadingOptions<T>, 'onFailure'>): CachedReading<T> {
+  cached<T>(source: string, options: Omit<CachedValueOptions<T>, 'onFailure'>): CachedValue<T> {
     this.readingFailures.inc({ source }, 0);
     const onFailure = (error: unknown): void => {
       this.readingFailures.inc({ source });
       this.logger.warn(`${source} could not be read: ${(error as Error).message}`);
     };
-    return new CachedReading({ ...options, onFailure });
+    return new CachedValue({ ...options, onFailure });
   }
 
   /** What the process itself needs: CPU, memory, the delay of the event loop. Measured from now on. */

@@ -37,7 +37,7 @@ export class FormTokens {
   }
 
   /** Whether a page of ours, made for this browser and login, holds this token. */
-  isGenuine(request: Request, token: string): boolean {
+  isValid(request: Request, token: string): boolean {
     const browser = cookieOf(request, BROWSER_COOKIE);
     if (!browser) return false;
     const expected = this.sign(browser, sessionTokenOf(request));

@@ -1,6 +1,6 @@
 import { ErrorKind } from '../errors/index.js';
 
-export const FORM_NOT_GENUINE = new ErrorKind({
+export const INVALID_FORM_TOKEN = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'NO_ACCESS',

@@ -12,18 +12,18 @@ import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { FormFields } from '../http/index.js';
-import type { PageAnswer } from './page-answer.js';
+import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard } from './page.guards.js';
 import { PageRenderer } from './page.renderer.js';
 
 /** Makes the page of what its handler answers with. */
 @Injectable()
-class PageInterceptor implements NestInterceptor<PageAnswer, string> {
+class PageInterceptor implements NestInterceptor<PageResponse, string> {
   constructor(private readonly renderer: PageRenderer) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<PageAnswer>): Observable<string> {
+  intercept(context: ExecutionContext, next: CallHandler<PageResponse>): Observable<string> {
     const http = context.switchToHttp();
-    const render = (answer: PageAnswer): string =>
+    const render = (answer: PageResponse): string =>
       this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), answer);
     return next.handle().pipe(map(render));
   }
@@ -46,7 +46,7 @@ export function PageRoute({ login, form = false }: PageRouteOptions): MethodDeco
 }
 
 /** The handler's parameter that holds the form that was sent to a page. */
-export const SentForm = createParamDecorator(
+export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,
 );

@@ -2,11 +2,11 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { DashboardSessionVerifier, sessionTokenOf } from '../auth/index.js';
 import { INVALID_ACCESS_TOKEN } from '../errors/index.js';
-import { isForgedByAnotherSite, readForm } from '../http/index.js';
+import { isCrossSiteRequest, readForm } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './layout.js';
-import { FORM_NOT_GENUINE } from './page-errors.js';
-import { markAsPage } from './page.dialect.js';
+import { INVALID_FORM_TOKEN } from './page-errors.js';
+import { markAsPage } from './page-error-format.js';
 
 /** Every page: from here on errors are told as pages, and the page knows who is logged in. */
 @Injectable()
@@ -42,8 +42,8 @@ export class FormGuard implements CanActivate {
     const request = http.getRequest<Request>();
     const form = await readForm(request, http.getResponse<Response>());
     const isGenuine =
-      !isForgedByAnotherSite(request) && this.tokens.isGenuine(request, form.get(FORM_TOKEN_FIELD) ?? '');
-    if (!isGenuine) throw FORM_NOT_GENUINE.error();
+      !isCrossSiteRequest(request) && this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '');
+    if (!isGenuine) throw INVALID_FORM_TOKEN.error();
     request.body = form;
     return true;
   }

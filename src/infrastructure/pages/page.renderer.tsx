@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
-import type { PageAnswer } from './page-answer.js';
+import type { PageResponse } from './page-response.js';
 
 /** Beyond what every answer has: no script, nothing from elsewhere, in nobody's frame. */
 const HEADERS = {
@@ -23,7 +23,7 @@ export class PageRenderer {
   constructor(private readonly tokens: FormTokens) {}
 
   /** @returns the body, to be sent with what was set on the response */
-  render(request: Request, response: Response, answer: PageAnswer): string {
+  render(request: Request, response: Response, answer: PageResponse): string {
     response.set(HEADERS).type('html');
     if ('redirectTo' in answer) {
       response.status(303).location(answer.redirectTo);

@@ -1,13 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { FormTokens } from './form-tokens.js';
-import { PageDialect } from './page.dialect.js';
+import { PageErrorFormat } from './page-error-format.js';
 import { PageRenderer } from './page.renderer.js';
 import { StylesheetController } from './stylesheet.controller.js';
 
 @Global()
 @Module({
   controllers: [StylesheetController],
-  providers: [FormTokens, PageRenderer, PageDialect],
+  providers: [FormTokens, PageRenderer, PageErrorFormat],
   exports: [FormTokens, PageRenderer],
 })
 export class PagesModule {}

@@ -6,7 +6,7 @@ import { INVALID_CURSOR_FORMAT } from './paging-errors.js';
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
 /** Characters; ours are far shorter. Looked at before anything is decoded. */
-const LONGEST_CURSOR = 512;
+const MAX_CURSOR_LENGTH = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /** What a cursor belongs to: the list, whose it is, and the filters. It is of no use anywhere else. */
@@ -32,7 +32,7 @@ export class CursorCodec {
 
   /** @throws ApiError INVALID_CURSOR_FORMAT when it is not one of ours, or not of this scope */
   decode(cursor: string, scope: CursorScope): (string | number)[] {
-    if (cursor.length > LONGEST_CURSOR || !BASE64URL.test(cursor)) throw INVALID_CURSOR_FORMAT.error();
+    if (cursor.length > MAX_CURSOR_LENGTH || !BASE64URL.test(cursor)) throw INVALID_CURSOR_FORMAT.error();
     const bytes = Buffer.from(cursor, 'base64url');
     const content = bytes.subarray(1 + SIGNATURE_BYTES);
     const signature = bytes.subarray(1, 1 + SIGNATURE_BYTES);

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Clock } from '../time/index.js';
-import { AttemptLimits } from './attempt-limits.repository.js';
+import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 
 /** Deletes counts that no longer hold anybody up. */
 @Injectable()
 export class AttemptLimitsCleaning {
   constructor(
-    private readonly limits: AttemptLimits,
+    private readonly limits: AttemptLimitsRepository,
     private readonly clock: Clock,
   ) {}
 

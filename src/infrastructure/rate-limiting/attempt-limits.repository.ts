@@ -3,7 +3,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
 import { SECOND } from '../time/index.js';
-import { Refusals } from './refusals.js';
+import { RateLimitRejections } from './rate-limit-rejections.js';
 
 export interface AttemptLimitOptions {
   /** Names the limit; two limits never share their counts. */
@@ -58,11 +58,11 @@ export class AttemptLimit {
  * guesser must not be able to wait for. Too slow for the rate of requests (`RateLimitGuard`).
  */
 @Injectable()
-export class AttemptLimits {
+export class AttemptLimitsRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly digest: SecretDigest,
-    private readonly refusals: Refusals,
+    private readonly refusals: RateLimitRejections,
   ) {}
 
   limit({ name, attempts, seconds }: AttemptLimitOptions): AttemptLimit {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { dashboardCallerOf } from '../auth/index.js';
+import { dashboardActorOf } from '../auth/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimiters } from './rate-limiters.js';
@@ -13,7 +13,7 @@ export class DashboardRateLimitGuard extends RateLimitGuard {
       name: 'dashboard',
       requests: configuration.dashboardRequestsPerMinute,
       seconds: 60,
-      subject: (request) => dashboardCallerOf(request).userId,
+      subject: (request) => dashboardActorOf(request).userId,
       error: RATE_LIMIT_EXCEEDED,
     });
   }

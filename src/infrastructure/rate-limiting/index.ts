@@ -1,4 +1,4 @@
-export { AttemptLimits, type AttemptLimit } from './attempt-limits.repository.js';
+export { AttemptLimitsRepository, type AttemptLimit } from './attempt-limits.repository.js';
 export { DashboardRateLimitGuard } from './dashboard-rate-limit.guard.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
 export { RateLimiters } from './rate-limiters.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { Redis, type RedisScript } from '../redis/index.js';
-import { Refusals } from './refusals.js';
+import { RateLimitRejections } from './rate-limit-rejections.js';
 
 export interface RequestRate {
   /** Names the limit; two limits never share their counts. */
@@ -30,7 +30,7 @@ export class RateLimiters {
 
   constructor(
     private readonly redis: Redis,
-    private readonly refusals: Refusals,
+    private readonly refusals: RateLimitRejections,
   ) {}
 
   for(rate: RequestRate): RateLimiterAbstract {

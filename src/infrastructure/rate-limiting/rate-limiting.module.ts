@@ -1,13 +1,19 @@
 import { Global, Module } from '@nestjs/common';
 import { AttemptLimitsCleaning } from './attempt-limits.cleaning.js';
-import { AttemptLimits } from './attempt-limits.repository.js';
+import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 import { RateLimiters } from './rate-limiters.js';
-import { Refusals } from './refusals.js';
+import { RateLimitRejections } from './rate-limit-rejections.js';
 import { SeparateCountsWarning } from './separate-counts.warning.js';
 
 @Global()
 @Module({
-  providers: [Refusals, RateLimiters, AttemptLimits, AttemptLimitsCleaning, SeparateCountsWarning],
-  exports: [RateLimiters, AttemptLimits],
+  providers: [
+    RateLimitRejections,
+    RateLimiters,
+    AttemptLimitsRepository,
+    AttemptLimitsCleaning,
+    SeparateCountsWarning,
+  ],
+  exports: [RateLimiters, AttemptLimitsRepository],
 })
 export class RateLimitingModule {}

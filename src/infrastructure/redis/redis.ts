@@ -7,8 +7,8 @@ import { RedisConnection, type RedisScript } from './redis-connection.js';
 import { RedisConfiguration } from './redis.configuration.js';
 
 /** Milliseconds between attempts to connect, each twice the one before. */
-const SHORTEST_PAUSE = 100;
-const LONGEST_PAUSE = 5 * SECOND;
+const MIN_PAUSE = 100;
+const MAX_PAUSE = 5 * SECOND;
 /** Milliseconds after which a connection has proved itself. One that ends before must not be replaced too eagerly. */
 const STEADY_AFTER = 10 * SECOND;
 
@@ -130,7 +130,7 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
 
 /** With jitter, so that many processes do not come back all at once. */
 function pauseAfter(attempt: number): number {
-  return Math.min(SHORTEST_PAUSE * 2 ** attempt, LONGEST_PAUSE) * (0.5 + Math.random() / 2);
+  return Math.min(MIN_PAUSE * 2 ** attempt, MAX_PAUSE) * (0.5 + Math.random() / 2);
 }
 
 function inWords(reason: Error & { readonly code?: string }): string {

@@ -3,10 +3,10 @@ import { ApiSecurity } from '@nestjs/swagger';
 import {
   DashboardAuthGuard,
   DashboardPermissionGuard,
-  FORGED,
-  NO_TOKEN,
+  CROSS_SITE_REQUEST,
+  LOGIN_REQUIRED,
   RequirePermission,
-  STALE_LOGIN,
+  RECENT_LOGIN_REQUIRED,
   type DashboardPermission,
 } from '../auth/index.js';
 import {
@@ -43,7 +43,7 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
-        ...(permission.freshLogin ? [withMessages(INVALID_ACCESS_TOKEN, STALE_LOGIN)] : []),
+        ...(permission.recentLogin ? [withMessages(INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)] : []),
         RATE_LIMIT_EXCEEDED,
         ...FORBIDDEN_TOKENS[
           permission.token === 'any' || permission.token === 'none' ? permission.token : 'scope'
@@ -62,8 +62,8 @@ const LIMIT =
 /** What a token, or a login in its place, may be refused for. */
 const FORBIDDEN_TOKENS = {
   any: [],
-  scope: [INSUFFICIENT_SCOPE, withMessages(NO_ACCESS, FORGED)],
-  none: [withMessages(INSUFFICIENT_SCOPE, NO_TOKEN), withMessages(NO_ACCESS, FORGED)],
+  scope: [INSUFFICIENT_SCOPE, withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
+  none: [withMessages(INSUFFICIENT_SCOPE, LOGIN_REQUIRED), withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
 };
 
 const GUARDS: readonly Type<CanActivate>[] = [

@@ -14,7 +14,7 @@ import { SECOND } from '../time/index.js';
 import type { TraceExport } from './trace-export.js';
 
 /** Milliseconds that a shutdown waits for the collector. */
-const CLOSE_PATIENCE = 2 * SECOND;
+const CLOSE_TIMEOUT = 2 * SECOND;
 
 export interface SpanOptions {
   readonly kind: SpanKind;
@@ -71,6 +71,6 @@ export class Tracing implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     const closed = this.traces?.close().catch(() => undefined);
-    await Promise.race([closed, pause(CLOSE_PATIENCE, undefined, { ref: false })]);
+    await Promise.race([closed, pause(CLOSE_TIMEOUT, undefined, { ref: false })]);
   }
 }

@@ -85,7 +85,7 @@ export function maximumItems(limit: number): Rule {
 }
 
 /** Every item must be present and keep the rules; the first that does not is named by its index. */
-export function everyItem(rules: readonly Rule[]): Rule {
+export function eachItem(rules: readonly Rule[]): Rule {
   return (value, { words, object }) => {
     for (const [index, item] of (value as unknown[]).entries()) {
       const field = { words: `${words}.${index}`, object };

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Field, isString, maximumCharacters, type Rule } from '../../infrastructure/validation/index.js';
 import { domainName } from './domain-name.js';
 
-const LONGEST_DOMAIN = 253;
+const MAX_DOMAIN_LENGTH = 253;
 
 const isDomain: Rule = (value, { words }) =>
   domainName(value as string) === undefined
@@ -11,11 +11,11 @@ const isDomain: Rule = (value, { words }) =>
 
 export class AddDomainRequest {
   @Field({
-    rules: [isString, maximumCharacters(LONGEST_DOMAIN), isDomain],
+    rules: [isString, maximumCharacters(MAX_DOMAIN_LENGTH), isDomain],
     document: {
       type: String,
       minLength: 3,
-      maxLength: LONGEST_DOMAIN,
+      maxLength: MAX_DOMAIN_LENGTH,
       description:
         'The domain, without its subdomains. International names may be written in their own letters.',
       example: 'example.com',

@@ -4,12 +4,12 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { AllowlistedDomainsController } from './allowlisted-domains.controller.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
-import { AllowlistedDomains } from './allowlisted-domains.service.js';
+import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
-  providers: [AllowlistedDomains, AllowlistedDomainsRepository],
-  exports: [AllowlistedDomains],
+  providers: [AllowlistedDomainsService, AllowlistedDomainsRepository],
+  exports: [AllowlistedDomainsService],
 })
 export class AllowlistedDomainsModule {}
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -10,7 +10,7 @@ import type { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import {
   ALLOWLISTED_DOMAIN_NOT_FOUND,
   DOMAIN_TAKEN,
-  MOST_DOMAINS,
+  MAX_DOMAINS,
   TOO_MANY_DOMAINS,
 } from './allowlisted-domain-errors.js';
 import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
@@ -19,7 +19,7 @@ import { domainName } from './domain-name.js';
 
 /** The domains that an organization invites people from. Without any, people of every domain may be invited. */
 @Injectable()
-export class AllowlistedDomains {
+export class AllowlistedDomainsService {
   constructor(
     private readonly repository: AllowlistedDomainsRepository,
     private readonly auditLog: AuditLog,
@@ -27,13 +27,13 @@ export class AllowlistedDomains {
   ) {}
 
   async list(organizationId: string): Promise<AllowlistedDomainResponse[]> {
-    return (await this.repository.ofOrganization(organizationId)).map(inWordsOfTheApi);
+    return (await this.repository.ofOrganization(organizationId)).map(toResponse);
   }
 
   @Transactional()
-  async add(caller: DashboardCaller, written: string): Promise<AllowlistedDomainResponse> {
-    const { organizationId } = caller;
-    if ((await this.repository.lockAndCount(organizationId)) >= MOST_DOMAINS)
+  async add(actor: DashboardActor, written: string): Promise<AllowlistedDomainResponse> {
+    const { organizationId } = actor;
+    if ((await this.repository.lockAndCount(organizationId)) >= MAX_DOMAINS)
       throw INVALID_FIELD.error(TOO_MANY_DOMAINS);
     const domain: AllowlistedDomain = {
       id: randomUUID(),
@@ -42,16 +42,16 @@ export class AllowlistedDomains {
       createdAt: this.clock.now(),
     };
     if (!(await this.repository.add(domain))) throw INVALID_FIELD.error(DOMAIN_TAKEN);
-    await this.auditLog.record({ action: 'domain.add', by: caller, target: { name: domain.domain } });
-    return inWordsOfTheApi(domain);
+    await this.auditLog.record({ action: 'domain.add', by: actor, target: { name: domain.domain } });
+    return toResponse(domain);
   }
 
   @Transactional()
-  async remove(caller: DashboardCaller, id: string): Promise<AllowlistedDomainResponse> {
-    const removed = isUUID(id) ? await this.repository.remove(caller.organizationId, id) : undefined;
+  async remove(actor: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
+    const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : undefined;
     if (!removed) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
-    await this.auditLog.record({ action: 'domain.remove', by: caller, target: { name: removed.domain } });
-    return inWordsOfTheApi(removed);
+    await this.auditLog.record({ action: 'domain.remove', by: actor, target: { name: removed.domain } });
+    return toResponse(removed);
   }
 
   /** Whether a person with this e-mail address may be invited. */
@@ -62,6 +62,6 @@ export class AllowlistedDomains {
   }
 }
 
-function inWordsOfTheApi({ id, domain, createdAt }: AllowlistedDomain): AllowlistedDomainResponse {
+function toResponse({ id, domain, createdAt }: AllowlistedDomain): AllowlistedDomainResponse {
   return { id, domain, created_at: createdAt };
 }

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 
 /** RFC 1035, section 2.3.4, without the root's dot. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 /** Letters, digits, hyphens and dots: what people write. Anything else `domainToASCII` might read as a URL's. */
 const WRITTEN = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
@@ -17,7 +17,7 @@ export function domainName(text: string): string | undefined {
   if (!WRITTEN.test(text)) return undefined;
   const name = domainToASCII(text);
   const labels = name.split('.');
-  if (name.length > LONGEST_NAME || labels.length < 2 || !labels.every((label) => LABEL.test(label)))
+  if (name.length > MAX_NAME_LENGTH || labels.length < 2 || !labels.every((label) => LABEL.test(label)))
     return undefined;
   return NUMBER.test(labels.at(-1) ?? '') ? undefined : name;
 }

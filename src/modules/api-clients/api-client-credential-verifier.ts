@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { CredentialVerifier, type ApiCaller, type CredentialCheck } from '../../infrastructure/auth/index.js';
+import {
+  CredentialVerifier,
+  type AuthenticatedClient,
+  type CredentialCheck,
+} from '../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
 import { SecretDigest } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
@@ -15,8 +19,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
 
-interface CachedCaller {
-  readonly caller: ApiCaller;
+interface CachedClient {
+  readonly client: AuthenticatedClient;
   readonly until: number;
 }
 
@@ -26,7 +30,7 @@ interface CachedCaller {
  */
 @Injectable()
 export class ApiClientCredentialVerifier extends CredentialVerifier {
-  private readonly cache = new Map<string, CachedCaller>();
+  private readonly cache = new Map<string, CachedClient>();
 
   constructor(
     private readonly repository: ApiClientsRepository,
@@ -41,34 +45,34 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     const digest = this.digest.of(secret);
     const key = `${clientId}:${digest.toString('base64')}`;
     const cached = this.cache.get(key);
-    if (cached && cached.until > this.clock.milliseconds()) return { accepted: true, caller: cached.caller };
+    if (cached && cached.until > this.clock.milliseconds()) return { accepted: true, client: cached.client };
 
-    const client = await this.repository.credentialsOf(
+    const stored = await this.repository.credentialsOf(
       UUID.test(clientId) ? clientId : NOBODY,
       this.clock.now(),
     );
-    const digests = client?.digests ?? [DUMMY_DIGEST];
+    const digests = stored?.digests ?? [DUMMY_DIGEST];
     // Every digest is compared, also after a match.
     const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
     const { pinnedEnvironment } = this.configuration;
-    if (!client || (pinnedEnvironment && client.environment !== pinnedEnvironment))
+    if (!stored || (pinnedEnvironment && stored.environment !== pinnedEnvironment))
       return { accepted: false };
     if (!matches) {
-      return { accepted: false, client: { clientId: client.clientId, environment: client.environment } };
+      return { accepted: false, client: { clientId: stored.clientId, environment: stored.environment } };
     }
-    const caller: ApiCaller = {
-      clientId: client.clientId,
-      organizationId: client.organizationId,
-      environment: client.environment,
-      enabledOperations: new Set(client.enabledOperations),
+    const client: AuthenticatedClient = {
+      clientId: stored.clientId,
+      organizationId: stored.organizationId,
+      environment: stored.environment,
+      enabledOperations: new Set(stored.enabledOperations),
     };
-    this.remember(key, caller);
-    return { accepted: true, caller };
+    this.remember(key, client);
+    return { accepted: true, client };
   }
 
-  private remember(key: string, caller: ApiCaller): void {
+  private remember(key: string, client: AuthenticatedClient): void {
     this.cache.delete(key);
-    this.cache.set(key, { caller, until: this.clock.milliseconds() + CREDENTIALS_CACHED_FOR });
+    this.cache.set(key, { client, until: this.clock.milliseconds() + CREDENTIALS_CACHED_FOR });
     if (this.cache.size <= CACHED_CLIENTS) return;
     // A Map keeps the order of insertion: the first key is the oldest.
     const [oldest] = this.cache.keys();

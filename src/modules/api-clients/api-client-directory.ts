@@ -6,7 +6,7 @@ import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
 /** A client as others know it, without its secrets. */
-export interface KnownClient extends AttributedClient {
+export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
 }
 
@@ -17,14 +17,14 @@ const REMEMBERED_CLIENTS = 10_000;
 @Injectable()
 export class ApiClientDirectory {
   /** What is known of a client here never changes, and no client is ever deleted. */
-  private readonly remembered = new Map<string, KnownClient>();
+  private readonly remembered = new Map<string, ClientRecord>();
 
   constructor(
     private readonly repository: ApiClientsRepository,
     private readonly configuration: ServiceConfiguration,
   ) {}
 
-  async find(clientId: string): Promise<KnownClient | undefined> {
+  async find(clientId: string): Promise<ClientRecord | undefined> {
     let client = this.remembered.get(clientId);
     if (!client && isUUID(clientId)) {
       client = known(await this.repository.client(clientId));
@@ -37,23 +37,23 @@ export class ApiClientDirectory {
   async ofOrganization(
     organizationId: string,
     environment: PlatformEnvironment,
-  ): Promise<KnownClient | undefined> {
+  ): Promise<ClientRecord | undefined> {
     return this.served(known(await this.repository.clientIn(organizationId, environment)));
   }
 
-  private remember(client: KnownClient): void {
+  private remember(client: ClientRecord): void {
     const [oldest] = this.remembered.keys();
     if (oldest !== undefined && this.remembered.size >= REMEMBERED_CLIENTS) this.remembered.delete(oldest);
     this.remembered.set(client.clientId, client);
   }
 
-  private served(client: KnownClient | undefined): KnownClient | undefined {
+  private served(client: ClientRecord | undefined): ClientRecord | undefined {
     const { pinnedEnvironment } = this.configuration;
     return pinnedEnvironment && client?.environment !== pinnedEnvironment ? undefined : client;
   }
 }
 
-function known(client: ApiClient | null): KnownClient | undefined {
+function known(client: ApiClient | null): ClientRecord | undefined {
   return client
     ? { clientId: client.id, organizationId: client.organizationId, environment: client.environment }
     : undefined;

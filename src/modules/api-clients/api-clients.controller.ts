@@ -1,10 +1,10 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../audit-logs/index.js';
+import { auditAction } from '../audit-logs/index.js';
 import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import {
   ApiClientResponse,
@@ -13,7 +13,7 @@ import {
   EXAMPLE_SECRET,
   RotateSecretRequest,
 } from './api-clients.dto.js';
-import { LONGEST_OVERLAP_HOURS, RotationUnderWay } from './api-clients.service.js';
+import { MAX_OVERLAP_HOURS, RotationInProgressError } from './api-clients.service.js';
 import { ApiSecretsService } from './api-secrets.service.js';
 
 const ID = { client_id: { description: 'The client’s `client_id`.', example: EXAMPLE_CLIENT.client_id } };
@@ -38,8 +38,8 @@ export class ApiClientsController {
     responseExample: [EXAMPLE_CLIENT],
     errors: [],
   })
-  list(@DashboardUserCaller() caller: DashboardCaller): Promise<ApiClientResponse[]> {
-    return this.secrets.list(caller);
+  list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
+    return this.secrets.list(actor);
   }
 
   @Post('api-clients/:client_id/secret/view')
@@ -49,7 +49,7 @@ export class ApiClientsController {
     description:
       `Shows the newest secret of a client. Use it to set up a program or a receiver of webhooks. ${FRESH} ` +
       `Audited as \`secret.view\`.`,
-    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.view') },
+    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.view') },
     pathParameters: ID,
     response: ApiSecretResponse,
     responseDescription: 'The secret.',
@@ -57,10 +57,10 @@ export class ApiClientsController {
     errors: [API_CLIENT_NOT_FOUND],
   })
   view(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
   ): Promise<ApiSecretResponse> {
-    return this.secrets.view(caller, clientId);
+    return this.secrets.view(actor, clientId);
   }
 
   @Post('api-clients/:client_id/secret/rotate')
@@ -72,7 +72,7 @@ export class ApiClientsController {
       'accepted beside it until the overlap ends, and webhooks are signed with ' +
       'the old one until then, or until you activate the new one. One rotation at a time; an overlap of 0 hours ' +
       `ends another at once. ${FRESH} Audited as \`secret.rotate\`.`,
-    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
+    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.rotate') },
     pathParameters: ID,
     body: RotateSecretRequest,
     response: ApiSecretResponse,
@@ -82,18 +82,18 @@ export class ApiClientsController {
       withMessages(
         INVALID_FIELD,
         'The overlap hours field must be an integer.',
-        `The overlap hours field must not be greater than ${LONGEST_OVERLAP_HOURS}.`,
-        RotationUnderWay.sentence,
+        `The overlap hours field must not be greater than ${MAX_OVERLAP_HOURS}.`,
+        RotationInProgressError.sentence,
       ),
       API_CLIENT_NOT_FOUND,
     ],
   })
   rotate(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
     @JsonBody() request: RotateSecretRequest,
   ): Promise<ApiSecretResponse> {
-    return this.secrets.rotate(caller, clientId, request.overlap_hours);
+    return this.secrets.rotate(actor, clientId, request.overlap_hours);
   }
 
   @Post('api-clients/:client_id/secret/activate')
@@ -104,7 +104,7 @@ export class ApiClientsController {
       'From now on webhooks are signed with the newest secret; the old one is accepted until the overlap ends all ' +
       `the same. Call it when your receivers have the new secret. Doing it again changes nothing. ${FRESH} ` +
       `Audited as \`secret.rotate\`, once.`,
-    permission: { token: 'none', role: 'admin', freshLogin: true, action: auditedAs('secret.rotate') },
+    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.rotate') },
     pathParameters: ID,
     response: ApiClientResponse,
     responseDescription: 'The client, which signs with its newest secret.',
@@ -112,9 +112,9 @@ export class ApiClientsController {
     errors: [API_CLIENT_NOT_FOUND],
   })
   activate(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
   ): Promise<ApiClientResponse> {
-    return this.secrets.activate(caller, clientId);
+    return this.secrets.activate(actor, clientId);
   }
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Field, isInteger, maximum, minimum } from '../../infrastructure/validation/index.js';
-import { DEFAULT_OVERLAP_HOURS, LONGEST_OVERLAP_HOURS } from './api-clients.service.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.service.js';
 
 export const EXAMPLE_CLIENT = {
   client_id: '19b11f7c-4c8e-49bf-853e-3cea2462349f',
@@ -23,11 +23,11 @@ export class RotateSecretRequest {
   @Field({
     required: false,
     default: DEFAULT_OVERLAP_HOURS,
-    rules: [isInteger, minimum(0), maximum(LONGEST_OVERLAP_HOURS)],
+    rules: [isInteger, minimum(0), maximum(MAX_OVERLAP_HOURS)],
     document: {
       type: 'integer',
       minimum: 0,
-      maximum: LONGEST_OVERLAP_HOURS,
+      maximum: MAX_OVERLAP_HOURS,
       description: 'How long the old secret is still accepted, in hours; 0 after a leak.',
       example: 24,
     },

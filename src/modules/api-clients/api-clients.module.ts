@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { BasicStrategy, CallerClients, CredentialVerifier } from '../../infrastructure/auth/index.js';
+import { BasicStrategy, AccessibleClients, CredentialVerifier } from '../../infrastructure/auth/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
@@ -10,7 +10,7 @@ import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
-import { OrganizationCallerClients } from './organization-caller-clients.js';
+import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 /** Global for the sake of `CallerClients`, for which nobody needs to know this module. */
@@ -23,10 +23,10 @@ import { SigningSecrets } from './signing-secrets.js';
     ApiClientDirectory,
     SigningSecrets,
     { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
-    { provide: CallerClients, useClass: OrganizationCallerClients },
+    { provide: AccessibleClients, useClass: OrganizationAccessibleClients },
     BasicStrategy,
   ],
-  exports: [CallerClients, ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
+  exports: [AccessibleClients, ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
 })
 export class ApiClientsModule {}
 

@@ -28,12 +28,12 @@ export interface SecretRotation {
 }
 
 /** The previous secret is still accepted, and there are never more than two. */
-export class RotationUnderWay extends OperatorError {
+export class RotationInProgressError extends OperatorError {
   static readonly sentence =
     'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 
   constructor() {
-    super(RotationUnderWay.sentence);
+    super(RotationInProgressError.sentence);
   }
 }
 
@@ -43,7 +43,7 @@ const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 };
 
 export const DEFAULT_OVERLAP_HOURS = 24;
-export const LONGEST_OVERLAP_HOURS = 7 * 24;
+export const MAX_OVERLAP_HOURS = 7 * 24;
 
 /** API clients and their secrets. */
 @Injectable()
@@ -90,8 +90,8 @@ export class ApiClientsService {
    */
   @Transactional()
   async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
-    if (!(overlapHours >= 0 && overlapHours <= LONGEST_OVERLAP_HOURS)) {
-      throw new OperatorError(`The overlap must be 0 to ${LONGEST_OVERLAP_HOURS} hours.`);
+    if (!(overlapHours >= 0 && overlapHours <= MAX_OVERLAP_HOURS)) {
+      throw new OperatorError(`The overlap must be 0 to ${MAX_OVERLAP_HOURS} hours.`);
     }
     const client = await this.locked(clientId);
     const now = this.clock.now();
@@ -100,7 +100,7 @@ export class ApiClientsService {
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
       // After a leak nobody can wait for the end of an overlap.
       if (overlapHours > 0) {
-        throw new RotationUnderWay();
+        throw new RotationInProgressError();
       }
       await this.repository.changeSecret(previous.id, { acceptedUntil: now });
     }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
@@ -8,7 +8,7 @@ import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import type { ApiClient } from './api-client.entity.js';
 import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-import { ApiClientsService, RotationUnderWay } from './api-clients.service.js';
+import { ApiClientsService, RotationInProgressError } from './api-clients.service.js';
 
 /** What the people of an organization do with its API clients and their secrets. */
 @Injectable()
@@ -19,45 +19,45 @@ export class ApiSecretsService {
     private readonly auditLog: AuditLog,
   ) {}
 
-  async list({ organizationId }: DashboardCaller): Promise<ApiClientResponse[]> {
+  async list({ organizationId }: DashboardActor): Promise<ApiClientResponse[]> {
     const clients = await this.clients.list(organizationId);
     return Promise.all(clients.map((client) => this.inWordsOfTheApi(client)));
   }
 
   /** Nobody sees the secret without an entry of it. */
   @Transactional()
-  async view(caller: DashboardCaller, clientId: string): Promise<ApiSecretResponse> {
-    const client = await this.own(caller, clientId);
+  async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
+    const client = await this.own(actor, clientId);
     const secret = await this.clients.revealSecret(client);
-    await this.record('secret.view', caller, client);
+    await this.record('secret.view', actor, client);
     return { client_id: client.id, environment: client.environment, secret };
   }
 
   @Transactional()
-  async rotate(caller: DashboardCaller, clientId: string, overlapHours: number): Promise<ApiSecretResponse> {
-    const client = await this.own(caller, clientId);
+  async rotate(actor: DashboardActor, clientId: string, overlapHours: number): Promise<ApiSecretResponse> {
+    const client = await this.own(actor, clientId);
     const { secret } = await this.clients.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
-      throw error instanceof RotationUnderWay ? INVALID_FIELD.error(error.message) : error;
+      throw error instanceof RotationInProgressError ? INVALID_FIELD.error(error.message) : error;
     });
-    await this.record('secret.rotate', caller, client);
+    await this.record('secret.rotate', actor, client);
     return { client_id: client.id, environment: client.environment, secret };
   }
 
   /** Again, it changes nothing. */
   @Transactional()
-  async activate(caller: DashboardCaller, clientId: string): Promise<ApiClientResponse> {
-    const client = await this.own(caller, clientId);
-    if (await this.clients.activateSecret(client.id)) await this.record('secret.rotate', caller, client);
+  async activate(actor: DashboardActor, clientId: string): Promise<ApiClientResponse> {
+    const client = await this.own(actor, clientId);
+    if (await this.clients.activateSecret(client.id)) await this.record('secret.rotate', actor, client);
     return this.inWordsOfTheApi(client);
   }
 
-  private async own({ organizationId }: DashboardCaller, clientId: string): Promise<ApiClient> {
+  private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
     const client = isUUID(clientId) ? await this.repository.clientOf(organizationId, clientId) : null;
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     return client;
   }
 
-  private async record(action: AuditAction, by: DashboardCaller, client: ApiClient): Promise<void> {
+  private async record(action: AuditAction, by: DashboardActor, client: ApiClient): Promise<void> {
     const target = { name: client.id, environment: client.environment };
     await this.auditLog.record({ action, by, target });
   }

@@ -7,7 +7,7 @@ import { sealedFor } from './sealed-for.js';
 /** How long a process goes on with what it knows: a rotation or activation is seen everywhere within it. */
 const CACHED_FOR = 5 * SECOND;
 /** Clients kept at once; beyond that all are asked for again. */
-const MOST_CACHED = 10_000;
+const MAX_CACHED = 10_000;
 
 interface CachedSecret {
   readonly secret: string;
@@ -34,7 +34,7 @@ export class SigningSecrets {
     const signing = (await this.repository.secretsOf(clientId)).find(({ signsFrom }) => signsFrom <= now);
     if (!client || !signing) throw new Error(`The client ${clientId} has no secret that signs`);
     const secret = this.sealer.open(signing.sealed, sealedFor(signing, client));
-    if (this.cache.size >= MOST_CACHED) this.cache.clear();
+    if (this.cache.size >= MAX_CACHED) this.cache.clear();
     this.cache.set(clientId, { secret, until: this.clock.milliseconds() + CACHED_FOR });
     return secret;
   }

@@ -55,7 +55,7 @@ export const AUDIT_ACTION_NAMES = Object.keys(AUDIT_ACTIONS) as readonly AuditAc
 export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map(({ target }) => target))];
 
 /** An action of the catalogue for the permission of an operation, so that refused attempts are recorded. */
-export function auditedAs(action: AuditAction): AuditedAction {
+export function auditAction(action: AuditAction): AuditedAction {
   return { action };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { CHAIN_START, nextSequence, sealOf, type UnsealedEntry } from './audit-chain.js';
+import { CHAIN_START, nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 
-const ENTRY: UnsealedEntry = {
+const ENTRY: UnhashedEntry = {
   organizationId: '19b11f7c-4c8e-49bf-853e-3cea2462349f',
   sequence: '1',
   id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
@@ -29,9 +29,9 @@ const sha256 = (...parts: (string | Buffer)[]): string =>
 
 describe('sealOf', () => {
   it('is the SHA-256 of the previous hash and the canonical form, once and for all', () => {
-    expect(sealOf(ENTRY, CHAIN_START).toString('hex')).toBe(sha256(Buffer.alloc(32), CANONICAL));
+    expect(hashEntry(ENTRY, CHAIN_START).toString('hex')).toBe(sha256(Buffer.alloc(32), CANONICAL));
     const previous = { sequence: '8', hash: Buffer.alloc(32, 7) };
-    expect(sealOf(ENTRY, previous).toString('hex')).toBe(sha256(previous.hash, CANONICAL));
+    expect(hashEntry(ENTRY, previous).toString('hex')).toBe(sha256(previous.hash, CANONICAL));
   });
 
   it('tells nothing from an empty name, and neighbours apart', () => {
@@ -42,7 +42,7 @@ describe('sealOf', () => {
       { actorName: 'a', actorEmail: 'b' },
       { actorName: 'ab', actorEmail: '' },
       { actorName: 'a","b', actorEmail: '' },
-    ].map((change) => sealOf({ ...ENTRY, ...change }, CHAIN_START).toString('hex'));
+    ].map((change) => hashEntry({ ...ENTRY, ...change }, CHAIN_START).toString('hex'));
     expect(new Set(seals).size).toBe(seals.length);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
 /** An entry before it is sealed. */
-export type UnsealedEntry = Omit<AuditLogEntry, 'hash'>;
+export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
 
 /** What the next entry is chained to. */
 export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
@@ -19,12 +19,12 @@ export function nextSequence({ sequence }: ChainLink): string {
 }
 
 /** SHA-256 over the hash of the previous entry and all that this one says. */
-export function sealOf(entry: UnsealedEntry, previous: ChainLink): Buffer {
+export function hashEntry(entry: UnhashedEntry, previous: ChainLink): Buffer {
   return createHash('sha256').update(previous.hash).update(canonical(entry), 'utf8').digest();
 }
 
 /** One spelling for each entry: a JSON array, whose escapes keep neighbouring fields apart. */
-function canonical(entry: UnsealedEntry): string {
+function canonical(entry: UnhashedEntry): string {
   return JSON.stringify([
     CANONICAL_VERSION,
     entry.organizationId,

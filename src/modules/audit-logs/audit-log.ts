@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional, TransactionalApart } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
-import { nextSequence, sealOf, type UnsealedEntry } from './audit-chain.js';
+import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
 /** Who acts. Every caller of the dashboard API is one; a login that is tried has the data of its user. */
-export type AuditActor = Pick<DashboardCaller, 'organizationId' | 'name' | 'email' | 'origin'>;
+export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
 
-export interface AuditedDeed {
+export interface AuditRecord {
   readonly action: AuditAction;
   readonly by: AuditActor;
   readonly target?: {
@@ -40,7 +40,7 @@ export class AuditLog {
    * where there is none.
    */
   @Transactional()
-  async record(deed: AuditedDeed): Promise<void> {
+  async record(deed: AuditRecord): Promise<void> {
     await this.append(deed);
   }
 
@@ -54,13 +54,13 @@ export class AuditLog {
    * statement's time is over.
    */
   @TransactionalApart()
-  async recordApart(deed: AuditedDeed): Promise<void> {
+  async recordApart(deed: AuditRecord): Promise<void> {
     await this.append(deed);
   }
 
-  private async append({ action, by, target, outcome }: AuditedDeed): Promise<void> {
+  private async append({ action, by, target, outcome }: AuditRecord): Promise<void> {
     const head = await this.repository.lockHead(by.organizationId, this.clock.now());
-    const entry: UnsealedEntry = {
+    const entry: UnhashedEntry = {
       organizationId: by.organizationId,
       sequence: nextSequence(head),
       id: randomUUID(),
@@ -75,7 +75,7 @@ export class AuditLog {
       contextIp: by.origin.ip,
       contextUserAgent: by.origin.userAgent,
     };
-    await this.repository.append({ ...entry, hash: sealOf(entry, head) });
+    await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
 
   /** Clocks of several processes differ, and are set back; the order of time is to be that of the chain. */

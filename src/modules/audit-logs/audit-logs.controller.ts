@@ -1,5 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { Caller, EnvironmentGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
+import {
+  CurrentClient,
+  EnvironmentGuard,
+  type AuthenticatedClient,
+} from '../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
@@ -44,7 +48,10 @@ export class AuditLogsController {
       withMessages(ENVIRONMENT_MISMATCH, PRODUCTION_ONLY),
     ],
   })
-  list(@Caller() caller: ApiCaller, @Query() query: ListAuditLogsQuery): Promise<AuditLogListResponse> {
-    return this.auditLogs.page(caller.organizationId, query);
+  list(
+    @CurrentClient() client: AuthenticatedClient,
+    @Query() query: ListAuditLogsQuery,
+  ): Promise<AuditLogListResponse> {
+    return this.auditLogs.page(client.organizationId, query);
   }
 }

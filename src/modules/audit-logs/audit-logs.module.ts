@@ -1,13 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RefusalRecorder } from '../../infrastructure/auth/index.js';
+import { DenialRecorder } from '../../infrastructure/auth/index.js';
 import { AuditChainHead } from './audit-chain-head.entity.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLog } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { AuditRefusalRecorder } from './audit-refusal-recorder.js';
+import { AuditDenialRecorder } from './audit-denial-recorder.js';
 import { AuditVerification } from './audit-verification.js';
 
 /**
@@ -22,9 +22,9 @@ import { AuditVerification } from './audit-verification.js';
     AuditLogRepository,
     AuditLogsService,
     AuditVerification,
-    { provide: RefusalRecorder, useClass: AuditRefusalRecorder },
+    { provide: DenialRecorder, useClass: AuditDenialRecorder },
   ],
-  exports: [AuditLog, AuditLogsService, AuditVerification, RefusalRecorder],
+  exports: [AuditLog, AuditLogsService, AuditVerification, DenialRecorder],
 })
 export class AuditLogsModule {}
 

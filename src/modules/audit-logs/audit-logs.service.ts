@@ -25,7 +25,7 @@ export class AuditLogsService {
     const found = await this.repository.newest(organizationId, period, before, PAGE + 1);
     const entries = found.slice(0, PAGE);
     const last = found.length > PAGE ? entries.at(-1) : undefined;
-    return { data: entries.map(inWordsOfTheApi), next_cursor: this.cursorOf(last, scope), limit: PAGE };
+    return { data: entries.map(toResponse), next_cursor: this.cursorOf(last, scope), limit: PAGE };
   }
 
   /** All entries of a period, oldest first, a batch at a time: an export of any size needs little memory. */
@@ -34,7 +34,7 @@ export class AuditLogsService {
     bounds: { start?: string; end?: string },
   ): AsyncGenerator<AuditLogEntryResponse> {
     for await (const entry of this.repository.inOrderOfTime(organizationId, periodOf(bounds)))
-      yield inWordsOfTheApi(entry);
+      yield toResponse(entry);
   }
 
   private cursorOf(last: Position | undefined, scope: CursorScope): string | null {
@@ -51,7 +51,7 @@ function scopeOf(organizationId: string, { start, end }: Period): CursorScope {
   return ['audit_logs', organizationId, start?.getTime() ?? null, end?.getTime() ?? null];
 }
 
-function inWordsOfTheApi(entry: AuditLogEntry): AuditLogEntryResponse {
+function toResponse(entry: AuditLogEntry): AuditLogEntryResponse {
   return {
     id: entry.id,
     datetime: entry.createdAt,

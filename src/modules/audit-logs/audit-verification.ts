@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Snapshot } from '../../infrastructure/database/index.js';
-import { CHAIN_START, nextSequence, sealOf, type ChainLink } from './audit-chain.js';
+import { CHAIN_START, nextSequence, hashEntry, type ChainLink } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { exportHead, type ExportedHead } from './exported-head.js';
@@ -93,7 +93,7 @@ function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
 }
 
 function alteration(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
-  if (sealOf(entry, last).equals(entry.hash)) return undefined;
+  if (hashEntry(entry, last).equals(entry.hash)) return undefined;
   return flawOf('altered', entry, `Entry ${entry.sequence} is not what was recorded.`);
 }
 

@@ -1,5 +1,5 @@
-export { auditedAs, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
-export { AuditLog, type AuditActor, type AuditedDeed } from './audit-log.js';
+export { auditAction, AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export { AuditLog, type AuditActor, type AuditRecord } from './audit-log.js';
 export { AuditLogOperationsModule, AuditLogsModule } from './audit-logs.module.js';
 export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, type ChainReport } from './audit-verification.js';

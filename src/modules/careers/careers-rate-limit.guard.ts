@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
-import { subscriberOf } from '../../infrastructure/http/index.js';
+import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters, RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
 
@@ -12,7 +12,7 @@ export class CareersRateLimitGuard extends RateLimitGuard {
       name: 'careers',
       requests: configuration.requestsPerHour,
       seconds: 3600,
-      subject: (request) => subscriberOf(request.ip ?? ''),
+      subject: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
       error: RATE_LIMIT_EXCEEDED,
     });
   }

@@ -21,7 +21,7 @@ const NAME_LENGTH = 256;
 const EMAIL_LENGTH = 254;
 const TEXT_LENGTH = 10_000;
 /** What the column holds. */
-const MOST_YEARS = 2_147_483_647;
+const MAX_YEARS = 2_147_483_647;
 
 function Text(description: string, length: number, example: string): PropertyDecorator {
   return Field({
@@ -76,11 +76,11 @@ export class SubmitApplicationRequest {
   resume_url!: string;
 
   @Field({
-    rules: [isInteger, minimum(0), maximum(MOST_YEARS)],
+    rules: [isInteger, minimum(0), maximum(MAX_YEARS)],
     document: {
       type: 'integer',
       minimum: 0,
-      maximum: MOST_YEARS,
+      maximum: MAX_YEARS,
       description: 'Years of experience.',
       example: 7,
     },

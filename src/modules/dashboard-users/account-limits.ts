@@ -1,5 +1,5 @@
-import { subscriberOf } from '../../infrastructure/http/index.js';
-import { AttemptLimits, type AttemptLimit } from '../../infrastructure/rate-limiting/index.js';
+import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
+import { AttemptLimitsRepository, type AttemptLimit } from '../../infrastructure/rate-limiting/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 
 interface Allowance {
@@ -13,7 +13,7 @@ export abstract class AccountLimits {
   private readonly ofAccount: AttemptLimit;
   private readonly ofSubscriber: AttemptLimit;
 
-  constructor(limits: AttemptLimits, name: string, account: Allowance, address: Allowance) {
+  constructor(limits: AttemptLimitsRepository, name: string, account: Allowance, address: Allowance) {
     const limit = (kind: string, { attempts, within }: Allowance): AttemptLimit =>
       limits.limit({ name: `${name}-${kind}`, attempts, seconds: within / SECOND });
     this.ofAccount = limit('account', account);
@@ -26,7 +26,10 @@ export abstract class AccountLimits {
    * @returns seconds to wait when there were too many
    */
   async count(email: string, ip: string): Promise<number | undefined> {
-    const waits = await Promise.all([this.ofAccount.count(email), this.ofSubscriber.count(subscriberOf(ip))]);
+    const waits = await Promise.all([
+      this.ofAccount.count(email),
+      this.ofSubscriber.count(rateLimitKeyOfAddress(ip)),
+    ]);
     const longest = Math.max(...waits.map((wait) => wait ?? 0));
     return longest > 0 ? longest : undefined;
   }

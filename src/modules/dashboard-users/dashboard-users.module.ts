@@ -6,32 +6,32 @@ import { AccessGrant } from './access-grants/access-grant.entity.js';
 import { DashboardLoginsCleaning } from './dashboard-logins.cleaning.js';
 import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
-import { SecondFactorLogin } from './login/second-factor-login.service.js';
-import { PasswordChange } from './passwords/password-change.service.js';
+import { SecondFactorLoginService } from './login/second-factor-login.service.js';
+import { PasswordChangeService } from './passwords/password-change.service.js';
 import { PasswordCheck } from './passwords/password-check.js';
 import { PasswordConfirmation } from './passwords/password-confirmation.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
-import { PasswordLinks } from './passwords/password-links.service.js';
+import { PasswordLinksService } from './passwords/password-links.service.js';
 import { PasswordMails } from './passwords/password-mails.js';
 import { PasswordsRepository } from './passwords/passwords.repository.js';
 import { ResetLimits } from './passwords/reset-limits.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
-import { SecondFactor } from './second-factor/second-factor.service.js';
+import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSession } from './sessions/dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repository.js';
-import { DashboardSessions } from './sessions/dashboard-sessions.service.js';
+import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
 
 const USERS = [DashboardUsersService, DashboardUsersRepository];
-const SESSIONS = [DashboardSessions, DashboardSessionsRepository, DashboardLoginsCleaning];
-const LOGIN = [LoginService, LoginLimits, SecondFactorLogin];
-const SECOND_FACTOR = [SecondFactor, SecondFactorRepository];
+const SESSIONS = [DashboardSessionsService, DashboardSessionsRepository, DashboardLoginsCleaning];
+const LOGIN = [LoginService, LoginLimits, SecondFactorLoginService];
+const SECOND_FACTOR = [SecondFactorService, SecondFactorRepository];
 const PASSWORDS = [
-  PasswordLinks,
-  PasswordChange,
+  PasswordLinksService,
+  PasswordChangeService,
   PasswordCheck,
   PasswordConfirmation,
   PasswordMails,
@@ -52,19 +52,19 @@ const PASSWORDS = [
     ...LOGIN,
     ...SECOND_FACTOR,
     ...PASSWORDS,
-    { provide: DashboardSessionVerifier, useExisting: DashboardSessions },
+    { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   ],
   exports: [
     DashboardUsersService,
     DashboardUsersRepository,
-    DashboardSessions,
+    DashboardSessionsService,
     DashboardSessionsRepository,
     DashboardSessionVerifier,
     LoginService,
-    SecondFactorLogin,
-    SecondFactor,
-    PasswordLinks,
-    PasswordChange,
+    SecondFactorLoginService,
+    SecondFactorService,
+    PasswordLinksService,
+    PasswordChangeService,
   ],
 })
 export class DashboardUsersModule {}

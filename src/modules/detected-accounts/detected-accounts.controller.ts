@@ -1,5 +1,9 @@
 import { Controller, Post } from '@nestjs/common';
-import { Caller, EnabledOperationGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
+import {
+  CurrentClient,
+  EnabledOperationGuard,
+  type AuthenticatedClient,
+} from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
@@ -47,10 +51,10 @@ export class DetectedAccountsController {
     ],
   })
   search(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: SearchDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
-    return this.detectedAccounts.search(caller, request.external_user_id, request.names);
+    return this.detectedAccounts.search(client, request.external_user_id, request.names);
   }
 
   @Post('detected_accounts/identify')
@@ -68,9 +72,9 @@ export class DetectedAccountsController {
     errors: [withMessages(INVALID_FIELD, 'The name field is required.'), NO_ACCESS],
   })
   identify(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: IdentifyDetectedAccountsRequest,
   ): Promise<DetectedAccountResponse[]> {
-    return this.detectedAccounts.search(caller, request.external_user_id, request.name);
+    return this.detectedAccounts.search(client, request.external_user_id, request.name);
   }
 }

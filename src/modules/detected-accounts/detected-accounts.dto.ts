@@ -1,6 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
-  everyItem,
+  eachItem,
   ExternalUserId,
   Field,
   isArray,
@@ -10,7 +10,7 @@ import {
   maximumItems,
 } from '../../infrastructure/validation/index.js';
 
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
 
 /** Names of merchants or companies: 1 to 100 of 1 to 256 characters. */
@@ -19,14 +19,14 @@ function MerchantNames(): PropertyDecorator {
     rules: [
       isArray,
       isNotEmpty,
-      maximumItems(MOST_NAMES),
-      everyItem([isString, maximumCharacters(NAME_LENGTH)]),
+      maximumItems(MAX_NAMES),
+      eachItem([isString, maximumCharacters(NAME_LENGTH)]),
     ],
     document: {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
       minItems: 1,
-      maxItems: MOST_NAMES,
+      maxItems: MAX_NAMES,
       description: 'Names of merchants or companies, in any usual spelling: 1 to 100.',
       example: ['Netflix', 'door dash'],
     } as ApiPropertyOptions,

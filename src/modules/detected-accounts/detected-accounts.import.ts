@@ -42,9 +42,9 @@ interface Detection {
 const LINES_PER_BATCH = 1_000;
 
 /** Characters; no detection needs as many. Whoever reads the lines may cut longer ones off behind this. */
-export const LONGEST_LINE = 65_536;
+export const MAX_LINE_LENGTH = 65_536;
 /** Characters of somebody else's text in a report. */
-const LONGEST_QUOTE = 80;
+const MAX_QUOTE_LENGTH = 80;
 /** What a decoder writes where bytes are no UTF-8. */
 const REPLACEMENT_CHARACTER = '\uFFFD';
 
@@ -106,7 +106,7 @@ export class DetectedAccountsImport {
     const accounts = batch.flatMap(({ line, merchant, ...account }) => {
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
       if (merchantId === undefined || (typeof merchant === 'number' && !known.has(merchant))) {
-        skip(line, `The merchant ${JSON.stringify(merchant).slice(0, LONGEST_QUOTE)} is not known.`);
+        skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
         return [];
       }
       return [{ ...account, merchantId }];
@@ -118,7 +118,7 @@ export class DetectedAccountsImport {
 
 /** @returns the detection, or what is wrong with the line */
 function parseDetection(text: string, line: number, now: Date): Detection | string {
-  if (text.length > LONGEST_LINE) return `The line is longer than ${LONGEST_LINE} characters.`;
+  if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';
   let value: Record<string, unknown>;
   try {

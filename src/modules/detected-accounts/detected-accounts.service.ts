@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -43,12 +43,12 @@ export class DetectedAccountsService {
 
   /** One result for each name, in their order, duplicates included. An unknown user has nothing detected. */
   async search(
-    caller: ApiCaller,
+    client: AuthenticatedClient,
     externalUserId: string,
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
     const keys = names.map(matchKey);
-    const detections = await this.repository.detectedAtByMatchKey(caller.clientId, externalUserId, keys);
+    const detections = await this.repository.detectedAtByMatchKey(client.clientId, externalUserId, keys);
     return names.map((name, index) => {
       const detectedAt = detections.get(keys[index] ?? '') ?? null;
       return { name, detected: detectedAt !== null, detected_at: detectedAt };

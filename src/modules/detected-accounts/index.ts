@@ -1,4 +1,4 @@
 export { IDENTIFY_OPERATION } from './detected-accounts.controller.js';
-export { DetectedAccountsImport, LONGEST_LINE, type ImportState } from './detected-accounts.import.js';
+export { DetectedAccountsImport, MAX_LINE_LENGTH, type ImportState } from './detected-accounts.import.js';
 export { DetectedAccountsModule } from './detected-accounts.module.js';
 export { DetectedAccountsService } from './detected-accounts.service.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { callerOf } from '../../infrastructure/auth/index.js';
+import { currentClientOf } from '../../infrastructure/auth/index.js';
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import { RateLimiters, RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
@@ -12,7 +12,7 @@ export class McpTokenRateLimitGuard extends RateLimitGuard {
       name: 'mcp-tokens',
       requests: configuration.requestsPerMinute,
       seconds: 60,
-      subject: (request) => callerOf(request).clientId,
+      subject: (request) => currentClientOf(request).clientId,
       error: TOO_MANY_REQUESTS,
     });
   }

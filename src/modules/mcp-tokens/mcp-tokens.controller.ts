@@ -1,5 +1,5 @@
 import { Controller, Post } from '@nestjs/common';
-import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
@@ -41,7 +41,10 @@ export class McpTokensController {
       TOO_MANY_REQUESTS,
     ],
   })
-  create(@Caller() caller: ApiCaller, @JsonBody() request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
-    return this.mcpTokens.create(caller, request);
+  create(
+    @CurrentClient() client: AuthenticatedClient,
+    @JsonBody() request: CreateMcpTokenRequest,
+  ): Promise<McpTokenResponse> {
+    return this.mcpTokens.create(client, request);
   }
 }

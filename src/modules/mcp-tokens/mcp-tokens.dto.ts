@@ -9,8 +9,8 @@ import {
 } from '../../infrastructure/validation/index.js';
 
 /** Seconds. */
-const SHORTEST_LIFETIME = 60;
-const LONGEST_LIFETIME = 2_592_000;
+const MIN_LIFETIME = 60;
+const MAX_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
 /** Of the right form, with a checksum that no real token has. */
@@ -23,11 +23,11 @@ export class CreateMcpTokenRequest {
   @Field({
     required: false,
     default: DEFAULT_LIFETIME,
-    rules: [isInteger, maximum(LONGEST_LIFETIME), minimum(SHORTEST_LIFETIME)],
+    rules: [isInteger, maximum(MAX_LIFETIME), minimum(MIN_LIFETIME)],
     document: {
       type: 'integer',
-      minimum: SHORTEST_LIFETIME,
-      maximum: LONGEST_LIFETIME,
+      minimum: MIN_LIFETIME,
+      maximum: MAX_LIFETIME,
       description: 'Seconds until the token expires: a minute to 30 days. A day when left out.',
       example: 3600,
     },

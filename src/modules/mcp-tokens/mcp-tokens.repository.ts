@@ -12,8 +12,8 @@ const STATEMENTS_AT_ONCE = 2;
 export class McpTokensRepository {
   private readonly insertion = new BatchedStatement<NewMcpToken>({
     execute: (tokens) => this.insert(tokens),
-    maximumRows: ROWS_PER_STATEMENT,
-    maximumStatements: STATEMENTS_AT_ONCE,
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: STATEMENTS_AT_ONCE,
   });
 
   constructor(private readonly dataSource: DataSource) {}
@@ -41,7 +41,7 @@ export class McpTokensRepository {
     );
   }
 
-  async findLive(tokenHash: Buffer, clientId: string, now: Date): Promise<McpToken | null> {
+  async findActive(tokenHash: Buffer, clientId: string, now: Date): Promise<McpToken | null> {
     const live = { tokenHash, clientId, revokedAt: IsNull(), expiresAt: MoreThan(now) };
     return this.dataSource.manager.findOneBy(McpToken, live);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
@@ -7,7 +7,7 @@ import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.j
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** What a token that is still good stands for. */
-export interface LiveMcpToken {
+export interface ActiveMcpToken {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly externalUserId: string;
@@ -31,15 +31,15 @@ export class McpTokensService {
   ) {}
 
   /** The token is in the database before it is in anybody's hands. */
-  async create(caller: ApiCaller, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
-    const token = generateSecret(TOKEN_PREFIXES[caller.environment]);
+  async create(client: AuthenticatedClient, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
+    const token = generateSecret(TOKEN_PREFIXES[client.environment]);
     const tokenHash = sha256(token);
     const createdAt = this.clock.now();
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
     await this.repository.add({
       tokenHash,
-      clientId: caller.clientId,
-      environment: caller.environment,
+      clientId: client.clientId,
+      environment: client.environment,
       externalUserId: request.external_user_id,
       phoneNumberSealed: this.sealPhoneNumber(request.phone_number, tokenHash),
       createdAt,
@@ -49,8 +49,8 @@ export class McpTokensService {
   }
 
   /** @returns undefined for a token that has expired, was revoked, or is not of this client */
-  async find(clientId: string, token: string): Promise<LiveMcpToken | undefined> {
-    const found = await this.repository.findLive(sha256(token), clientId, this.clock.now());
+  async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
+    const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
     if (!found) return undefined;
     const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
     return {

@@ -10,7 +10,7 @@ export interface Viewer {
 }
 
 /** A merchant as an organization has it. */
-export interface SeenMerchant extends Merchant {
+export interface VisibleMerchant extends Merchant {
   readonly hidden: boolean;
 }
 
@@ -19,8 +19,8 @@ export class MerchantVisibilityRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** In the order of their names. */
-  async merchants({ organizationId, environment }: Viewer, most: number): Promise<SeenMerchant[]> {
-    return this.transaction.manager.query<SeenMerchant[]>(
+  async merchants({ organizationId, environment }: Viewer, most: number): Promise<VisibleMerchant[]> {
+    return this.transaction.manager.query<VisibleMerchant[]>(
       `SELECT id, name, hidden_at IS NOT NULL AS hidden
          FROM merchant
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2

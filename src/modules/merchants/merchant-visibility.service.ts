@@ -1,6 +1,6 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { stringify } from 'csv-stringify/sync';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -11,7 +11,7 @@ import { MerchantVisibilityRepository, type Viewer } from './merchant-visibility
 import type { MerchantResponse } from './merchants.dto.js';
 
 /** The most merchants that a list shows; the catalogue has a few hundred. */
-export const MOST_MERCHANTS = 10_000;
+export const MAX_MERCHANTS = 10_000;
 /** What the column holds, without a sign or leading zeros. */
 const MERCHANT_ID = /^[1-9]\d{0,8}$/;
 
@@ -25,43 +25,39 @@ export class MerchantVisibilityService {
   ) {}
 
   async list(
-    { organizationId }: DashboardCaller,
+    { organizationId }: DashboardActor,
     environment: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
-    return this.repository.merchants({ organizationId, environment }, MOST_MERCHANTS);
+    return this.repository.merchants({ organizationId, environment }, MAX_MERCHANTS);
   }
 
   /** Again, it changes nothing. */
   @Transactional()
-  async hide(
-    caller: DashboardCaller,
-    id: string,
-    environment: PlatformEnvironment,
-  ): Promise<MerchantResponse> {
+  async hide(actor: DashboardActor, id: string, environment: PlatformEnvironment): Promise<MerchantResponse> {
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
-    if (await this.repository.hide(viewer(caller, environment), merchant.id, this.clock.now()))
-      await this.auditLog.record({ action: 'merchant.hide', by: caller, target });
+    if (await this.repository.hide(viewer(actor, environment), merchant.id, this.clock.now()))
+      await this.auditLog.record({ action: 'merchant.hide', by: actor, target });
     return { ...merchant, hidden: true };
   }
 
   /** Again, it changes nothing. */
   @Transactional()
   async activate(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     id: string,
     environment: PlatformEnvironment,
   ): Promise<MerchantResponse> {
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
-    if (await this.repository.activate(viewer(caller, environment), merchant.id))
-      await this.auditLog.record({ action: 'merchant.activate', by: caller, target });
+    if (await this.repository.activate(viewer(actor, environment), merchant.id))
+      await this.auditLog.record({ action: 'merchant.activate', by: actor, target });
     return { ...merchant, hidden: false };
   }
 
   @Transactional()
-  async export(caller: DashboardCaller, environment: PlatformEnvironment): Promise<StreamableFile> {
-    const merchants = await this.list(caller, environment);
+  async export(actor: DashboardActor, environment: PlatformEnvironment): Promise<StreamableFile> {
+    const merchants = await this.list(actor, environment);
     const table = stringify(merchants, {
       header: true,
       columns: ['id', 'name', 'hidden'],
@@ -69,7 +65,7 @@ export class MerchantVisibilityService {
       escape_formulas: true,
       cast: { boolean: String },
     });
-    await this.auditLog.record({ action: 'merchant.export', by: caller, target: { environment } });
+    await this.auditLog.record({ action: 'merchant.export', by: actor, target: { environment } });
     return new StreamableFile(Buffer.from(table), {
       type: 'text/csv; charset=utf-8',
       disposition: `attachment; filename="merchants-${environment}.csv"`,
@@ -83,6 +79,6 @@ export class MerchantVisibilityService {
   }
 }
 
-function viewer({ organizationId }: DashboardCaller, environment: PlatformEnvironment): Viewer {
+function viewer({ organizationId }: DashboardActor, environment: PlatformEnvironment): Viewer {
   return { organizationId, environment };
 }

@@ -1,12 +1,12 @@
 import { Controller, Get, Param, Post, Query, type StreamableFile } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../audit-logs/index.js';
+import { auditAction } from '../audit-logs/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-import { MerchantVisibilityService, MOST_MERCHANTS } from './merchant-visibility.service.js';
+import { MerchantVisibilityService, MAX_MERCHANTS } from './merchant-visibility.service.js';
 import {
   ChangeMerchantVisibilityRequest,
   EXAMPLE_MERCHANT,
@@ -34,7 +34,7 @@ export class MerchantsController {
     operationId: 'listMerchants',
     summary: 'List merchants',
     description:
-      `All merchants in the order of their names, ${MOST_MERCHANTS} at most, and which of them your organization ` +
+      `All merchants in the order of their names, ${MAX_MERCHANTS} at most, and which of them your organization ` +
       'hides. Use it to choose which merchants your users shall see, and to find the ids of merchants. ' +
       `${MEANING} For every user.`,
     permission: { token: 'none' },
@@ -43,11 +43,8 @@ export class MerchantsController {
     responseExample: [EXAMPLE_MERCHANT],
     errors: [WRONG_ENVIRONMENT],
   })
-  list(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Query() query: MerchantsQuery,
-  ): Promise<MerchantResponse[]> {
-    return this.merchants.list(caller, query.environment);
+  list(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<MerchantResponse[]> {
+    return this.merchants.list(actor, query.environment);
   }
 
   @Get('merchants/export')
@@ -58,18 +55,15 @@ export class MerchantsController {
       'The list of merchants as CSV, for spreadsheets: `id`, `name`, `hidden`. Use it to look at the list ' +
       'in a spreadsheet. A name that a spreadsheet would take for a formula begins with an apostrophe. For ' +
       'admins and owners. Audited as `merchant.export`, every time.',
-    permission: { token: 'none', role: 'admin', action: auditedAs('merchant.export') },
+    permission: { token: 'none', role: 'admin', action: auditAction('merchant.export') },
     response: String,
     responseType: 'text/csv',
     responseDescription: 'The table, with a header.',
     responseExample: 'id,name,hidden\n12,Netflix,false\n',
     errors: [WRONG_ENVIRONMENT],
   })
-  export(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Query() query: MerchantsQuery,
-  ): Promise<StreamableFile> {
-    return this.merchants.export(caller, query.environment);
+  export(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<StreamableFile> {
+    return this.merchants.export(actor, query.environment);
   }
 
   @Post('merchants/:id/hide')
@@ -79,7 +73,7 @@ export class MerchantsController {
     description:
       `${MEANING} For admins and owners. Use it for a merchant that your users shall not be offered. ` +
       `Audited as \`merchant.hide\`, once.`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('merchant.hide') },
+    permission: { token: 'none', role: 'admin', action: auditAction('merchant.hide') },
     pathParameters: ID,
     body: ChangeMerchantVisibilityRequest,
     response: MerchantResponse,
@@ -88,11 +82,11 @@ export class MerchantsController {
     errors: [WRONG_ENVIRONMENT, MERCHANT_NOT_FOUND],
   })
   hide(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
-    return this.merchants.hide(caller, id, request.environment);
+    return this.merchants.hide(actor, id, request.environment);
   }
 
   @Post('merchants/:id/activate')
@@ -102,7 +96,7 @@ export class MerchantsController {
     description:
       `Takes back that a merchant is hidden: your users are offered it again. ${MEANING} For admins and ` +
       `owners. Audited as \`merchant.activate\`, once.`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('merchant.activate') },
+    permission: { token: 'none', role: 'admin', action: auditAction('merchant.activate') },
     pathParameters: ID,
     body: ChangeMerchantVisibilityRequest,
     response: MerchantResponse,
@@ -111,10 +105,10 @@ export class MerchantsController {
     errors: [WRONG_ENVIRONMENT, MERCHANT_NOT_FOUND],
   })
   activate(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: ChangeMerchantVisibilityRequest,
   ): Promise<MerchantResponse> {
-    return this.merchants.activate(caller, id, request.environment);
+    return this.merchants.activate(actor, id, request.environment);
   }
 }

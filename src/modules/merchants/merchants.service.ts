@@ -10,12 +10,12 @@ export class MerchantsService implements OnApplicationBootstrap {
   constructor(private readonly repository: MerchantsRepository) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.bringInCatalogue();
+    await this.importCatalogue();
   }
 
   /** Adds what the bundled catalogue knows and the database does not. */
   @Transactional()
-  async bringInCatalogue(): Promise<void> {
+  async importCatalogue(): Promise<void> {
     await this.repository.saveMerchants(MERCHANT_CATALOGUE.map(({ id, name }) => ({ id, name })));
     await this.repository.saveNames(
       MERCHANT_CATALOGUE.flatMap(({ id, name, aliases }) =>

@@ -2,7 +2,7 @@ import { IsIn, IsInt, Max, Min } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
 import { TOKEN_ALGORITHMS } from './tokens/token-signing-key.entity.js';
 
-const MOST_REQUESTS = 100_000_000;
+const MAX_REQUESTS = 100_000_000;
 
 @Configuration('Device flow and access tokens')
 export class OAuthConfiguration {
@@ -15,7 +15,7 @@ export class OAuthConfiguration {
   @EnvironmentVariable('DEVICE_CODES_PER_MINUTE', 'Requests for device codes per minute and address.')
   @IsInt()
   @Min(1)
-  @Max(MOST_REQUESTS)
+  @Max(MAX_REQUESTS)
   deviceCodesPerMinute: number = 60;
 
   @EnvironmentVariable(
@@ -24,13 +24,13 @@ export class OAuthConfiguration {
   )
   @IsInt()
   @Min(1)
-  @Max(MOST_REQUESTS)
+  @Max(MAX_REQUESTS)
   requestsPerMinute: number = 1_200;
 
   @EnvironmentVariable('INTROSPECTIONS_PER_MINUTE', 'Introspections of tokens per minute and client.')
   @IsInt()
   @Min(1)
-  @Max(MOST_REQUESTS)
+  @Max(MAX_REQUESTS)
   introspectionsPerMinute: number = 12_000;
 
   @EnvironmentVariable(

@@ -9,19 +9,19 @@ import { DeviceAuthorization } from './authorizations/device-authorization.entit
 import { DeviceAuthorizationsCleaning } from './authorizations/device-authorizations.cleaning.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
-import { DeviceAuthorizations } from './authorizations/device-authorizations.service.js';
+import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { MetadataService } from './metadata/metadata.service.js';
 import { DeviceDecision } from './pages/device-decision.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
-import { DevicePages } from './pages/device-pages.service.js';
+import { DevicePagesService } from './pages/device-pages.service.js';
 import { DevicePollsRepository } from './authorizations/device-polls.repository.js';
 import { OAuthClients } from './protocol/oauth-clients.js';
-import { OAuthDialect } from './protocol/oauth.dialect.js';
+import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { DeviceCodeExchange } from './tokens/device-code-exchange.js';
-import { LiveAccessTokens } from './tokens/live-access-tokens.js';
+import { ActiveAccessTokens } from './tokens/active-access-tokens.js';
 import { PresentedTokens } from './tokens/presented-tokens.js';
 import { Redemption } from './tokens/redemption.js';
 import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
@@ -51,15 +51,15 @@ import { TokensController } from './tokens/tokens.controller.js';
   ],
   providers: [
     OAuthClients,
-    OAuthDialect,
-    DeviceAuthorizations,
+    OAuthErrorFormat,
+    DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
     DeviceAuthorizationsCleaning,
     DevicePollsRepository,
     DeviceCodeExchange,
     Redemption,
     AccessTokens,
-    LiveAccessTokens,
+    ActiveAccessTokens,
     PresentedTokens,
     RevokedAccessTokensRepository,
     RevokedAccessTokensCleaning,
@@ -68,9 +68,9 @@ import { TokensController } from './tokens/tokens.controller.js';
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
     MetadataService,
-    DevicePages,
+    DevicePagesService,
     DeviceDecision,
-    { provide: AccessTokenVerifier, useExisting: LiveAccessTokens },
+    { provide: AccessTokenVerifier, useExisting: ActiveAccessTokens },
     BearerStrategy,
   ],
   exports: [TokenSigningKeys],

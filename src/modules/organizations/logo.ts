@@ -3,7 +3,7 @@ export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as con
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
 
 /** Bytes. */
-export const LARGEST_LOGO = 262_144;
+export const MAX_LOGO_BYTES = 262_144;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);

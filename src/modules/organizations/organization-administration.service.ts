@@ -1,5 +1,5 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
@@ -10,14 +10,14 @@ import { decodeBase64, mediaTypeOf } from './logo.js';
 
 /** What the owners and admins of an organization do about it. */
 @Injectable()
-export class OrganizationAdministration {
+export class OrganizationAdministrationService {
   constructor(
     private readonly repository: OrganizationsRepository,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
-  async get({ organizationId }: DashboardCaller): Promise<OrganizationResponse> {
+  async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
     const { id, name, activatedAt, logoMediaType } = await this.repository.one(organizationId);
     return {
       organization_id: id,
@@ -30,26 +30,26 @@ export class OrganizationAdministration {
 
   /** Again, it changes nothing. */
   @Transactional()
-  async activate(caller: DashboardCaller): Promise<OrganizationResponse> {
-    const isNew = await this.repository.activate(caller.organizationId, this.clock.now());
-    const organization = await this.get(caller);
-    if (isNew) await this.record('account.activate', caller, organization);
+  async activate(actor: DashboardActor): Promise<OrganizationResponse> {
+    const isNew = await this.repository.activate(actor.organizationId, this.clock.now());
+    const organization = await this.get(actor);
+    if (isNew) await this.record('account.activate', actor, organization);
     return organization;
   }
 
   /** @param encoded base64 of one of the images that a logo may be */
   @Transactional()
-  async updateLogo(caller: DashboardCaller, encoded: string): Promise<OrganizationResponse> {
+  async updateLogo(actor: DashboardActor, encoded: string): Promise<OrganizationResponse> {
     const image = decodeBase64(encoded) ?? Buffer.alloc(0);
     const mediaType = mediaTypeOf(image);
     if (!mediaType) throw new Error('The image was not validated');
-    await this.repository.keepLogo(caller.organizationId, { image, mediaType });
-    const organization = await this.get(caller);
-    await this.record('account.logo_update', caller, organization);
+    await this.repository.storeLogo(actor.organizationId, { image, mediaType });
+    const organization = await this.get(actor);
+    await this.record('account.logo_update', actor, organization);
     return organization;
   }
 
-  async logo({ organizationId }: DashboardCaller): Promise<StreamableFile> {
+  async logo({ organizationId }: DashboardActor): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();
     return new StreamableFile(logo.image, { type: logo.mediaType, length: logo.image.length });
@@ -57,7 +57,7 @@ export class OrganizationAdministration {
 
   private async record(
     action: AuditAction,
-    by: DashboardCaller,
+    by: DashboardActor,
     { name }: OrganizationResponse,
   ): Promise<void> {
     await this.auditLog.record({ action, by, target: { name } });

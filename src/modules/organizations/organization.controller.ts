@@ -1,19 +1,19 @@
 import { Controller, Get, Header, Post, type StreamableFile } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../audit-logs/index.js';
+import { auditAction } from '../audit-logs/index.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
 import { OrganizationResponse, EXAMPLE_ORGANIZATION, UpdateLogoRequest } from './organization.dto.js';
-import { OrganizationAdministration } from './organization-administration.service.js';
-import { LARGEST_LOGO, LOGO_MEDIA_TYPES } from './logo.js';
+import { OrganizationAdministrationService } from './organization-administration.service.js';
+import { MAX_LOGO_BYTES, LOGO_MEDIA_TYPES } from './logo.js';
 
 @Topic('Organization', 'Your organization and its logo. By login alone.')
 @Controller()
 export class OrganizationController {
-  constructor(private readonly administration: OrganizationAdministration) {}
+  constructor(private readonly administration: OrganizationAdministrationService) {}
 
   @Get('organization')
   @DashboardOperation({
@@ -28,8 +28,8 @@ export class OrganizationController {
     responseExample: EXAMPLE_ORGANIZATION,
     errors: [],
   })
-  get(@DashboardUserCaller() caller: DashboardCaller): Promise<OrganizationResponse> {
-    return this.administration.get(caller);
+  get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
+    return this.administration.get(actor);
   }
 
   @Post('organization/activate')
@@ -39,14 +39,14 @@ export class OrganizationController {
     description:
       'Tells that your organization is ready. Use it once, when you are about to go live. Doing it again ' +
       'answers the same and changes nothing. For owners. Audited as `account.activate`, once.',
-    permission: { token: 'none', role: 'owner', action: auditedAs('account.activate') },
+    permission: { token: 'none', role: 'owner', action: auditAction('account.activate') },
     response: OrganizationResponse,
     responseDescription: 'The organization is active.',
     responseExample: EXAMPLE_ORGANIZATION,
     errors: [],
   })
-  activate(@DashboardUserCaller() caller: DashboardCaller): Promise<OrganizationResponse> {
-    return this.administration.activate(caller);
+  activate(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
+    return this.administration.activate(actor);
   }
 
   @Post('organization/logo')
@@ -57,7 +57,7 @@ export class OrganizationController {
       'Replaces the logo of your app. Use it to change what your users see in the SDK. The image is known ' +
       'by its first bytes; SVG is refused, because it may hold scripts. For admins and owners. Audited as ' +
       '`account.logo_update`.',
-    permission: { token: 'none', role: 'admin', action: auditedAs('account.logo_update') },
+    permission: { token: 'none', role: 'admin', action: auditAction('account.logo_update') },
     body: UpdateLogoRequest,
     response: OrganizationResponse,
     responseDescription: 'The organization has the logo.',
@@ -66,16 +66,16 @@ export class OrganizationController {
       withMessages(
         INVALID_FIELD,
         'The image field must be base64.',
-        `The image field must not be greater than ${LARGEST_LOGO} bytes.`,
+        `The image field must not be greater than ${MAX_LOGO_BYTES} bytes.`,
         'The image field must be a PNG, JPEG or WebP image.',
       ),
     ],
   })
   updateLogo(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @JsonBody() request: UpdateLogoRequest,
   ): Promise<OrganizationResponse> {
-    return this.administration.updateLogo(caller, request.image);
+    return this.administration.updateLogo(actor, request.image);
   }
 
   // Somebody sent the image: no browser may run it, also not as a document of its own.
@@ -92,7 +92,7 @@ export class OrganizationController {
     responseDescription: 'The image.',
     errors: [LOGO_NOT_FOUND],
   })
-  logo(@DashboardUserCaller() caller: DashboardCaller): Promise<StreamableFile> {
-    return this.administration.logo(caller);
+  logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
+    return this.administration.logo(actor);
   }
 }

@@ -1,13 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Field, isString, type Rule } from '../../infrastructure/validation/index.js';
-import { decodeBase64, LARGEST_LOGO, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
+import { decodeBase64, MAX_LOGO_BYTES, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
 
 const isBase64: Rule = (value, { words }) =>
   decodeBase64(value as string) === undefined ? `The ${words} field must be base64.` : undefined;
 
 const isNotTooLarge: Rule = (value, { words }) =>
-  (decodeBase64(value as string)?.length ?? 0) > LARGEST_LOGO
-    ? `The ${words} field must not be greater than ${LARGEST_LOGO} bytes.`
+  (decodeBase64(value as string)?.length ?? 0) > MAX_LOGO_BYTES
+    ? `The ${words} field must not be greater than ${MAX_LOGO_BYTES} bytes.`
     : undefined;
 
 const isImage: Rule = (value, { words }) =>
@@ -20,7 +20,7 @@ export class UpdateLogoRequest {
     rules: [isString, isBase64, isNotTooLarge, isImage],
     document: {
       type: String,
-      description: `A PNG, JPEG or WebP image of at most ${LARGEST_LOGO} bytes, in base64.`,
+      description: `A PNG, JPEG or WebP image of at most ${MAX_LOGO_BYTES} bytes, in base64.`,
       example: 'iVBORw0KGgo=',
     },
   })

@@ -4,7 +4,7 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { OrganizationController } from './organization.controller.js';
-import { OrganizationAdministration } from './organization-administration.service.js';
+import { OrganizationAdministrationService } from './organization-administration.service.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -21,6 +21,6 @@ export class OrganizationsModule {}
 @Module({
   imports: [OrganizationsModule, AuditLogsModule],
   controllers: [OrganizationController],
-  providers: [OrganizationAdministration],
+  providers: [OrganizationAdministrationService],
 })
 export class OrganizationOperationsModule {}

@@ -43,7 +43,7 @@ export class OrganizationsRepository {
     return affected === 1;
   }
 
-  async keepLogo(organizationId: string, { image, mediaType }: Logo): Promise<void> {
+  async storeLogo(organizationId: string, { image, mediaType }: Logo): Promise<void> {
     const changes = { logo: image, logoMediaType: mediaType };
     await this.transaction.manager.update(Organization, { id: organizationId }, changes);
   }

@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { requireName } from '../../infrastructure/validation/index.js';
+import { validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
 import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
 import { OrganizationsRepository } from './organizations.repository.js';
@@ -37,7 +37,7 @@ export class OrganizationsService {
   /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
   @Transactional()
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
-    requireName('an organization', organization.name);
+    validateName('an organization', organization.name);
     const id = randomUUID();
     await this.repository.add({
       id,

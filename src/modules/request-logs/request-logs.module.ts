@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { CallRecorder } from '../../infrastructure/http/index.js';
+import { RequestRecorder } from '../../infrastructure/http/index.js';
 import { PlatformCallRecorder } from './writing/platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
 import { RequestLogPartitionsMetrics } from './partitions/request-log-partitions.metrics.js';
@@ -16,13 +16,13 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 @Module({
   providers: [
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
-    { provide: CallRecorder, useClass: PlatformCallRecorder },
+    { provide: RequestRecorder, useClass: PlatformCallRecorder },
     RequestLogWriter,
     RequestLogPartitionsMetrics,
     RequestLogHistory,
     RequestLogPartitions,
   ],
-  exports: [CallRecorder, RequestLogStore, RequestLogHistory, RequestLogPartitions],
+  exports: [RequestRecorder, RequestLogStore, RequestLogHistory, RequestLogPartitions],
 })
 export class RequestLogsModule {}
 

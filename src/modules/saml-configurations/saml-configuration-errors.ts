@@ -8,8 +8,9 @@ export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind({
   message: 'There is no single sign-on configuration with this id.',
 });
 
-export const ANOTHER_IS_ENABLED = 'Another single sign-on configuration is enabled: disable it first.';
-export const ALL_EXPIRED =
+export const ANOTHER_CONFIGURATION_ENABLED =
+  'Another single sign-on configuration is enabled: disable it first.';
+export const ALL_CERTIFICATES_EXPIRED =
   'Every signing certificate of the configuration has expired: send new metadata first.';
-export const MOST_CONFIGURATIONS = 20;
-export const TOO_MANY_CONFIGURATIONS = `The organization has ${MOST_CONFIGURATIONS} single sign-on configurations already: change one of them.`;
+export const MAX_CONFIGURATIONS = 20;
+export const TOO_MANY_CONFIGURATIONS = `The organization has ${MAX_CONFIGURATIONS} single sign-on configurations already: change one of them.`;

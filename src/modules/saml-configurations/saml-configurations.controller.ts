@@ -1,14 +1,14 @@
 import { Controller, Get, Param, Patch, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../audit-logs/index.js';
+import { auditAction } from '../audit-logs/index.js';
 import {
-  ALL_EXPIRED,
-  ANOTHER_IS_ENABLED,
-  MOST_CONFIGURATIONS,
+  ALL_CERTIFICATES_EXPIRED,
+  ANOTHER_CONFIGURATION_ENABLED,
+  MAX_CONFIGURATIONS,
   SAML_CONFIGURATION_NOT_FOUND,
   TOO_MANY_CONFIGURATIONS,
 } from './saml-configuration-errors.js';
@@ -18,8 +18,8 @@ import {
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
-import { SamlConfigurations } from './saml-configurations.service.js';
-import { PROBLEMS } from './saml-metadata.js';
+import { SamlConfigurationsService } from './saml-configurations.service.js';
+import { METADATA_PROBLEMS } from './saml-metadata.js';
 
 const ID = { id: { description: 'The configuration’s `id`.', example: EXAMPLE_CONFIGURATION.id } };
 const NOT_YET = '\n\nLogin by SAML single sign-on is not offered yet: configurations are kept for it.';
@@ -31,7 +31,7 @@ const METADATA =
 @Topic('Single sign-on', 'Your identity providers. By login alone.')
 @Controller()
 export class SamlConfigurationsController {
-  constructor(private readonly configurations: SamlConfigurations) {}
+  constructor(private readonly configurations: SamlConfigurationsService) {}
 
   @Get('saml-configurations')
   @DashboardOperation({
@@ -40,15 +40,15 @@ export class SamlConfigurationsController {
     description:
       'What you told of your identity providers, in the order in which they were added. Use it to see which ' +
       'identity providers you have told of, and until when their certificates are good. An organization has at ' +
-      `most ${MOST_CONFIGURATIONS}. For admins and owners.${NOT_YET}`,
+      `most ${MAX_CONFIGURATIONS}. For admins and owners.${NOT_YET}`,
     permission: { token: 'none', role: 'admin' },
     response: [SamlConfigurationResponse],
     responseDescription: 'All configurations of the organization.',
     responseExample: [EXAMPLE_CONFIGURATION],
     errors: [],
   })
-  list(@DashboardUserCaller() caller: DashboardCaller): Promise<SamlConfigurationResponse[]> {
-    return this.configurations.list(caller);
+  list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
+    return this.configurations.list(actor);
   }
 
   @Get('saml-configurations/:id')
@@ -63,11 +63,8 @@ export class SamlConfigurationsController {
     responseExample: EXAMPLE_CONFIGURATION,
     errors: [SAML_CONFIGURATION_NOT_FOUND],
   })
-  get(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Param('id') id: string,
-  ): Promise<SamlConfigurationResponse> {
-    return this.configurations.get(caller, id);
+  get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
+    return this.configurations.get(actor, id);
   }
 
   @Post('saml-configurations/create')
@@ -77,18 +74,18 @@ export class SamlConfigurationsController {
     description:
       `${METADATA} The configuration is not enabled yet. Use it to prepare login by your identity provider. ` +
       `For admins and owners. Audited as \`sso.add\`.${NOT_YET}`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('sso.add') },
+    permission: { token: 'none', role: 'admin', action: auditAction('sso.add') },
     body: CreateSamlConfigurationRequest,
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration, with what was read from its metadata.',
     responseExample: EXAMPLE_CONFIGURATION,
-    errors: [withMessages(INVALID_FIELD, ...Object.values(PROBLEMS), TOO_MANY_CONFIGURATIONS)],
+    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS), TOO_MANY_CONFIGURATIONS)],
   })
   create(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.create(caller, request);
+    return this.configurations.create(actor, request);
   }
 
   @Patch('saml-configurations/:id')
@@ -99,20 +96,20 @@ export class SamlConfigurationsController {
       'Changes the name or the metadata; fields that are absent stay as they are. Use it when your identity ' +
       `provider has a new certificate or address. ${METADATA} For admins and ` +
       `owners. Audited as \`sso.update\` when something changed.${NOT_YET}`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('sso.update') },
+    permission: { token: 'none', role: 'admin', action: auditAction('sso.update') },
     pathParameters: ID,
     body: UpdateSamlConfigurationRequest,
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration as it is now.',
     responseExample: EXAMPLE_CONFIGURATION,
-    errors: [withMessages(INVALID_FIELD, ...Object.values(PROBLEMS)), SAML_CONFIGURATION_NOT_FOUND],
+    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS)), SAML_CONFIGURATION_NOT_FOUND],
   })
   update(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: UpdateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.update(caller, id, request);
+    return this.configurations.update(actor, id, request);
   }
 
   @Post('saml-configurations/:id/enable')
@@ -123,18 +120,18 @@ export class SamlConfigurationsController {
       'One configuration of an organization is enabled at a time. Use it to choose the configuration that ' +
       'counts. Its certificates are looked at again. For ' +
       `admins and owners. Audited as \`sso.enable\`, once.${NOT_YET}`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('sso.enable') },
+    permission: { token: 'none', role: 'admin', action: auditAction('sso.enable') },
     pathParameters: ID,
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration is enabled.',
     responseExample: { ...EXAMPLE_CONFIGURATION, enabled: true },
-    errors: [withMessages(INVALID_FIELD, ANOTHER_IS_ENABLED, ALL_EXPIRED), SAML_CONFIGURATION_NOT_FOUND],
+    errors: [
+      withMessages(INVALID_FIELD, ANOTHER_CONFIGURATION_ENABLED, ALL_CERTIFICATES_EXPIRED),
+      SAML_CONFIGURATION_NOT_FOUND,
+    ],
   })
-  enable(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Param('id') id: string,
-  ): Promise<SamlConfigurationResponse> {
-    return this.configurations.enable(caller, id);
+  enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
+    return this.configurations.enable(actor, id);
   }
 
   @Post('saml-configurations/:id/disable')
@@ -144,7 +141,7 @@ export class SamlConfigurationsController {
     description:
       'The configuration stays and can be enabled again. Use it to put a configuration aside. For admins ' +
       `and owners. Audited as \`sso.disable\`, once.${NOT_YET}`,
-    permission: { token: 'none', role: 'admin', action: auditedAs('sso.disable') },
+    permission: { token: 'none', role: 'admin', action: auditAction('sso.disable') },
     pathParameters: ID,
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration is disabled.',
@@ -152,9 +149,9 @@ export class SamlConfigurationsController {
     errors: [SAML_CONFIGURATION_NOT_FOUND],
   })
   disable(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
   ): Promise<SamlConfigurationResponse> {
-    return this.configurations.disable(caller, id);
+    return this.configurations.disable(actor, id);
   }
 }

@@ -4,11 +4,11 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { SamlConfiguration } from './saml-configuration.entity.js';
 import { SamlConfigurationsController } from './saml-configurations.controller.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
-import { SamlConfigurations } from './saml-configurations.service.js';
+import { SamlConfigurationsService } from './saml-configurations.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([SamlConfiguration]), AuditLogsModule],
   controllers: [SamlConfigurationsController],
-  providers: [SamlConfigurations, SamlConfigurationsRepository],
+  providers: [SamlConfigurationsService, SamlConfigurationsRepository],
 })
 export class SamlConfigurationsModule {}

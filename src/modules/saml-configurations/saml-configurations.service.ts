@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import type { SamlConfiguration } from './saml-configuration.entity.js';
 import {
-  ALL_EXPIRED,
-  ANOTHER_IS_ENABLED,
-  MOST_CONFIGURATIONS,
+  ALL_CERTIFICATES_EXPIRED,
+  ANOTHER_CONFIGURATION_ENABLED,
+  MAX_CONFIGURATIONS,
   SAML_CONFIGURATION_NOT_FOUND,
   TOO_MANY_CONFIGURATIONS,
 } from './saml-configuration-errors.js';
@@ -25,83 +25,83 @@ import { readCertificate } from './signing-certificate.js';
 
 /** What organizations tell of their identity providers. Login by them is not offered yet. */
 @Injectable()
-export class SamlConfigurations {
+export class SamlConfigurationsService {
   constructor(
     private readonly repository: SamlConfigurationsRepository,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardCaller): Promise<SamlConfigurationResponse[]> {
-    return (await this.repository.ofOrganization(organizationId)).map(inWordsOfTheApi);
+  async list({ organizationId }: DashboardActor): Promise<SamlConfigurationResponse[]> {
+    return (await this.repository.ofOrganization(organizationId)).map(toResponse);
   }
 
-  async get({ organizationId }: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
-    return inWordsOfTheApi(existing(isUUID(id) ? await this.repository.one(organizationId, id) : null));
+  async get({ organizationId }: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
+    return toResponse(existing(isUUID(id) ? await this.repository.one(organizationId, id) : null));
   }
 
   @Transactional()
   async create(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     request: CreateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
     const configuration: SamlConfiguration = {
       id: randomUUID(),
-      organizationId: caller.organizationId,
+      organizationId: actor.organizationId,
       name: request.name,
       ...this.read(request.metadata_xml),
       createdAt: this.clock.now(),
       enabledAt: null,
     };
-    if ((await this.repository.lockAndCount(caller.organizationId)) >= MOST_CONFIGURATIONS)
+    if ((await this.repository.lockAndCount(actor.organizationId)) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
     await this.repository.add(configuration);
-    return this.recorded('sso.add', caller, configuration);
+    return this.recorded('sso.add', actor, configuration);
   }
 
   @Transactional()
   async update(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     id: string,
     { name, metadata_xml }: UpdateSamlConfigurationRequest,
   ): Promise<SamlConfigurationResponse> {
-    const configuration = await this.locked(caller, id);
+    const configuration = await this.locked(actor, id);
     const changes = {
       ...(name === undefined || name === configuration.name ? {} : { name }),
       ...(metadata_xml === undefined || metadata_xml === configuration.metadataXml
         ? {}
         : this.read(metadata_xml)),
     };
-    if (Object.keys(changes).length === 0) return inWordsOfTheApi(configuration);
+    if (Object.keys(changes).length === 0) return toResponse(configuration);
     await this.repository.change(configuration.id, changes);
-    return this.recorded('sso.update', caller, { ...configuration, ...changes });
+    return this.recorded('sso.update', actor, { ...configuration, ...changes });
   }
 
   /** Again, it changes nothing. */
   @Transactional()
-  async enable(caller: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
-    const configuration = await this.locked(caller, id);
-    if (configuration.enabledAt) return inWordsOfTheApi(configuration);
+  async enable(actor: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
+    const configuration = await this.locked(actor, id);
+    if (configuration.enabledAt) return toResponse(configuration);
     const enabledAt = this.clock.now();
     const isUsable = configuration.certificates.some(
       (encoded) => problemOf(readCertificate(encoded), enabledAt) === undefined,
     );
-    if (!isUsable) throw INVALID_FIELD.error(ALL_EXPIRED);
+    if (!isUsable) throw INVALID_FIELD.error(ALL_CERTIFICATES_EXPIRED);
     if (!(await this.repository.change(configuration.id, { enabledAt })))
-      throw INVALID_FIELD.error(ANOTHER_IS_ENABLED);
-    return this.recorded('sso.enable', caller, { ...configuration, enabledAt });
+      throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
+    return this.recorded('sso.enable', actor, { ...configuration, enabledAt });
   }
 
   /** Again, it changes nothing. */
   @Transactional()
-  async disable(caller: DashboardCaller, id: string): Promise<SamlConfigurationResponse> {
-    const configuration = await this.locked(caller, id);
-    if (!configuration.enabledAt) return inWordsOfTheApi(configuration);
+  async disable(actor: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
+    const configuration = await this.locked(actor, id);
+    if (!configuration.enabledAt) return toResponse(configuration);
     await this.repository.change(configuration.id, { enabledAt: null });
-    return this.recorded('sso.disable', caller, { ...configuration, enabledAt: null });
+    return this.recorded('sso.disable', actor, { ...configuration, enabledAt: null });
   }
 
-  private async locked({ organizationId }: DashboardCaller, id: string): Promise<SamlConfiguration> {
+  private async locked({ organizationId }: DashboardActor, id: string): Promise<SamlConfiguration> {
     return existing(isUUID(id) ? await this.repository.locked(organizationId, id) : null);
   }
 
@@ -119,11 +119,11 @@ export class SamlConfigurations {
 
   private async recorded(
     action: AuditAction,
-    by: DashboardCaller,
+    by: DashboardActor,
     configuration: SamlConfiguration,
   ): Promise<SamlConfigurationResponse> {
     await this.auditLog.record({ action, by, target: { name: configuration.name } });
-    return inWordsOfTheApi(configuration);
+    return toResponse(configuration);
   }
 }
 
@@ -132,7 +132,7 @@ function existing(configuration: SamlConfiguration | null): SamlConfiguration {
   return configuration;
 }
 
-function inWordsOfTheApi(configuration: SamlConfiguration): SamlConfigurationResponse {
+function toResponse(configuration: SamlConfiguration): SamlConfigurationResponse {
   return {
     id: configuration.id,
     name: configuration.name,

@@ -1,5 +1,5 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../test/support/saml.js';
-import { MetadataProblem, PROBLEMS, readSamlMetadata } from './saml-metadata.js';
+import { MetadataProblem, METADATA_PROBLEMS, readSamlMetadata } from './saml-metadata.js';
 import { readCertificate } from './signing-certificate.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
@@ -72,27 +72,27 @@ describe('The metadata of an identity provider', () => {
 
   it('takes a key without a use for all uses, and none for encryption', () => {
     expect(read({ use: '' }).certificates).toEqual([STRONG]);
-    expect(problem({ use: ' use="encryption"' })).toBe(PROBLEMS.noCertificate);
+    expect(problem({ use: ' use="encryption"' })).toBe(METADATA_PROBLEMS.noCertificate);
   });
 
   it.each<[string, MetadataOptions]>([
-    [PROBLEMS.entityId, { entityId: ' ' }],
-    [PROBLEMS.entityId, { entityId: 'x'.repeat(1_025) }],
-    [PROBLEMS.service, { services: [] }],
-    [PROBLEMS.service, { services: [['SOAP', 'https://a.example']] }],
-    [PROBLEMS.location, { services: [['HTTP-POST', 'http://a.example']] }],
-    [PROBLEMS.location, { services: [['HTTP-POST', 'javascript:alert(1)']] }],
-    [PROBLEMS.location, { services: [['HTTP-POST', 'https://']] }],
-    [PROBLEMS.location, { services: [['HTTP-POST', '']] }],
-    [PROBLEMS.noCertificate, { certificates: [] }],
-    [PROBLEMS.certificate, { certificates: [''] }],
-    [PROBLEMS.certificate, { certificates: ['no base64!'] }],
-    [PROBLEMS.certificate, { certificates: [STRONG.slice(0, 400)] }],
-    [PROBLEMS.expired, { certificates: [EXPIRED] }],
-    [PROBLEMS.key, { certificates: [WEAK] }],
-    [PROBLEMS.key, { certificates: [P224] }],
-    [PROBLEMS.key, { certificates: [K256] }],
-    [PROBLEMS.key, { certificates: [ED25519] }],
+    [METADATA_PROBLEMS.entityId, { entityId: ' ' }],
+    [METADATA_PROBLEMS.entityId, { entityId: 'x'.repeat(1_025) }],
+    [METADATA_PROBLEMS.service, { services: [] }],
+    [METADATA_PROBLEMS.service, { services: [['SOAP', 'https://a.example']] }],
+    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'http://a.example']] }],
+    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'javascript:alert(1)']] }],
+    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'https://']] }],
+    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', '']] }],
+    [METADATA_PROBLEMS.noCertificate, { certificates: [] }],
+    [METADATA_PROBLEMS.certificate, { certificates: [''] }],
+    [METADATA_PROBLEMS.certificate, { certificates: ['no base64!'] }],
+    [METADATA_PROBLEMS.certificate, { certificates: [STRONG.slice(0, 400)] }],
+    [METADATA_PROBLEMS.expired, { certificates: [EXPIRED] }],
+    [METADATA_PROBLEMS.key, { certificates: [WEAK] }],
+    [METADATA_PROBLEMS.key, { certificates: [P224] }],
+    [METADATA_PROBLEMS.key, { certificates: [K256] }],
+    [METADATA_PROBLEMS.key, { certificates: [ED25519] }],
   ])('is refused: %s (%#)', (message, options) => expect(problem(options)).toBe(message));
 
   it.each([
@@ -109,17 +109,17 @@ describe('The metadata of an identity provider', () => {
     ['many beginnings', '<a '.repeat(80_000)],
     ['names that mean something', '<__proto__ constructor="a"><constructor/></__proto__>'],
   ])('is no XML: %s', (_what, xml) => {
-    expect([PROBLEMS.xml, PROBLEMS.descriptor]).toContain(problemOf(xml));
+    expect([METADATA_PROBLEMS.xml, METADATA_PROBLEMS.descriptor]).toContain(problemOf(xml));
   });
 
   it.each([
     ['another root', samlMetadata().replaceAll('EntityDescriptor', 'EntitiesDescriptor')],
     ['another namespace', samlMetadata().replaceAll('SAML:2.0:metadata', 'SAML:1.0:metadata')],
-  ])('is none: %s', (_what, xml) => expect(problemOf(xml)).toBe(PROBLEMS.descriptor));
+  ])('is none: %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_PROBLEMS.descriptor));
 
   it('is that of an identity provider, and not of a service', () => {
     expect(problemOf(samlMetadata().replaceAll('IDPSSODescriptor', 'SPSSODescriptor'))).toBe(
-      PROBLEMS.provider,
+      METADATA_PROBLEMS.provider,
     );
   });
 });

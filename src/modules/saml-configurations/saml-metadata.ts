@@ -22,12 +22,12 @@ const BINDINGS = [
   'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
 ];
 /** SAML 2.0 metadata, section 2.2.1. */
-const LONGEST_ENTITY_ID = 1_024;
+const MAX_ENTITY_ID_LENGTH = 1_024;
 
-export const PROBLEMS = {
+export const METADATA_PROBLEMS = {
   xml: 'The metadata xml field must be well-formed XML without a document type.',
   descriptor: 'The metadata xml field must hold a SAML 2.0 EntityDescriptor.',
-  entityId: `The EntityDescriptor must have an entityID of 1 to ${LONGEST_ENTITY_ID} characters.`,
+  entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
   service:
     'The identity provider must have a SingleSignOnService with the binding HTTP-Redirect or HTTP-POST.',
@@ -45,14 +45,14 @@ export const PROBLEMS = {
  */
 export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
   const root = parseXml(xml);
-  if (!root) throw new MetadataProblem(PROBLEMS.xml);
+  if (!root) throw new MetadataProblem(METADATA_PROBLEMS.xml);
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
-    throw new MetadataProblem(PROBLEMS.descriptor);
+    throw new MetadataProblem(METADATA_PROBLEMS.descriptor);
   const entityId = (root.attributes['entityID'] ?? '').trim();
-  if (entityId === '' || [...entityId].length > LONGEST_ENTITY_ID)
-    throw new MetadataProblem(PROBLEMS.entityId);
+  if (entityId === '' || [...entityId].length > MAX_ENTITY_ID_LENGTH)
+    throw new MetadataProblem(METADATA_PROBLEMS.entityId);
   const [provider] = childrenOf(root, METADATA, 'IDPSSODescriptor');
-  if (!provider) throw new MetadataProblem(PROBLEMS.provider);
+  if (!provider) throw new MetadataProblem(METADATA_PROBLEMS.provider);
   return { entityId, ...singleSignOnOf(provider), certificates: certificatesOf(provider, now) };
 }
 
@@ -65,12 +65,12 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
   const usable = BINDINGS.flatMap((binding) =>
     services.filter(({ attributes }) => attributes['Binding'] === binding),
   );
-  if (usable.length === 0) throw new MetadataProblem(PROBLEMS.service);
+  if (usable.length === 0) throw new MetadataProblem(METADATA_PROBLEMS.service);
   for (const { attributes } of usable) {
     const { Location: ssoUrl = '', Binding: ssoBinding = '' } = attributes;
     if (isHttps(ssoUrl)) return { ssoUrl, ssoBinding };
   }
-  throw new MetadataProblem(PROBLEMS.location);
+  throw new MetadataProblem(METADATA_PROBLEMS.location);
 }
 
 function isHttps(text: string): boolean {
@@ -93,13 +93,13 @@ function certificatesOf(provider: XmlElement, now: Date): string[] {
     certificate && problemOf(certificate, now) === undefined ? [certificate.encoded] : [],
   );
   if (usable.length > 0) return [...new Set(usable)];
-  if (found.length === 0) throw new MetadataProblem(PROBLEMS.noCertificate);
+  if (found.length === 0) throw new MetadataProblem(METADATA_PROBLEMS.noCertificate);
   throw new MetadataProblem(problemOf(found[0], now));
 }
 
 /** What speaks against a certificate at this time; undefined when nothing does. */
 export function problemOf(certificate: SigningCertificate | undefined, now: Date): string | undefined {
-  if (!certificate) return PROBLEMS.certificate;
-  if (!certificate.isStrong) return PROBLEMS.key;
-  return certificate.validTo < now ? PROBLEMS.expired : undefined;
+  if (!certificate) return METADATA_PROBLEMS.certificate;
+  if (!certificate.isStrong) return METADATA_PROBLEMS.key;
+  return certificate.validTo < now ? METADATA_PROBLEMS.expired : undefined;
 }

@@ -12,7 +12,7 @@ export interface SigningCertificate {
   readonly isStrong: boolean;
 }
 
-const SHORTEST_RSA = 2_048;
+const MIN_RSA_BITS = 2_048;
 /** NIST SP 800-186: P-256 and better. */
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -45,5 +45,5 @@ export function readCertificate(text: string): SigningCertificate | undefined {
 function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails ?? {};
   if (asymmetricKeyType === 'ec') return CURVES.has(namedCurve);
-  return (asymmetricKeyType ?? '').startsWith('rsa') && modulusLength >= SHORTEST_RSA;
+  return (asymmetricKeyType ?? '').startsWith('rsa') && modulusLength >= MIN_RSA_BITS;
 }

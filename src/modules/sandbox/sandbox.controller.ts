@@ -1,5 +1,9 @@
 import { Controller, Post } from '@nestjs/common';
-import { Caller, EnvironmentGuard, type ApiCaller } from '../../infrastructure/auth/index.js';
+import {
+  CurrentClient,
+  EnvironmentGuard,
+  type AuthenticatedClient,
+} from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
@@ -50,8 +54,11 @@ export class SandboxController {
     guards: GUARDS,
     errors: [MISSING_USER, FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
   })
-  link(@Caller() caller: ApiCaller, @JsonBody() request: LinkAccountRequest): Promise<LinkedAccountResponse> {
-    return this.sandbox.link(caller, request);
+  link(
+    @CurrentClient() client: AuthenticatedClient,
+    @JsonBody() request: LinkAccountRequest,
+  ): Promise<LinkedAccountResponse> {
+    return this.sandbox.link(client, request);
   }
 
   @Post('accounts/disconnect')
@@ -70,10 +77,10 @@ export class SandboxController {
     errors: [MISSING_USER, FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
   })
   disconnect(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: DisconnectAccountRequest,
   ): Promise<PublishedEventResponse> {
-    return this.sandbox.disconnect(caller, request);
+    return this.sandbox.disconnect(client, request);
   }
 
   @Post('detected-accounts')
@@ -100,10 +107,10 @@ export class SandboxController {
     ],
   })
   detect(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: DetectAccountsRequest,
   ): Promise<PublishedEventResponse> {
-    return this.sandbox.detect(caller, request);
+    return this.sandbox.detect(client, request);
   }
 
   @Post('webhooks/trigger')
@@ -132,9 +139,9 @@ export class SandboxController {
     ],
   })
   trigger(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: TriggerWebhookRequest,
   ): Promise<TriggeredWebhookResponse> {
-    return this.sandbox.trigger(caller, request);
+    return this.sandbox.trigger(client, request);
   }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
-  everyItem,
+  eachItem,
   ExternalUserId,
   Field,
   firstViolation,
@@ -21,8 +21,8 @@ import {
 import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
 
 const GREATEST_MERCHANT_ID = 2 ** 31 - 1;
-const LONGEST_MERCHANT_NAME = 256;
-const MOST_MERCHANTS = 100;
+const MAX_MERCHANT_NAME_LENGTH = 256;
+const MAX_MERCHANTS = 100;
 
 const MERCHANT_ID_RULES: readonly Rule[] = [isInteger, minimum(1), maximum(GREATEST_MERCHANT_ID)];
 
@@ -77,7 +77,7 @@ export class DisconnectAccountRequest {
   session_id?: string;
 }
 
-const MERCHANT_NAME_RULES: readonly Rule[] = [isString, maximumCharacters(LONGEST_MERCHANT_NAME)];
+const MERCHANT_NAME_RULES: readonly Rule[] = [isString, maximumCharacters(MAX_MERCHANT_NAME_LENGTH)];
 
 /** A merchant by name, as people spell it, or by id. */
 const isMerchant: Rule = (value, field) =>
@@ -88,17 +88,17 @@ export class DetectAccountsRequest {
   external_user_id!: string;
 
   @Field({
-    rules: [isArray, isNotEmpty, maximumItems(MOST_MERCHANTS), everyItem([isMerchant])],
+    rules: [isArray, isNotEmpty, maximumItems(MAX_MERCHANTS), eachItem([isMerchant])],
     document: {
       type: 'array',
       items: {
         oneOf: [
-          { type: 'string', minLength: 1, maxLength: LONGEST_MERCHANT_NAME },
+          { type: 'string', minLength: 1, maxLength: MAX_MERCHANT_NAME_LENGTH },
           { type: 'integer', minimum: 1, maximum: GREATEST_MERCHANT_ID },
         ],
       },
       minItems: 1,
-      maxItems: MOST_MERCHANTS,
+      maxItems: MAX_MERCHANTS,
       description: 'Merchants by name, in any usual spelling, or by id: 1 to 100.',
       example: ['DoorDash', 16],
     } as ApiPropertyOptions,

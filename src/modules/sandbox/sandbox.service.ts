@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { firstViolation } from '../../infrastructure/validation/index.js';
 import { DetectedAccountsService } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND, MerchantsService } from '../merchants/index.js';
-import { SESSION_NOT_FOUND, Sessions, type SessionDetails } from '../sessions/index.js';
+import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type {
   DetectAccountsRequest,
@@ -25,19 +25,19 @@ import { triggeredData, triggeredEvent } from './triggered-event.js';
 export class SandboxService {
   constructor(
     private readonly publisher: WebhookPublisher,
-    private readonly sessions: Sessions,
+    private readonly sessions: SessionsService,
     private readonly merchants: MerchantsService,
     private readonly detectedAccounts: DetectedAccountsService,
     private readonly taskIds: TaskIdsRepository,
   ) {}
 
   @Transactional()
-  async link(caller: ApiCaller, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
+  async link(client: AuthenticatedClient, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
-    const session = await this.sessionOf(caller, request.session_id, externalUserId);
+    const session = await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchantOf(request.merchant_id);
     const taskId = await this.taskIds.next();
-    const eventId = await this.publisher.publish(caller, {
+    const eventId = await this.publisher.publish(client, {
       event: 'AUTHENTICATED',
       sessionId,
       taskId,
@@ -50,11 +50,14 @@ export class SandboxService {
   }
 
   @Transactional()
-  async disconnect(caller: ApiCaller, request: DisconnectAccountRequest): Promise<PublishedEventResponse> {
+  async disconnect(
+    client: AuthenticatedClient,
+    request: DisconnectAccountRequest,
+  ): Promise<PublishedEventResponse> {
     const { external_user_id: externalUserId } = request;
-    await this.sessionOf(caller, request.session_id, externalUserId);
+    await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchantOf(request.merchant_id);
-    const eventId = await this.publisher.publish(caller, {
+    const eventId = await this.publisher.publish(client, {
       event: 'ACCOUNT_LOGIN_REQUIRED',
       externalUserId,
       merchant,
@@ -64,19 +67,22 @@ export class SandboxService {
   }
 
   @Transactional()
-  async detect(caller: ApiCaller, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
+  async detect(client: AuthenticatedClient, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
     const { external_user_id: externalUserId } = request;
     const merchants = await this.merchantsOf(request.merchants);
-    return { event_id: await this.detectedAccounts.record(caller, externalUserId, merchants) };
+    return { event_id: await this.detectedAccounts.record(client, externalUserId, merchants) };
   }
 
   @Transactional()
-  async trigger(caller: ApiCaller, request: TriggerWebhookRequest): Promise<TriggeredWebhookResponse> {
+  async trigger(
+    client: AuthenticatedClient,
+    request: TriggerWebhookRequest,
+  ): Promise<TriggeredWebhookResponse> {
     const data = triggeredData(request.event, request.data ?? {});
     const field = { words: 'data', object: {} };
     const problem = firstViolation(data, field, EVENTS[request.event].data.rules);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
-    const session = await this.sessionOf(caller, request.session_id);
+    const session = await this.sessionOf(client, request.session_id);
     const event = triggeredEvent(request.event, {
       sessionId: request.session_id,
       taskId: await this.taskIds.next(),
@@ -86,13 +92,13 @@ export class SandboxService {
       // A session without metadata has none in the event, and not that of the example.
       metadata: request.metadata ?? (session && (session.metadata ?? {})),
     });
-    const eventId = await this.publisher.publish(caller, event);
+    const eventId = await this.publisher.publish(client, event);
     return { event_id: eventId, task_id: 'taskId' in event ? event.taskId : null };
   }
 
   /** A session of another user counts as unknown where the user is named. */
   private async sessionOf(
-    { clientId }: ApiCaller,
+    { clientId }: AuthenticatedClient,
     sessionId: string | undefined,
     externalUserId?: string,
   ): Promise<SessionDetails | undefined> {

@@ -1,4 +1,4 @@
-import { faultOfMerged, merged } from './session-metadata.js';
+import { validateMergedMetadata, merged } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
@@ -21,9 +21,9 @@ describe('Metadata from both sides', () => {
   });
 
   it('has ten keys at most', () => {
-    expect(faultOfMerged(merged(keys(6), keys(4, 'l')))).toBeUndefined();
-    expect(faultOfMerged(merged(keys(10), keys(10)))).toBeUndefined();
-    expect(faultOfMerged(merged(keys(6), keys(5, 'l')))).toBe(
+    expect(validateMergedMetadata(merged(keys(6), keys(4, 'l')))).toBeUndefined();
+    expect(validateMergedMetadata(merged(keys(10), keys(10)))).toBeUndefined();
+    expect(validateMergedMetadata(merged(keys(6), keys(5, 'l')))).toBe(
       'The metadata field must not have more than 10 keys.',
     );
   });

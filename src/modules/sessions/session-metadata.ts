@@ -11,22 +11,22 @@ import {
 export type SessionMetadata = Readonly<Record<string, string>>;
 
 /** Specification, "Session metadata". */
-const MOST_KEYS = 10;
-const LONGEST_VALUE = 500;
+const MAX_KEYS = 10;
+const MAX_VALUE_LENGTH = 500;
 /** Not specified; without a limit half a megabyte of a key would be in every webhook. */
-const LONGEST_KEY = 500;
+const MAX_KEY_LENGTH = 500;
 
 /** Keys that a message may show; others are somebody's free text. */
 const SHOWN_KEY = /^[\w.-]{1,64}$/;
-const VALUE_RULES = [isString, maximumCharacters(LONGEST_VALUE)];
-const KEY_RULES = [isString, maximumCharacters(LONGEST_KEY)];
+const VALUE_RULES = [isString, maximumCharacters(MAX_VALUE_LENGTH)];
+const KEY_RULES = [isString, maximumCharacters(MAX_KEY_LENGTH)];
 
 const isObject: Rule = (value, { words }) =>
   typeof value === 'object' && !Array.isArray(value) ? undefined : `The ${words} field must be an object.`;
 
 const hasFewKeys: Rule = (value, { words }) =>
-  Object.keys(value as object).length > MOST_KEYS
-    ? `The ${words} field must not have more than ${MOST_KEYS} keys.`
+  Object.keys(value as object).length > MAX_KEYS
+    ? `The ${words} field must not have more than ${MAX_KEYS} keys.`
     : undefined;
 
 const hasGoodMembers: Rule = (value, { words, object }) => {
@@ -51,12 +51,12 @@ export function Metadata(more: string): PropertyDecorator {
     rules: [isObject, hasFewKeys, hasGoodMembers],
     document: {
       type: 'object',
-      additionalProperties: { type: 'string', maxLength: LONGEST_VALUE },
-      propertyNames: { maxLength: LONGEST_KEY },
-      maxProperties: MOST_KEYS,
+      additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
+      propertyNames: { maxLength: MAX_KEY_LENGTH },
+      maxProperties: MAX_KEYS,
       description:
         'Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most ' +
-        `${MOST_KEYS} keys, each value a string of at most ${LONGEST_VALUE} characters. ${more}`,
+        `${MAX_KEYS} keys, each value a string of at most ${MAX_VALUE_LENGTH} characters. ${more}`,
       example: { order: '4711' },
     } as unknown as ApiPropertyOptions,
   });
@@ -68,6 +68,6 @@ export function merged(first: SessionMetadata, second: SessionMetadata): Session
 }
 
 /** What is wrong with merged metadata whose parts were good. */
-export function faultOfMerged(metadata: SessionMetadata): string | undefined {
+export function validateMergedMetadata(metadata: SessionMetadata): string | undefined {
   return hasFewKeys(metadata, { words: 'metadata', object: {} });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { subscriberOf } from '../../infrastructure/http/index.js';
+import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters, RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 
@@ -12,7 +12,7 @@ export class SessionOpenRateLimitGuard extends RateLimitGuard {
       name: 'session-opens',
       requests: configuration.opensPerMinute,
       seconds: 60,
-      subject: (request) => subscriberOf(request.ip ?? ''),
+      subject: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
       error: TOO_MANY_REQUESTS,
     });
   }

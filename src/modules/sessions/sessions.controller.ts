@@ -1,7 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
-import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { Attribution, JsonBody, type CallAttribution } from '../../infrastructure/http/index.js';
+import { Attribution, JsonBody, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
@@ -14,7 +14,7 @@ import {
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
-import { Sessions } from './sessions.service.js';
+import { SessionsService } from './sessions.service.js';
 
 const WRONG_METADATA = [
   'The metadata field must be an object.',
@@ -28,7 +28,7 @@ const EXAMPLE_LIVING = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45
 @Topic('Sessions', 'What a user does in the client SDK, with your metadata.')
 @Controller('session')
 export class SessionsController {
-  constructor(private readonly sessions: Sessions) {}
+  constructor(private readonly sessions: SessionsService) {}
 
   @Post('create')
   @PlatformOperation({
@@ -56,11 +56,11 @@ export class SessionsController {
     ],
   })
   create(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: CreateSessionRequest,
-    @Attribution() attribution: CallAttribution,
+    @Attribution() attribution: RequestAttribution,
   ): Promise<SessionResponse> {
-    return this.sessions.create(caller, request, attribution);
+    return this.sessions.create(client, request, attribution);
   }
 
   @Post('extend')
@@ -77,11 +77,11 @@ export class SessionsController {
     errors: [withMessages(INVALID_FIELD, ...WRONG_SESSION_ID), EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
   })
   extend(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: ExtendSessionRequest,
-    @Attribution() attribution: CallAttribution,
+    @Attribution() attribution: RequestAttribution,
   ): Promise<LivingSessionResponse> {
-    return this.sessions.extend(caller, request.session_id, attribution);
+    return this.sessions.extend(client, request.session_id, attribution);
   }
 
   @Post('open')
@@ -105,7 +105,7 @@ export class SessionsController {
   })
   open(
     @JsonBody() request: OpenSessionRequest,
-    @Attribution() attribution: CallAttribution,
+    @Attribution() attribution: RequestAttribution,
   ): Promise<LivingSessionResponse> {
     return this.sessions.open(request, attribution);
   }

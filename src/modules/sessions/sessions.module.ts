@@ -5,13 +5,13 @@ import { Session } from './session.entity.js';
 import { SessionsCleaning } from './sessions.cleaning.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
-import { Sessions } from './sessions.service.js';
+import { SessionsService } from './sessions.service.js';
 
 /** For whoever sends webhooks of a session. */
 @Module({
   imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
-  providers: [Sessions, SessionsRepository, SessionsCleaning],
-  exports: [Sessions],
+  providers: [SessionsService, SessionsRepository, SessionsCleaning],
+  exports: [SessionsService],
 })
 export class SessionsModule {}
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import type { CallAttribution } from '../../infrastructure/http/index.js';
+import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { faultOfMerged, merged, type SessionMetadata } from './session-metadata.js';
+import { validateMergedMetadata, merged, type SessionMetadata } from './session-metadata.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
@@ -32,7 +32,7 @@ export interface SessionDetails {
 
 /** Sessions of users in the client SDK, and what is attached to them (contract, "Sessions"). */
 @Injectable()
-export class Sessions {
+export class SessionsService {
   constructor(
     private readonly repository: SessionsRepository,
     private readonly clients: ApiClientDirectory,
@@ -41,9 +41,9 @@ export class Sessions {
   ) {}
 
   async create(
-    { clientId }: ApiCaller,
+    { clientId }: AuthenticatedClient,
     request: CreateSessionRequest,
-    attribution: CallAttribution,
+    attribution: RequestAttribution,
   ): Promise<SessionResponse> {
     const id = randomUUID();
     const createdAt = this.clock.now();
@@ -65,9 +65,9 @@ export class Sessions {
 
   /** Adds to the time that is left, so that nobody loses any by being early. */
   async extend(
-    { clientId }: ApiCaller,
+    { clientId }: AuthenticatedClient,
     id: string,
-    attribution: CallAttribution,
+    attribution: RequestAttribution,
   ): Promise<LivingSessionResponse> {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
@@ -84,7 +84,7 @@ export class Sessions {
   @Transactional()
   async open(
     { session_id, metadata = {} }: OpenSessionRequest,
-    attribution: CallAttribution,
+    attribution: RequestAttribution,
   ): Promise<LivingSessionResponse> {
     const session = await this.repository.locked(session_id);
     const client = session && (await this.clients.find(session.clientId));
@@ -93,7 +93,7 @@ export class Sessions {
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
     const whole = merged(session.metadata, metadata);
-    const fault = faultOfMerged(whole);
+    const fault = validateMergedMetadata(whole);
     if (fault !== undefined) throw INVALID_FIELD.error(fault);
     if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, whole);
     return { session: session.id, expires_at: session.expiresAt };

@@ -1,3 +1,3 @@
 export { WEBHOOK_ENDPOINT_NOT_FOUND } from './webhook-endpoint-errors.js';
 export { WebhookEndpointOperationsModule, WebhookEndpointsModule } from './webhook-endpoints.module.js';
-export { WebhookEndpoints, type OwnedWebhookEndpoint } from './webhook-endpoints.service.js';
+export { WebhookEndpointsService, type OwnedWebhookEndpoint } from './webhook-endpoints.service.js';

@@ -1,5 +1,5 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
-import { MOST_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 
 export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind({
   status: 404,
@@ -21,8 +21,8 @@ export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind({
   status: 409,
   type: 'WEBHOOK_ENDPOINT_ERROR',
   code: 'WEBHOOK_ENDPOINT_LIMIT_REACHED',
-  when: `The environment has ${MOST_ENDPOINTS} webhook endpoints already.`,
-  message: `The environment has ${MOST_ENDPOINTS} webhook endpoints already, which is all that it may have.`,
+  when: `The environment has ${MAX_ENDPOINTS} webhook endpoints already.`,
+  message: `The environment has ${MAX_ENDPOINTS} webhook endpoints already, which is all that it may have.`,
 });
 
 export const NOT_PUBLIC = 'The url field must be a public https URL.';

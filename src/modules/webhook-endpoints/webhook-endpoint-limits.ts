@@ -1,5 +1,5 @@
 /** Endpoints of a client, that is of an organization in one environment (specification, "Limits"). */
-export const MOST_ENDPOINTS = 10;
+export const MAX_ENDPOINTS = 10;
 /** Characters (specification, "Limits"). */
-export const LONGEST_URL = 2083;
-export const LONGEST_DESCRIPTION = 255;
+export const MAX_URL_LENGTH = 2083;
+export const MAX_DESCRIPTION_LENGTH = 255;

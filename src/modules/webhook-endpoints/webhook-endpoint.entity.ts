@@ -1,5 +1,5 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
-import { LONGEST_DESCRIPTION, LONGEST_URL } from './webhook-endpoint-limits.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
 /** Where webhooks of a client are sent to. Whatever belongs to an endpoint goes with it. */
 @Entity({ name: 'webhook_endpoint' })
@@ -13,10 +13,10 @@ export class WebhookEndpoint {
   clientId!: string;
 
   /** In its normal form, which is ASCII: the longest one fits into an entry of the unique index (2,704 bytes). */
-  @Column({ type: 'varchar', length: LONGEST_URL })
+  @Column({ type: 'varchar', length: MAX_URL_LENGTH })
   url!: string;
 
-  @Column({ type: 'varchar', length: LONGEST_DESCRIPTION, nullable: true })
+  @Column({ type: 'varchar', length: MAX_DESCRIPTION_LENGTH, nullable: true })
   description!: string | null;
 
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })

@@ -1,21 +1,21 @@
 import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import {
-  DashboardUserCaller,
-  ENVIRONMENT_UNKNOWN_HERE,
-  type DashboardCaller,
+  CurrentActor,
+  INVALID_ENVIRONMENT_MESSAGE,
+  type DashboardActor,
 } from '../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../audit-logs/index.js';
+import { auditAction } from '../audit-logs/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { LONGEST_DESCRIPTION, LONGEST_URL, MOST_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import {
   CreateWebhookEndpointRequest,
   EXAMPLE_ENDPOINT,
@@ -23,14 +23,14 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
 } from './webhook-endpoints.dto.js';
-import { WebhookEndpoints } from './webhook-endpoints.service.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 const ID = { id: { description: 'The endpoint’s `id`.', example: EXAMPLE_ENDPOINT.id } };
-const WRONG_ENVIRONMENT = ['The environment field is required.', ENVIRONMENT_UNKNOWN_HERE];
+const WRONG_ENVIRONMENT = ['The environment field is required.', INVALID_ENVIRONMENT_MESSAGE];
 const WRONG_FIELDS = [
   NOT_PUBLIC,
-  `The url field must not be greater than ${LONGEST_URL} characters.`,
-  `The description field must not be greater than ${LONGEST_DESCRIPTION} characters.`,
+  `The url field must not be greater than ${MAX_URL_LENGTH} characters.`,
+  `The description field must not be greater than ${MAX_DESCRIPTION_LENGTH} characters.`,
 ];
 const TWO_WAYS =
   'For every user, by access token or login. A login works for both environments, an access token for that of the ' +
@@ -40,7 +40,7 @@ const OF_THE_TOKEN = `${TWO_WAYS}: an endpoint of the other one is answered 403 
 @Topic('Webhook endpoints', 'Where events are sent; tests, and events sent again.')
 @Controller()
 export class WebhookEndpointsController {
-  constructor(private readonly endpoints: WebhookEndpoints) {}
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
 
   @Get('webhook-endpoints')
   @DashboardOperation({
@@ -48,7 +48,7 @@ export class WebhookEndpointsController {
     summary: 'List webhook endpoints',
     description:
       'The webhook endpoints of an environment, in the order in which they were created; there are at most ' +
-      `${MOST_ENDPOINTS}. Use it to see where events go, and to find the ids that other calls take. ${TWO_WAYS}.`,
+      `${MAX_ENDPOINTS}. Use it to see where events go, and to find the ids that other calls take. ${TWO_WAYS}.`,
     permission: { token: 'webhook_endpoints:read' },
     response: [WebhookEndpointResponse],
     responseDescription: 'All endpoints of the environment.',
@@ -56,10 +56,10 @@ export class WebhookEndpointsController {
     errors: [withMessages(INVALID_FIELD, ...WRONG_ENVIRONMENT), ENVIRONMENT_MISMATCH],
   })
   list(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
   ): Promise<WebhookEndpointResponse[]> {
-    return this.endpoints.list(caller, query.environment);
+    return this.endpoints.list(actor, query.environment);
   }
 
   @Get('webhook-endpoints/:id')
@@ -74,11 +74,8 @@ export class WebhookEndpointsController {
     responseExample: EXAMPLE_ENDPOINT,
     errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
   })
-  get(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Param('id') id: string,
-  ): Promise<WebhookEndpointResponse> {
-    return this.endpoints.get(caller, id);
+  get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+    return this.endpoints.get(actor, id);
   }
 
   @Post('webhook-endpoints/create')
@@ -88,8 +85,8 @@ export class WebhookEndpointsController {
     description:
       'From now on the events of the environment are sent to this URL too. Call it when a receiver is ready ' +
       'to answer. An environment has at most ' +
-      `${MOST_ENDPOINTS} endpoints, each URL once. ${TWO_WAYS}. Audited as \`webhook.create\`.`,
-    permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.create') },
+      `${MAX_ENDPOINTS} endpoints, each URL once. ${TWO_WAYS}. Audited as \`webhook.create\`.`,
+    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.create') },
     body: CreateWebhookEndpointRequest,
     response: WebhookEndpointResponse,
     responseDescription: 'The endpoint was created.',
@@ -102,10 +99,10 @@ export class WebhookEndpointsController {
     ],
   })
   create(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    return this.endpoints.create(caller, request);
+    return this.endpoints.create(actor, request);
   }
 
   @Patch('webhook-endpoints/:id')
@@ -118,7 +115,7 @@ export class WebhookEndpointsController {
       `\`null\`. Use it when your receiver moves. What is sent from then on goes to the new URL. ` +
       `${OF_THE_TOKEN} Audited as \`webhook.update\` when ` +
       'something changed.',
-    permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.update') },
+    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.update') },
     pathParameters: ID,
     body: UpdateWebhookEndpointRequest,
     response: WebhookEndpointResponse,
@@ -132,11 +129,11 @@ export class WebhookEndpointsController {
     ],
   })
   update(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    return this.endpoints.update(caller, id, request);
+    return this.endpoints.update(actor, id, request);
   }
 
   @Delete('webhook-endpoints/:id')
@@ -146,17 +143,14 @@ export class WebhookEndpointsController {
     description:
       'Nothing is sent to it any more; deliveries that wait are dropped. Use it when nobody listens there ' +
       `any more. ${OF_THE_TOKEN} Audited as \`webhook.delete\`.`,
-    permission: { token: 'webhook_endpoints:write', action: auditedAs('webhook.delete') },
+    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.delete') },
     pathParameters: ID,
     response: WebhookEndpointResponse,
     responseDescription: 'What was deleted.',
     responseExample: EXAMPLE_ENDPOINT,
     errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
   })
-  delete(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Param('id') id: string,
-  ): Promise<WebhookEndpointResponse> {
-    return this.endpoints.delete(caller, id);
+  delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
+    return this.endpoints.delete(actor, id);
   }
 }

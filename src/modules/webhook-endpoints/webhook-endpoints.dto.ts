@@ -7,7 +7,7 @@ import {
   maximumCharacters,
   type FieldOptions,
 } from '../../infrastructure/validation/index.js';
-import { LONGEST_DESCRIPTION, LONGEST_URL } from './webhook-endpoint-limits.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
 export const EXAMPLE_ENDPOINT = {
   id: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
@@ -23,12 +23,12 @@ const ENVIRONMENT = 'The environment whose events are sent. Must be that of the 
 function Url(required: boolean): PropertyDecorator {
   return Field({
     required,
-    rules: [isString, maximumCharacters(LONGEST_URL)],
+    rules: [isString, maximumCharacters(MAX_URL_LENGTH)],
     document: {
       type: String,
       format: 'uri',
       minLength: 1,
-      maxLength: LONGEST_URL,
+      maxLength: MAX_URL_LENGTH,
       description:
         'A public https URL: a host name of the public network, no IP address, no credentials; a port is allowed. ' +
         'Kept and shown as the URL Standard writes it, without a fragment: `https://EXAMPLE.com:443#a` becomes ' +
@@ -39,7 +39,7 @@ function Url(required: boolean): PropertyDecorator {
 }
 
 /** The rules of a description. The service asks for them behind those of the URL, as the order of fields wants it. */
-export const DESCRIPTION_RULES = [isString, maximumCharacters(LONGEST_DESCRIPTION)];
+export const DESCRIPTION_RULES = [isString, maximumCharacters(MAX_DESCRIPTION_LENGTH)];
 
 function Description(options: Pick<FieldOptions, 'clearable'>, more = ''): PropertyDecorator {
   return Field({
@@ -48,8 +48,8 @@ function Description(options: Pick<FieldOptions, 'clearable'>, more = ''): Prope
     rules: [],
     document: {
       type: String,
-      maxLength: LONGEST_DESCRIPTION,
-      description: `What you use it for: at most ${LONGEST_DESCRIPTION} characters.${more}`,
+      maxLength: MAX_DESCRIPTION_LENGTH,
+      description: `What you use it for: at most ${MAX_DESCRIPTION_LENGTH} characters.${more}`,
       example: EXAMPLE_ENDPOINT.description,
     },
   });
@@ -91,7 +91,7 @@ export class WebhookEndpointResponse {
   @ApiProperty({
     type: String,
     format: 'uri',
-    maxLength: LONGEST_URL,
+    maxLength: MAX_URL_LENGTH,
     description: 'Where webhooks are sent to, as the URL Standard writes it.',
     example: EXAMPLE_ENDPOINT.url,
   })
@@ -100,7 +100,7 @@ export class WebhookEndpointResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    maxLength: LONGEST_DESCRIPTION,
+    maxLength: MAX_DESCRIPTION_LENGTH,
     description: 'What you use it for; null if you did not say.',
     example: EXAMPLE_ENDPOINT.description,
   })

@@ -5,13 +5,13 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointsController } from './webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
-import { WebhookEndpoints } from './webhook-endpoints.service.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 /** For whoever sends to the endpoints. */
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEndpoint]), ApiClientsModule, AuditLogsModule],
-  providers: [WebhookEndpoints, WebhookEndpointsRepository],
-  exports: [WebhookEndpoints],
+  providers: [WebhookEndpointsService, WebhookEndpointsRepository],
+  exports: [WebhookEndpointsService],
 })
 export class WebhookEndpointsModule {}
 

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CallerClients, requireEnvironment, type DashboardCaller } from '../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  requireEnvironment,
+  type DashboardActor,
+} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
@@ -19,7 +23,7 @@ import {
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { LONGEST_URL, MOST_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_URL_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import {
   DESCRIPTION_RULES,
@@ -34,15 +38,15 @@ export interface OwnedWebhookEndpoint extends WebhookEndpoint {
   readonly client: AttributedClient;
 }
 
-const isShortEnough = maximumCharacters(LONGEST_URL);
+const isShortEnough = maximumCharacters(MAX_URL_LENGTH);
 
 /** Where organizations have their webhooks sent to (specification, operation 7). */
 @Injectable()
-export class WebhookEndpoints {
+export class WebhookEndpointsService {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
-    private readonly callerClients: CallerClients,
+    private readonly callerClients: AccessibleClients,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -62,30 +66,30 @@ export class WebhookEndpoints {
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND when it is absent, or another organization's
    * @throws ApiError ENVIRONMENT_MISMATCH when the caller's access token is for the other environment
    */
-  async require(caller: DashboardCaller, id: string): Promise<OwnedWebhookEndpoint> {
+  async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
     const endpoint = existing(isUUID(id) ? await this.repository.one(id) : null);
     const client = await this.clients.find(endpoint.clientId);
-    if (client?.organizationId !== caller.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
-    requireEnvironment(caller, client.environment);
+    if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    requireEnvironment(actor, client.environment);
     return { ...endpoint, client };
   }
 
-  async list(caller: DashboardCaller, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
-    const client = await this.callerClients.in(caller, environment);
+  async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
+    const client = await this.callerClients.in(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
-    return endpoints.map((endpoint) => inWordsOfTheApi({ ...endpoint, client }));
+    return endpoints.map((endpoint) => toResponse({ ...endpoint, client }));
   }
 
-  async get(caller: DashboardCaller, id: string): Promise<WebhookEndpointResponse> {
-    return inWordsOfTheApi(await this.require(caller, id));
+  async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
+    return toResponse(await this.require(actor, id));
   }
 
   @Transactional()
   async create(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const client = await this.callerClients.in(caller, request.environment);
+    const client = await this.callerClients.in(actor, request.environment);
     this.requireGoodFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
@@ -96,37 +100,37 @@ export class WebhookEndpoints {
     };
     const others = await this.repository.lockedOfClient(client.clientId);
     if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    if (others.length >= MOST_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
+    if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
     // Somebody who changes another endpoint may be faster all the same.
     if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    return this.recorded('webhook.create', caller, { ...endpoint, client });
+    return this.recorded('webhook.create', actor, { ...endpoint, client });
   }
 
   @Transactional()
   async update(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     id: string,
     request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const { client } = await this.require(caller, id);
+    const { client } = await this.require(actor, id);
     this.requireGoodFields(request);
     const endpoint = existing(await this.repository.locked(id));
     const url = request.url === undefined ? endpoint.url : normalUrl(request.url);
     const description = request.description === undefined ? endpoint.description : request.description;
     const changed = { ...endpoint, url, description, client };
-    if (url === endpoint.url && description === endpoint.description) return inWordsOfTheApi(changed);
+    if (url === endpoint.url && description === endpoint.description) return toResponse(changed);
     if (!(await this.repository.change(id, { url, description })))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    return this.recorded('webhook.update', caller, changed);
+    return this.recorded('webhook.update', actor, changed);
   }
 
   @Transactional()
-  async delete(caller: DashboardCaller, id: string): Promise<WebhookEndpointResponse> {
-    const { client } = await this.require(caller, id);
+  async delete(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
+    const { client } = await this.require(actor, id);
     // Of rivals one finds it, as those left it who changed it.
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
-    return this.recorded('webhook.delete', caller, { ...endpoint, client });
+    return this.recorded('webhook.delete', actor, { ...endpoint, client });
   }
 
   /** @throws ApiError INVALID_FIELD for the first problem in the order of the fields */
@@ -147,12 +151,12 @@ export class WebhookEndpoints {
 
   private async recorded(
     action: AuditAction,
-    by: DashboardCaller,
+    by: DashboardActor,
     endpoint: OwnedWebhookEndpoint,
   ): Promise<WebhookEndpointResponse> {
     const target = { name: maskedUrl(endpoint.url), environment: endpoint.client.environment };
     await this.auditLog.record({ action, by, target });
-    return inWordsOfTheApi(endpoint);
+    return toResponse(endpoint);
   }
 }
 
@@ -161,7 +165,7 @@ function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint;
 }
 
-function inWordsOfTheApi({
+function toResponse({
   id,
   url,
   description,

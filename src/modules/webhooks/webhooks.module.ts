@@ -4,7 +4,7 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
-import { Deliveries } from './deliveries/deliveries.service.js';
+import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { AttemptMetrics } from './engine/attempt.metrics.js';
 import { Attempts } from './engine/attempts.js';
 import { DeliveryEngine } from './engine/delivery-engine.js';
@@ -15,15 +15,15 @@ import { QueueOverviewRepository } from './engine/queue-overview.repository.js';
 import { QueueMetrics } from './engine/queue.metrics.js';
 import { WebhookEventsRepository } from './engine/webhook-events.repository.js';
 import { WebhookEventsRotation } from './engine/webhook-events.rotation.js';
-import { QueueingWebhookPublisher } from './engine/webhook-publisher.service.js';
+import { WebhookPublisherService } from './engine/webhook-publisher.service.js';
 import { WebhookPublisher } from './webhook-publisher.js';
 
 /** For whoever has something to tell: `WebhookPublisher`. */
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule],
   providers: [
-    QueueingWebhookPublisher,
-    { provide: WebhookPublisher, useExisting: QueueingWebhookPublisher },
+    WebhookPublisherService,
+    { provide: WebhookPublisher, useExisting: WebhookPublisherService },
     DeliveryQueueRepository,
     DeliveryQueue,
     WebhookEventsRepository,
@@ -34,7 +34,7 @@ import { WebhookPublisher } from './webhook-publisher.js';
   ],
   exports: [
     WebhookPublisher,
-    QueueingWebhookPublisher,
+    WebhookPublisherService,
     WebhookEventsRepository,
     DeliveryQueue,
     DeliveryQueueRepository,
@@ -48,7 +48,7 @@ export class WebhooksModule {}
 @Module({
   imports: [WebhooksModule, WebhookEndpointsModule, AuditLogsModule],
   controllers: [DeliveriesController],
-  providers: [Deliveries],
+  providers: [DeliveriesService],
 })
 export class WebhookDeliveryOperationsModule {}
 

@@ -8,8 +8,8 @@ export const ACCESS_GRANT_NOT_FOUND = new ErrorKind({
   message: 'There is no access grant with this id.',
 });
 
-export const OWNER_GRANTS_BY_OWNERS = 'Only an owner may grant or revoke the role owner.';
-export const NOT_TO_YOURSELF = 'You cannot grant access to yourself.';
-export const ROLE_IS_ENOUGH = 'The role of the user allows as much already.';
+export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
+export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
+export const ROLE_ALREADY_SUFFICIENT = 'The role of the user allows as much already.';
 /** The most grants that a list shows. */
-export const MOST_GRANTS = 200;
+export const MAX_GRANTS = 200;

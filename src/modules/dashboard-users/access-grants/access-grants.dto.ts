@@ -13,9 +13,9 @@ import {
 const GRANTED_ROLES = ['owner', 'admin'] as const;
 export type GrantedRole = (typeof GRANTED_ROLES)[number];
 
-const SHORTEST = 300;
+const MIN_LIFETIME = 300;
 /** A week. */
-const LONGEST = 604_800;
+const MAX_LIFETIME = 604_800;
 const REASON_LENGTH = 256;
 
 export const EXAMPLE_GRANT = {
@@ -66,11 +66,11 @@ export class CreateAccessGrantRequest {
   reason!: string;
 
   @Field({
-    rules: [isInteger, minimum(SHORTEST), maximum(LONGEST)],
+    rules: [isInteger, minimum(MIN_LIFETIME), maximum(MAX_LIFETIME)],
     document: {
       type: 'integer',
-      minimum: SHORTEST,
-      maximum: LONGEST,
+      minimum: MIN_LIFETIME,
+      maximum: MAX_LIFETIME,
       description: 'Seconds: from 5 minutes to a week.',
       example: 86_400,
     },

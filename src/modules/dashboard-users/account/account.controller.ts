@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { PageRoute, SentForm, type PageAnswer } from '../../../infrastructure/pages/index.js';
+import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { AccountFlow } from './account.flow.js';
 
 @Controller('account')
@@ -10,43 +10,37 @@ export class AccountController {
 
   @Get()
   @PageRoute({ login: true })
-  show(@DashboardUserCaller() caller: DashboardCaller): Promise<PageAnswer> {
-    return this.flow.show(caller);
+  show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.flow.show(actor);
   }
 
   @Post('sessions/end')
   @PageRoute({ login: true, form: true })
-  endSession(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @SentForm() form: FormFields,
-  ): Promise<PageAnswer> {
-    return this.flow.endSession(caller, form);
+  endSession(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.flow.endSession(actor, form);
   }
 
   @Post('sessions/end-others')
   @PageRoute({ login: true, form: true })
-  endOtherSessions(@DashboardUserCaller() caller: DashboardCaller): Promise<PageAnswer> {
-    return this.flow.endOtherSessions(caller);
+  endOtherSessions(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.flow.endOtherSessions(actor);
   }
 
   @Get('password')
   @PageRoute({ login: true })
-  askPassword(@DashboardUserCaller() caller: DashboardCaller): PageAnswer {
-    return this.flow.askPassword(caller);
+  askPassword(@CurrentActor() actor: DashboardActor): PageResponse {
+    return this.flow.askPassword(actor);
   }
 
   @Post('password')
   @PageRoute({ login: true, form: true })
-  changePassword(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @SentForm() form: FormFields,
-  ): Promise<PageAnswer> {
-    return this.flow.changePassword(caller, form);
+  changePassword(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.flow.changePassword(actor, form);
   }
 
   @Get('password/changed')
   @PageRoute({ login: true })
-  passwordChanged(): PageAnswer {
+  passwordChanged(): PageResponse {
     return this.flow.passwordChanged();
   }
 }

@@ -1,65 +1,65 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import type { PageAnswer } from '../../../infrastructure/pages/index.js';
-import { faultOfNewPassword } from '../passwords/new-password.js';
-import { PasswordChange } from '../passwords/password-change.service.js';
-import { SecondFactor } from '../second-factor/second-factor.service.js';
-import { DashboardSessions } from '../sessions/dashboard-sessions.service.js';
+import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { validateNewPassword } from '../passwords/new-password.js';
+import { PasswordChangeService } from '../passwords/password-change.service.js';
+import { SecondFactorService } from '../second-factor/second-factor.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { DashboardUsersService } from '../users/dashboard-users.service.js';
 import { accountPage, passwordChangedPage, passwordPage } from './account.pages.js';
 
-const ACCOUNT: PageAnswer = { redirectTo: '/account' };
+const ACCOUNT: PageResponse = { redirectTo: '/account' };
 
 /** What a user sees and changes of their own account. */
 @Injectable()
 export class AccountFlow {
   constructor(
     private readonly users: DashboardUsersService,
-    private readonly sessions: DashboardSessions,
-    private readonly secondFactor: SecondFactor,
-    private readonly passwordChange: PasswordChange,
+    private readonly sessions: DashboardSessionsService,
+    private readonly secondFactor: SecondFactorService,
+    private readonly passwordChange: PasswordChangeService,
   ) {}
 
-  async show(caller: DashboardCaller): Promise<PageAnswer> {
+  async show(actor: DashboardActor): Promise<PageResponse> {
     const [organization, { enabledAt }, sessions] = await Promise.all([
-      this.users.organizationName(caller.organizationId),
-      this.secondFactor.state(caller.userId),
-      this.sessions.ofUser(caller.userId),
+      this.users.organizationName(actor.organizationId),
+      this.secondFactor.state(actor.userId),
+      this.sessions.ofUser(actor.userId),
     ]);
-    return accountPage({ caller, organization, hasSecondFactor: enabledAt !== null, sessions });
+    return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, sessions });
   }
 
-  async endSession(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
+  async endSession(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const id = form.get('session');
-    if (isUUID(id)) await this.sessions.endOne(caller.userId, id as string);
+    if (isUUID(id)) await this.sessions.endOne(actor.userId, id as string);
     return ACCOUNT;
   }
 
-  async endOtherSessions({ userId, credential }: DashboardCaller): Promise<PageAnswer> {
+  async endOtherSessions({ userId, credential }: DashboardActor): Promise<PageResponse> {
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
     return ACCOUNT;
   }
 
-  askPassword({ email }: DashboardCaller): PageAnswer {
+  askPassword({ email }: DashboardActor): PageResponse {
     return passwordPage({ email });
   }
 
-  async changePassword(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
-    const { email } = caller;
+  async changePassword(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    const { email } = actor;
     const newPassword = form.get('new_password');
-    const fault = faultOfNewPassword(newPassword);
+    const fault = validateNewPassword(newPassword);
     if (fault !== undefined || newPassword === undefined) return passwordPage({ email, fault });
     const isChanged = await this.passwordChange.change(
-      caller,
+      actor,
       form.get('current_password') ?? '',
       newPassword,
     );
     return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage({ email, isRefused: true });
   }
 
-  passwordChanged(): PageAnswer {
+  passwordChanged(): PageResponse {
     return passwordChangedPage();
   }
 }

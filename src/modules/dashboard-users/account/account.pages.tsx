@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DashboardCaller, DashboardRole } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { Form, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
@@ -8,26 +8,26 @@ import { browserName } from './browser-name.js';
 const ROLES: Readonly<Record<DashboardRole, string>> = { owner: 'Owner', admin: 'Admin', member: 'Member' };
 
 export interface AccountPageProps {
-  readonly caller: DashboardCaller;
+  readonly actor: DashboardActor;
   readonly organization: string;
   readonly hasSecondFactor: boolean;
   readonly sessions: readonly DashboardSession[];
 }
 
-export function accountPage({ caller, organization, hasSecondFactor, sessions }: AccountPageProps): Page {
+export function accountPage({ actor, organization, hasSecondFactor, sessions }: AccountPageProps): Page {
   return {
     title: 'Your account',
     content: (
       <>
         <dl>
           <dt>Name</dt>
-          <dd>{caller.name}</dd>
+          <dd>{actor.name}</dd>
           <dt>E-mail address</dt>
-          <dd>{caller.email}</dd>
+          <dd>{actor.email}</dd>
           <dt>Organization</dt>
           <dd>{organization}</dd>
           <dt>Role</dt>
-          <dd>{ROLES[caller.role]}</dd>
+          <dd>{ROLES[actor.role]}</dd>
           <dt>Password</dt>
           <dd>
             <a href="/account/password">Change password</a>
@@ -44,7 +44,7 @@ export function accountPage({ caller, organization, hasSecondFactor, sessions }:
         <h2>Where you are logged in</h2>
         <ul class="sessions">
           {sessions.map((session) => (
-            <Session key={session.id} session={session} isThis={isSessionOf(caller, session)} />
+            <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
           ))}
         </ul>
         {sessions.length > 1 ? (
@@ -57,7 +57,7 @@ export function accountPage({ caller, organization, hasSecondFactor, sessions }:
   };
 }
 
-function isSessionOf({ credential }: DashboardCaller, session: DashboardSession): boolean {
+function isSessionOf({ credential }: DashboardActor, session: DashboardSession): boolean {
   return credential.kind === 'session' && credential.sessionId === session.id;
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { PageRoute, SentForm, type PageAnswer } from '../../../infrastructure/pages/index.js';
+import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { LoginFlow } from './login.flow.js';
 
 @Controller()
@@ -10,39 +10,39 @@ export class LoginController {
 
   @Get('login')
   @PageRoute({ login: false })
-  begin(@Query('next') next: unknown): PageAnswer {
+  begin(@Query('next') next: unknown): PageResponse {
     return this.flow.begin(next);
   }
 
   @Post('login')
   @PageRoute({ login: false, form: true })
   logIn(
-    @SentForm() form: FormFields,
+    @FormBody() form: FormFields,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<PageAnswer> {
+  ): Promise<PageResponse> {
     return this.flow.logIn(form, request, response);
   }
 
   @Get('login/second-factor')
   @PageRoute({ login: false })
-  askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageAnswer> {
+  askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
     return this.flow.askSecondFactor(next, request);
   }
 
   @Post('login/second-factor')
   @PageRoute({ login: false, form: true })
   completeLogin(
-    @SentForm() form: FormFields,
+    @FormBody() form: FormFields,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<PageAnswer> {
+  ): Promise<PageResponse> {
     return this.flow.completeLogin(form, request, response);
   }
 
   @Post('logout')
   @PageRoute({ login: false, form: true })
-  logOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageAnswer> {
+  logOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageResponse> {
     return this.flow.logOut(request, response);
   }
 }

@@ -2,34 +2,34 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   clearSessionCookie,
-  dashboardCallerOf,
+  dashboardActorOf,
   sessionTokenOf,
   setSessionCookie,
 } from '../../../infrastructure/auth/index.js';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
-import type { PageAnswer } from '../../../infrastructure/pages/index.js';
-import { enteredEmail } from '../entered-email.js';
+import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { emailFromForm } from '../email-from-form.js';
 import { loginPage, secondFactorPage, type LoginPageProps } from './login.pages.js';
 import { LoginService } from './login.service.js';
-import { HOME, ownPath } from './own-path.js';
-import { SecondFactorLogin } from './second-factor-login.service.js';
+import { HOME, safeRedirectPath } from './safe-redirect-path.js';
+import { SecondFactorLoginService } from './second-factor-login.service.js';
 
 /** Leads through the pages of a login. */
 @Injectable()
 export class LoginFlow {
   constructor(
     private readonly login: LoginService,
-    private readonly secondFactorLogin: SecondFactorLogin,
+    private readonly secondFactorLogin: SecondFactorLoginService,
   ) {}
 
   /** Also for who is logged in: some things ask for a login that is not older than minutes. */
-  begin(next: unknown): PageAnswer {
-    return loginPage({ next: ownPath(next) });
+  begin(next: unknown): PageResponse {
+    return loginPage({ next: safeRedirectPath(next) });
   }
 
-  async logIn(form: FormFields, request: Request, response: Response): Promise<PageAnswer> {
-    const next = ownPath(form.get('next'));
-    const email = enteredEmail(form);
+  async logIn(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
+    const next = safeRedirectPath(form.get('next'));
+    const email = emailFromForm(form);
     const password = form.get('password');
     if (email === undefined || password === undefined) return loginPage(incomplete(next, email, password));
     const origin = requestOrigin(request);
@@ -39,14 +39,14 @@ export class LoginFlow {
     return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
   }
 
-  async askSecondFactor(next: unknown, request: Request): Promise<PageAnswer> {
+  async askSecondFactor(next: unknown, request: Request): Promise<PageResponse> {
     const user = await this.secondFactorLogin.expected(sessionTokenOf(request));
-    const path = ownPath(next);
+    const path = safeRedirectPath(next);
     return user ? secondFactorPage({ next: path }) : { redirectTo: withNext('/login', path) };
   }
 
-  async completeLogin(form: FormFields, request: Request, response: Response): Promise<PageAnswer> {
-    const next = ownPath(form.get('next'));
+  async completeLogin(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
+    const next = safeRedirectPath(form.get('next'));
     const token = sessionTokenOf(request) ?? '';
     const user = await this.secondFactorLogin.expected(token);
     if (!user) return { redirectTo: withNext('/login', next) };
@@ -60,9 +60,9 @@ export class LoginFlow {
     return { redirectTo: next };
   }
 
-  async logOut(request: Request, response: Response): Promise<PageAnswer> {
+  async logOut(request: Request, response: Response): Promise<PageResponse> {
     const token = sessionTokenOf(request);
-    if (request.user && token !== undefined) await this.login.logOut(dashboardCallerOf(request), token);
+    if (request.user && token !== undefined) await this.login.logOut(dashboardActorOf(request), token);
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }

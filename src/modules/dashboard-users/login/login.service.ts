@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { PasswordCheck } from '../passwords/password-check.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
-import { DashboardSessions, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
 import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { hideTimeOfFailure } from './hide-time-of-failure.js';
+import { maskFailureTiming } from './mask-failure-timing.js';
 import { LoginLimits } from './login-limits.js';
 
 export interface LoginAttempt {
@@ -33,7 +33,7 @@ export class LoginService {
     private readonly limits: LoginLimits,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
-    private readonly sessions: DashboardSessions,
+    private readonly sessions: DashboardSessionsService,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -42,13 +42,13 @@ export class LoginService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    return hideTimeOfFailure(() => this.judge(attempt));
+    return maskFailureTiming(() => this.judge(attempt));
   }
 
   @Transactional()
-  async logOut(caller: DashboardCaller, token: string): Promise<void> {
+  async logOut(actor: DashboardActor, token: string): Promise<void> {
     if (!(await this.sessions.end(token))) return;
-    await this.auditLog.record({ action: 'auth.logout', by: caller, target: { name: caller.email } });
+    await this.auditLog.record({ action: 'auth.logout', by: actor, target: { name: actor.email } });
   }
 
   private async judge(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
@@ -59,7 +59,7 @@ export class LoginService {
       if (user) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
-    const isRight = await this.passwords.isRight(user?.passwordHash, password);
+    const isRight = await this.passwords.isCorrect(user?.passwordHash, password);
     const opened = user && isRight ? await this.open(user, attempt) : undefined;
     if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
     if (opened?.stage === 'complete') await this.limits.forget(email);

@@ -2,26 +2,26 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
-import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
-import { SecondFactor, type SecondFactorProof } from '../second-factor/second-factor.service.js';
-import { DashboardSessions, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
+import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
+import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { LoginLimits } from './login-limits.js';
 
 /** The second step of a login. A 6-digit code can be guessed, so few guesses are looked at. */
 @Injectable()
-export class SecondFactorLogin {
+export class SecondFactorLoginService {
   private readonly ofUser: AttemptLimit;
 
   constructor(
-    limits: AttemptLimits,
+    limits: AttemptLimitsRepository,
     private readonly loginLimits: LoginLimits,
     private readonly users: DashboardUsersRepository,
-    private readonly sessions: DashboardSessions,
-    private readonly secondFactor: SecondFactor,
+    private readonly sessions: DashboardSessionsService,
+    private readonly secondFactor: SecondFactorService,
     private readonly auditLog: AuditLog,
   ) {
     this.ofUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });

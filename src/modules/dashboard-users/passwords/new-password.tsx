@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { TextField } from '../../../infrastructure/pages/index.js';
-import { hasAllowedLength, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../users/password.js';
+import { hasAllowedLength, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/password.js';
 
 /** What is wrong with a password that somebody chose; undefined when nothing is. */
-export function faultOfNewPassword(password: string | undefined): string | undefined {
+export function validateNewPassword(password: string | undefined): string | undefined {
   if (password !== undefined && hasAllowedLength(password)) return undefined;
-  return `Choose a password of ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`;
+  return `Choose a password of ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
 }
 
 /** The field for a password that somebody chooses. */
@@ -15,7 +15,7 @@ export function NewPasswordField({ fault }: { readonly fault?: string | undefine
       name="new_password"
       label="New password"
       type="password"
-      hint={`At least ${SHORTEST_PASSWORD} characters. A few words that you do not use elsewhere are fine.`}
+      hint={`At least ${MIN_PASSWORD_LENGTH} characters. A few words that you do not use elsewhere are fine.`}
       autocomplete="new-password"
       error={fault}
     />

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { DashboardSessions } from '../sessions/dashboard-sessions.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { hashPassword } from '../users/password.js';
 import { PasswordConfirmation } from './password-confirmation.js';
@@ -11,12 +11,12 @@ import { PasswordsRepository } from './passwords.repository.js';
 
 /** Changes the password of who is logged in and knows the old one. */
 @Injectable()
-export class PasswordChange {
+export class PasswordChangeService {
   constructor(
     private readonly confirmation: PasswordConfirmation,
     private readonly repository: PasswordsRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly sessions: DashboardSessions,
+    private readonly sessions: DashboardSessionsService,
     private readonly mails: PasswordMails,
     private readonly auditLog: AuditLog,
   ) {}
@@ -27,20 +27,20 @@ export class PasswordChange {
    * @returns whether the current password was right
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async change(caller: DashboardCaller, currentPassword: string, newPassword: string): Promise<boolean> {
-    if (!(await this.confirmation.confirm(caller, currentPassword, 'auth.password_reset'))) return false;
-    await this.set(caller, await hashPassword(newPassword));
-    this.mails.sendChanged(caller.email);
+  async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
+    if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_reset'))) return false;
+    await this.set(actor, await hashPassword(newPassword));
+    this.mails.sendChanged(actor.email);
     return true;
   }
 
   @Transactional()
-  private async set(caller: DashboardCaller, passwordHash: string): Promise<void> {
-    const { userId, email, credential } = caller;
+  private async set(actor: DashboardActor, passwordHash: string): Promise<void> {
+    const { userId, email, credential } = actor;
     await this.users.lock(userId);
     await this.repository.setPassword(userId, passwordHash);
     await this.repository.deleteLinkOf(userId);
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
-    await this.auditLog.record({ action: 'auth.password_reset', by: caller, target: { name: email } });
+    await this.auditLog.record({ action: 'auth.password_reset', by: actor, target: { name: email } });
   }
 }

@@ -7,7 +7,7 @@ export class PasswordCheck {
   private dummy?: Promise<string>;
 
   /** @param passwordHash undefined where there is no account: it takes the same work to say no */
-  async isRight(passwordHash: string | null | undefined, password: string): Promise<boolean> {
+  async isCorrect(passwordHash: string | null | undefined, password: string): Promise<boolean> {
     this.dummy ??= hashPassword(generatePassword());
     const dummy = await this.dummy;
     const matches = await matchesHash(passwordHash ?? dummy, password);

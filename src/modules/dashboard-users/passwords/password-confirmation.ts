@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
-import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
@@ -13,7 +13,7 @@ export class PasswordConfirmation {
   private readonly ofUser: AttemptLimit;
 
   constructor(
-    limits: AttemptLimits,
+    limits: AttemptLimitsRepository,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
     private readonly auditLog: AuditLog,
@@ -29,24 +29,24 @@ export class PasswordConfirmation {
    * @param action leaves an entry in the audit log when the password was wrong
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async confirm(caller: DashboardCaller, password: string, action?: AuditAction): Promise<boolean> {
-    const wait = await this.ofUser.count(caller.userId);
+  async confirm(actor: DashboardActor, password: string, action?: AuditAction): Promise<boolean> {
+    const wait = await this.ofUser.count(actor.userId);
     if (wait !== undefined) {
-      await this.record(caller, action, 'denied');
+      await this.record(actor, action, 'denied');
       throw tooManyAttempts(wait);
     }
-    const user = await this.users.find(caller.userId);
-    const isRight = await this.passwords.isRight(user?.passwordHash, password);
-    if (isRight) await this.ofUser.forget(caller.userId);
-    else await this.record(caller, action, 'failure');
+    const user = await this.users.find(actor.userId);
+    const isRight = await this.passwords.isCorrect(user?.passwordHash, password);
+    if (isRight) await this.ofUser.forget(actor.userId);
+    else await this.record(actor, action, 'failure');
     return isRight;
   }
 
   private async record(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     action: AuditAction | undefined,
     outcome: 'failure' | 'denied',
   ): Promise<void> {
-    if (action) await this.auditLog.record({ action, by: caller, target: { name: caller.email }, outcome });
+    if (action) await this.auditLog.record({ action, by: actor, target: { name: actor.email }, outcome });
   }
 }

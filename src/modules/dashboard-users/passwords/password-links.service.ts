@@ -6,20 +6,20 @@ import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { LoginLimits } from '../login/login-limits.js';
-import { DashboardSessions } from '../sessions/dashboard-sessions.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { hashPassword } from '../users/password.js';
 import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { PasswordMails } from './password-mails.js';
 import { ResetLimits } from './reset-limits.js';
-import { AddressTaken, PasswordsRepository } from './passwords.repository.js';
+import { EmailTakenError, PasswordsRepository } from './passwords.repository.js';
 
 const RESET_LASTS = HOUR;
 const INVITATION_LASTS = 7 * DAY;
 
 /** Whom to invite. */
-export interface InvitedUser {
+export interface Invitation {
   readonly id: string;
   readonly organizationId: string;
   readonly email: string;
@@ -33,11 +33,11 @@ export type Redemption = 'set' | 'void' | 'taken';
  * token in a link only a hash is kept, and a new link makes the older one void.
  */
 @Injectable()
-export class PasswordLinks {
+export class PasswordLinksService {
   constructor(
     private readonly repository: PasswordsRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly sessions: DashboardSessions,
+    private readonly sessions: DashboardSessionsService,
     private readonly mails: PasswordMails,
     private readonly resetLimits: ResetLimits,
     private readonly loginLimits: LoginLimits,
@@ -51,7 +51,7 @@ export class PasswordLinks {
    * Call it when the user is committed: a mail is not rolled back. Nobody waits for it, and the user is there
    * whether it goes out or not.
    */
-  invite({ id, organizationId, email }: InvitedUser): void {
+  invite({ id, organizationId, email }: Invitation): void {
     this.mails.inBackground(async () => {
       const link = await this.createLink(id, INVITATION_LASTS);
       this.mails.sendInvitation(email, await this.users.organizationName(organizationId), link);
@@ -94,7 +94,7 @@ export class PasswordLinks {
       if (user.passwordHash !== null) this.mails.sendChanged(user.email);
       return 'set';
     } catch (error) {
-      if (error instanceof AddressTaken) return 'taken';
+      if (error instanceof EmailTakenError) return 'taken';
       throw error;
     }
   }
@@ -119,7 +119,7 @@ export class PasswordLinks {
   private async createLink(userId: string, lifetime: number): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.milliseconds() + lifetime);
-    await this.repository.keepLink({ tokenHash: sha256(token), userId, expiresAt });
+    await this.repository.storeLink({ tokenHash: sha256(token), userId, expiresAt });
     return `${this.publicAddress.of('dashboard')}/password-reset/confirm?token=${token}`;
   }
 }

@@ -66,7 +66,7 @@ export function setPasswordPage({ token, fault }: SetPasswordPageProps): Page {
   };
 }
 
-export function voidLinkPage(): Page {
+export function invalidLinkPage(): Page {
   return {
     title: 'This link does not work',
     status: 400,

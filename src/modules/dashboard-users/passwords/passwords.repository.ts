@@ -5,14 +5,14 @@ import { DashboardUser } from '../users/dashboard-user.entity.js';
 import { PasswordLink } from './password-link.entity.js';
 
 /** The e-mail address has an account already, in this organization or another. */
-export class AddressTaken extends Error {}
+export class EmailTakenError extends Error {}
 
 @Injectable()
 export class PasswordsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** In the place of the user's earlier link, if there is one. */
-  async keepLink(link: PasswordLink): Promise<void> {
+  async storeLink(link: PasswordLink): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO password_link (token_hash, user_id, expires_at) VALUES ($1, $2, $3)
        ON CONFLICT (user_id) DO UPDATE
@@ -43,7 +43,7 @@ export class PasswordsRepository {
     try {
       await this.transaction.manager.update(DashboardUser, userId, { passwordHash });
     } catch (error) {
-      throw violatesUnique(error, 'dashboard_user_email_key') ? new AddressTaken() : error;
+      throw violatesUnique(error, 'dashboard_user_email_key') ? new EmailTakenError() : error;
     }
   }
 

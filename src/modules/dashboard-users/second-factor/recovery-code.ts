@@ -17,6 +17,6 @@ function generateRecoveryCode(): string {
 }
 
 /** The one spelling that is digested: people leave hyphens out and write small letters. */
-export function plainRecoveryCode(entered: string): string {
+export function normalizeRecoveryCode(entered: string): string {
   return entered.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
 }

@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { PageRoute, SentForm, type PageAnswer } from '../../../infrastructure/pages/index.js';
+import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { SecondFactorFlow } from './second-factor.flow.js';
 
 @Controller('account/second-factor')
@@ -10,40 +10,40 @@ export class SecondFactorController {
 
   @Get()
   @PageRoute({ login: true })
-  show(@DashboardUserCaller() caller: DashboardCaller): Promise<PageAnswer> {
-    return this.flow.show(caller);
+  show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.flow.show(actor);
   }
 
   @Post('setup')
   @PageRoute({ login: true, form: true })
-  prepare(@DashboardUserCaller() caller: DashboardCaller): Promise<PageAnswer> {
-    return this.flow.prepare(caller);
+  prepare(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.flow.prepare(actor);
   }
 
   @Get('setup')
   @PageRoute({ login: true })
-  showSetup(@DashboardUserCaller() caller: DashboardCaller): Promise<PageAnswer> {
-    return this.flow.showSetup(caller);
+  showSetup(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+    return this.flow.showSetup(actor);
   }
 
   @Post('enable')
   @PageRoute({ login: true, form: true })
-  enable(@DashboardUserCaller() caller: DashboardCaller, @SentForm() form: FormFields): Promise<PageAnswer> {
-    return this.flow.enable(caller, form);
+  enable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.flow.enable(actor, form);
   }
 
   @Post('disable')
   @PageRoute({ login: true, form: true })
-  disable(@DashboardUserCaller() caller: DashboardCaller, @SentForm() form: FormFields): Promise<PageAnswer> {
-    return this.flow.disable(caller, form);
+  disable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.flow.disable(actor, form);
   }
 
   @Post('recovery-codes')
   @PageRoute({ login: true, form: true })
   renewRecoveryCodes(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @SentForm() form: FormFields,
-  ): Promise<PageAnswer> {
-    return this.flow.renewRecoveryCodes(caller, form);
+    @CurrentActor() actor: DashboardActor,
+    @FormBody() form: FormFields,
+  ): Promise<PageResponse> {
+    return this.flow.renewRecoveryCodes(actor, form);
   }
 }

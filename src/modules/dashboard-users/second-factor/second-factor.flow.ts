@@ -1,46 +1,46 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import type { PageAnswer } from '../../../infrastructure/pages/index.js';
+import type { PageResponse } from '../../../infrastructure/pages/index.js';
 import { recoveryCodesPage, secondFactorSetupPage, secondFactorStatePage } from './second-factor.pages.js';
-import { SecondFactor } from './second-factor.service.js';
+import { SecondFactorService } from './second-factor.service.js';
 
-const STATE: PageAnswer = { redirectTo: '/account/second-factor' };
+const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
 /** Leads through the pages by which a user turns the second factor on and off. */
 @Injectable()
 export class SecondFactorFlow {
-  constructor(private readonly secondFactor: SecondFactor) {}
+  constructor(private readonly secondFactor: SecondFactorService) {}
 
-  async show({ userId }: DashboardCaller): Promise<PageAnswer> {
+  async show({ userId }: DashboardActor): Promise<PageResponse> {
     return secondFactorStatePage(await this.secondFactor.state(userId));
   }
 
-  async prepare(caller: DashboardCaller): Promise<PageAnswer> {
-    await this.secondFactor.prepare(caller);
+  async prepare(actor: DashboardActor): Promise<PageResponse> {
+    await this.secondFactor.prepare(actor);
     return { redirectTo: '/account/second-factor/setup' };
   }
 
-  async showSetup(caller: DashboardCaller): Promise<PageAnswer> {
-    const setup = await this.secondFactor.prepared(caller);
+  async showSetup(actor: DashboardActor): Promise<PageResponse> {
+    const setup = await this.secondFactor.prepared(actor);
     return setup ? secondFactorSetupPage(setup) : STATE;
   }
 
-  async enable(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
-    const codes = await this.secondFactor.enable(caller, form.get('code') ?? '');
+  async enable(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
     if (codes) return recoveryCodesPage(codes, true);
-    const setup = await this.secondFactor.prepared(caller);
+    const setup = await this.secondFactor.prepared(actor);
     return setup ? secondFactorSetupPage(setup, true) : STATE;
   }
 
-  async disable(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
-    if (await this.secondFactor.disable(caller, form.get('password_to_turn_off') ?? '')) return STATE;
-    return secondFactorStatePage(await this.secondFactor.state(caller.userId), 'turn off');
+  async disable(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    if (await this.secondFactor.disable(actor, form.get('password_to_turn_off') ?? '')) return STATE;
+    return secondFactorStatePage(await this.secondFactor.state(actor.userId), 'turn off');
   }
 
-  async renewRecoveryCodes(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
-    const codes = await this.secondFactor.renewRecoveryCodes(caller, form.get('password') ?? '');
-    if (!codes) return secondFactorStatePage(await this.secondFactor.state(caller.userId), 'renew');
+  async renewRecoveryCodes(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    const codes = await this.secondFactor.renewRecoveryCodes(actor, form.get('password') ?? '');
+    if (!codes) return secondFactorStatePage(await this.secondFactor.state(actor.userId), 'renew');
     return codes.length > 0 ? recoveryCodesPage(codes, false) : STATE;
   }
 }

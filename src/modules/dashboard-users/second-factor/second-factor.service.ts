@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -7,9 +7,9 @@ import { AuditLog } from '../../audit-logs/index.js';
 import { PasswordConfirmation } from '../passwords/password-confirmation.js';
 import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { generateRecoveryCodes, plainRecoveryCode } from './recovery-code.js';
+import { generateRecoveryCodes, normalizeRecoveryCode } from './recovery-code.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
-import { generateTotpSecret, stepOf, totpUri } from './totp.js';
+import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
 /** What a user shows in the second step of a login. */
 export type SecondFactorProof = { readonly code: string } | { readonly recoveryCode: string };
@@ -27,7 +27,7 @@ export interface SecondFactorSetup {
 
 /** The second factor of a login: codes of an authenticator app (RFC 6238), and recovery codes. */
 @Injectable()
-export class SecondFactor {
+export class SecondFactorService {
   constructor(
     private readonly repository: SecondFactorRepository,
     private readonly users: DashboardUsersRepository,
@@ -62,35 +62,32 @@ export class SecondFactor {
    * @returns the recovery codes, to be shown this once; undefined when the code is not that of the secret
    */
   @Transactional()
-  async enable(caller: DashboardCaller, code: string): Promise<readonly string[] | undefined> {
-    const user = await this.users.lock(caller.userId);
+  async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
+    const user = await this.users.lock(actor.userId);
     if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
-    const step = stepOf(this.secretOf(user), code, this.clock.milliseconds());
+    const step = totpStepOf(this.secretOf(user), code, this.clock.milliseconds());
     if (step === undefined) return undefined;
     await this.repository.enable(user.id, this.clock.now(), step);
     const codes = await this.renew(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_enable',
-      by: caller,
-      target: { name: caller.email },
+      by: actor,
+      target: { name: actor.email },
     });
     return codes;
   }
 
   /** @returns whether the password was right @throws ApiError RATE_LIMIT_EXCEEDED */
-  async disable(caller: DashboardCaller, password: string): Promise<boolean> {
-    if (!(await this.passwords.confirm(caller, password, 'auth.two_factor_disable'))) return false;
-    await this.turnOff(caller);
+  async disable(actor: DashboardActor, password: string): Promise<boolean> {
+    if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
+    await this.turnOff(actor);
     return true;
   }
 
   /** @returns new codes in the place of the old; undefined when the password was wrong @throws ApiError RATE_LIMIT_EXCEEDED */
-  async renewRecoveryCodes(
-    caller: DashboardCaller,
-    password: string,
-  ): Promise<readonly string[] | undefined> {
-    if (!(await this.passwords.confirm(caller, password))) return undefined;
-    return this.renewOf(caller);
+  async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
+    if (!(await this.passwords.confirm(actor, password))) return undefined;
+    return this.renewOf(actor);
   }
 
   /** Whether the proof is good, which it is once. Joins the transaction of the login. */
@@ -99,19 +96,19 @@ export class SecondFactor {
     if (!user.totpEnabledAt) return false;
     if ('recoveryCode' in proof)
       return this.repository.spendRecoveryCode(user.id, this.digestOf(proof.recoveryCode));
-    const step = stepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
+    const step = totpStepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
     return step !== undefined && this.repository.acceptStep(user.id, step);
   }
 
   @Transactional()
-  private async turnOff(caller: DashboardCaller): Promise<void> {
-    const user = await this.users.lock(caller.userId);
+  private async turnOff(actor: DashboardActor): Promise<void> {
+    const user = await this.users.lock(actor.userId);
     if (!user?.totpEnabledAt) return;
     await this.repository.disable(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_disable',
-      by: caller,
-      target: { name: caller.email },
+      by: actor,
+      target: { name: actor.email },
     });
   }
 
@@ -135,7 +132,7 @@ export class SecondFactor {
   }
 
   private digestOf(recoveryCode: string): Buffer {
-    return this.digest.of(plainRecoveryCode(recoveryCode));
+    return this.digest.of(normalizeRecoveryCode(recoveryCode));
   }
 }
 

@@ -1,5 +1,5 @@
 import { Secret } from 'otpauth';
-import { generateTotpSecret, stepOf, totpUri } from './totp.js';
+import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
 /** RFC 6238, appendix B: the secret of SHA-1, times in seconds, and the last 6 of their 8 digits. */
 const SECRET = Secret.fromLatin1('12345678901234567890').base32;
@@ -12,16 +12,16 @@ describe('stepOf', () => {
     [1_234_567_890, '005924', 41_152_263],
     [2_000_000_000, '279037', 66_666_666],
   ])('knows the code of RFC 6238 at %i s', (seconds, code, step) => {
-    expect(stepOf(SECRET, code, seconds * 1000)).toBe(step);
-    expect(stepOf(SECRET, ` ${code.slice(0, 3)} ${code.slice(3)} `, seconds * 1000)).toBe(step);
-    expect(stepOf(SECRET, code, (seconds + 30) * 1000)).toBe(step);
-    expect(stepOf(SECRET, code, (seconds - 30) * 1000)).toBe(step);
-    expect(stepOf(SECRET, code, (seconds + 60) * 1000)).toBeUndefined();
-    expect(stepOf(SECRET, code, (seconds - 60) * 1000)).toBeUndefined();
+    expect(totpStepOf(SECRET, code, seconds * 1000)).toBe(step);
+    expect(totpStepOf(SECRET, ` ${code.slice(0, 3)} ${code.slice(3)} `, seconds * 1000)).toBe(step);
+    expect(totpStepOf(SECRET, code, (seconds + 30) * 1000)).toBe(step);
+    expect(totpStepOf(SECRET, code, (seconds - 30) * 1000)).toBe(step);
+    expect(totpStepOf(SECRET, code, (seconds + 60) * 1000)).toBeUndefined();
+    expect(totpStepOf(SECRET, code, (seconds - 60) * 1000)).toBeUndefined();
   });
 
   it.each(['', '28708', '2870820', '28708x', '-28708', '２８７０８２'])('takes %j for none', (code) => {
-    expect(stepOf(SECRET, code, 59_000)).toBeUndefined();
+    expect(totpStepOf(SECRET, code, 59_000)).toBeUndefined();
   });
 });
 

@@ -20,7 +20,7 @@ export function totpUri(secret: string, email: string): string {
 }
 
 /** The step that the code belongs to (RFC 6238, section 4.2); undefined when it is not the code of one near. */
-export function stepOf(secret: string, code: string, milliseconds: number): number | undefined {
+export function totpStepOf(secret: string, code: string, milliseconds: number): number | undefined {
   const token = code.replaceAll(/\s/g, '');
   if (!/^\d{6}$/.test(token)) return undefined;
   const delta = totp(secret).validate({ token, timestamp: milliseconds, window: WINDOW });

@@ -25,7 +25,7 @@ const LIFETIMES: Readonly<Record<SessionStage, number>> = {
 
 /** Logins in browsers. Each is asked for anew with every request, so what ends one ends it at once. */
 @Injectable()
-export class DashboardSessions extends DashboardSessionVerifier {
+export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
     private readonly repository: DashboardSessionsRepository,
     private readonly users: DashboardUsersRepository,

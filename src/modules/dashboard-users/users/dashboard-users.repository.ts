@@ -16,8 +16,8 @@ const STATEMENTS_AT_ONCE = 4;
 export class DashboardUsersRepository {
   private readonly principals = new BatchedStatement<AskedPrincipal, DashboardPrincipal | undefined>({
     execute: (asked) => this.principalsOf(asked),
-    maximumRows: PRINCIPALS_PER_STATEMENT,
-    maximumStatements: STATEMENTS_AT_ONCE,
+    maxRows: PRINCIPALS_PER_STATEMENT,
+    maxStatements: STATEMENTS_AT_ONCE,
   });
 
   constructor(

@@ -4,14 +4,14 @@ import { isEmail } from 'class-validator';
 import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { requireName } from '../../../infrastructure/validation/index.js';
+import { validateName } from '../../../infrastructure/validation/index.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import {
   generatePassword,
   hasAllowedLength,
   hashPassword,
-  LONGEST_PASSWORD,
-  SHORTEST_PASSWORD,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
 } from './password.js';
 
 export interface NewDashboardUser {
@@ -41,11 +41,11 @@ export class DashboardUsersService {
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
-    requireName('a user', user.name);
+    validateName('a user', user.name);
     const password = user.password ?? generatePassword();
     if (!hasAllowedLength(password)) {
       throw new OperatorError(
-        `The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`,
+        `The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`,
       );
     }
     const id = randomUUID();

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 
 /** NIST SP 800-63B asks for 8 at least and for no rules of composition; 12 costs a password manager nothing. */
-export const SHORTEST_PASSWORD = 12;
+export const MIN_PASSWORD_LENGTH = 12;
 /** Nobody remembers more, and a hash of megabytes would be work for nothing. */
-export const LONGEST_PASSWORD = 256;
+export const MAX_PASSWORD_LENGTH = 256;
 
 /** Characters are Unicode code points. */
 export function hasAllowedLength(password: string): boolean {
   const { length } = [...password];
-  return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
+  return length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH;
 }
 
 /** argon2id in PHC string format; the library's defaults are those of OWASP (19 MiB, 2 passes). */

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller, DashboardRole } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AllowlistedDomains } from '../../allowlisted-domains/index.js';
+import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { PasswordLinks } from '../passwords/password-links.service.js';
-import { RoleRefusal, RoleRefusals } from '../role-refusals.js';
+import { PasswordLinksService } from '../passwords/password-links.service.js';
+import { RoleChangeDenied, RoleDenials } from '../role-denials.js';
 import { DashboardSessionsRepository } from '../sessions/dashboard-sessions.repository.js';
 import {
   DOMAIN_NOT_ALLOWED,
   EMAIL_TAKEN,
   LAST_OWNER,
-  MOST_USERS,
-  NOT_YOURSELF_DISABLED,
-  NOT_YOURSELF_REMOVED,
-  NOT_YOUR_OWN_ROLE,
+  MAX_USERS,
+  CANNOT_DISABLE_YOURSELF,
+  CANNOT_REMOVE_YOURSELF,
+  CANNOT_CHANGE_OWN_ROLE,
   OWNERS_ONLY,
   TOO_MANY_USERS,
   USER_NOT_FOUND,
@@ -31,40 +31,40 @@ type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
 
 /** The people of an organization, managed by its owners and admins. Whoever changes them goes one by one. */
 @Injectable()
-export class UserAdministration {
+export class UserAdministrationService {
   constructor(
     private readonly repository: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsRepository,
-    private readonly domains: AllowlistedDomains,
-    private readonly passwordLinks: PasswordLinks,
-    private readonly refusals: RoleRefusals,
+    private readonly domains: AllowlistedDomainsService,
+    private readonly passwordLinks: PasswordLinksService,
+    private readonly refusals: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardCaller): Promise<UserResponse[]> {
-    return (await this.repository.ofOrganization(organizationId, MOST_USERS)).map(inWordsOfTheApi);
+  async list({ organizationId }: DashboardActor): Promise<UserResponse[]> {
+    return (await this.repository.ofOrganization(organizationId, MAX_USERS)).map(toResponse);
   }
 
-  async invite(caller: DashboardCaller, request: CreateUserRequest): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.add', caller, () => this.add(caller, request));
+  async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
+    const user = await this.refusals.recorded('user.add', actor, () => this.add(actor, request));
     this.passwordLinks.invite(user);
-    return inWordsOfTheApi(user);
+    return toResponse(user);
   }
 
-  async update(caller: DashboardCaller, id: string, request: UpdateUserRequest): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.update', caller, () => this.change(caller, id, request));
-    return inWordsOfTheApi(user);
+  async update(actor: DashboardActor, id: string, request: UpdateUserRequest): Promise<UserResponse> {
+    const user = await this.refusals.recorded('user.update', actor, () => this.change(actor, id, request));
+    return toResponse(user);
   }
 
-  async remove(caller: DashboardCaller, id: string): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.remove', caller, () => this.delete(caller, id));
-    return inWordsOfTheApi(user);
+  async remove(actor: DashboardActor, id: string): Promise<UserResponse> {
+    const user = await this.refusals.recorded('user.remove', actor, () => this.delete(actor, id));
+    return toResponse(user);
   }
 
   @Transactional()
-  private async add(caller: DashboardCaller, request: CreateUserRequest): Promise<DashboardUser> {
-    const { organizationId } = caller;
+  private async add(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
+    const { organizationId } = actor;
     const user: DashboardUser = {
       id: randomUUID(),
       organizationId,
@@ -78,49 +78,48 @@ export class UserAdministration {
       totpLastStep: null,
       createdAt: this.clock.now(),
     };
-    requireRoleFor(caller, user.email, user.role);
+    requireRoleFor(actor, user.email, user.role);
     if (!(await this.domains.allow(organizationId, user.email)))
       throw INVALID_FIELD.error(DOMAIN_NOT_ALLOWED);
     await this.repository.lockUsersOf(organizationId);
-    if ((await this.repository.count(organizationId)) >= MOST_USERS)
-      throw INVALID_FIELD.error(TOO_MANY_USERS);
+    if ((await this.repository.count(organizationId)) >= MAX_USERS) throw INVALID_FIELD.error(TOO_MANY_USERS);
     if (!(await this.repository.add(user))) throw INVALID_FIELD.error(EMAIL_TAKEN);
-    await this.auditLog.record({ action: 'user.add', by: caller, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.add', by: actor, target: { name: user.email } });
     return user;
   }
 
   @Transactional()
   private async change(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     id: string,
     request: UpdateUserRequest,
   ): Promise<DashboardUser> {
-    const user = await this.locked(caller, id);
+    const user = await this.locked(actor, id);
     const changes = this.changesTo(user, request);
-    requireRoleFor(caller, user.email, user.role, changes.role);
-    if (user.id === caller.userId) refuseAboutOneself(changes);
+    requireRoleFor(actor, user.email, user.role, changes.role);
+    if (user.id === actor.userId) refuseAboutOneself(changes);
     const changed = { ...user, ...changes };
     if (isActiveOwner(user) && !isActiveOwner(changed)) await this.requireAnotherOwner(user);
     if (Object.keys(changes).length === 0) return user;
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.sessions.endAll(user.id);
-    await this.auditLog.record({ action: 'user.update', by: caller, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.update', by: actor, target: { name: user.email } });
     return changed;
   }
 
   @Transactional()
-  private async delete(caller: DashboardCaller, id: string): Promise<DashboardUser> {
-    const user = await this.locked(caller, id);
-    requireRoleFor(caller, user.email, user.role);
-    if (user.id === caller.userId) throw INVALID_FIELD.error(NOT_YOURSELF_REMOVED);
+  private async delete(actor: DashboardActor, id: string): Promise<DashboardUser> {
+    const user = await this.locked(actor, id);
+    requireRoleFor(actor, user.email, user.role);
+    if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
     if (isActiveOwner(user)) await this.requireAnotherOwner(user);
     // Their logins go with them.
     await this.repository.remove(user.id);
-    await this.auditLog.record({ action: 'user.remove', by: caller, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.remove', by: actor, target: { name: user.email } });
     return user;
   }
 
-  private async locked({ organizationId }: DashboardCaller, id: string): Promise<DashboardUser> {
+  private async locked({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
     await this.repository.lockUsersOf(organizationId);
     const user = isUUID(id) ? await this.repository.one(organizationId, id) : null;
     if (!user) throw USER_NOT_FOUND.error();
@@ -146,16 +145,16 @@ export class UserAdministration {
 
 /** Who is no owner must not touch owners, and make none. */
 function requireRoleFor(
-  caller: DashboardCaller,
+  actor: DashboardActor,
   target: string,
   ...roles: readonly (DashboardRole | undefined)[]
 ): void {
-  if (caller.role !== 'owner' && roles.includes('owner')) throw new RoleRefusal(OWNERS_ONLY, target);
+  if (actor.role !== 'owner' && roles.includes('owner')) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
 
 function refuseAboutOneself({ role, disabledAt }: Changes): void {
-  if (role !== undefined) throw INVALID_FIELD.error(NOT_YOUR_OWN_ROLE);
-  if (disabledAt) throw INVALID_FIELD.error(NOT_YOURSELF_DISABLED);
+  if (role !== undefined) throw INVALID_FIELD.error(CANNOT_CHANGE_OWN_ROLE);
+  if (disabledAt) throw INVALID_FIELD.error(CANNOT_DISABLE_YOURSELF);
 }
 
 /** Invited owners who have not answered cannot log in, so they do not count. */
@@ -163,7 +162,7 @@ function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boole
   return role === 'owner' && disabledAt === null && passwordHash !== null;
 }
 
-function inWordsOfTheApi(user: DashboardUser): UserResponse {
+function toResponse(user: DashboardUser): UserResponse {
   return {
     id: user.id,
     email: user.email,

@@ -1,23 +1,23 @@
 import { Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
-import { auditedAs } from '../../audit-logs/index.js';
+import { auditAction } from '../../audit-logs/index.js';
 import {
   DOMAIN_NOT_ALLOWED,
   EMAIL_TAKEN,
   LAST_OWNER,
-  MOST_USERS,
-  NOT_YOURSELF_DISABLED,
-  NOT_YOURSELF_REMOVED,
-  NOT_YOUR_OWN_ROLE,
+  MAX_USERS,
+  CANNOT_DISABLE_YOURSELF,
+  CANNOT_REMOVE_YOURSELF,
+  CANNOT_CHANGE_OWN_ROLE,
   OWNERS_ONLY,
   TOO_MANY_USERS,
   USER_NOT_FOUND,
 } from './dashboard-user-errors.js';
-import { UserAdministration } from './user-administration.service.js';
+import { UserAdministrationService } from './user-administration.service.js';
 import { CreateUserRequest, EXAMPLE_USER, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 const ID = { id: { description: 'The user’s `id`.', example: EXAMPLE_USER.id } };
@@ -25,7 +25,7 @@ const ID = { id: { description: 'The user’s `id`.', example: EXAMPLE_USER.id }
 @Topic('Users', 'The people who use the dashboard. By login alone.')
 @Controller()
 export class UsersController {
-  constructor(private readonly users: UserAdministration) {}
+  constructor(private readonly users: UserAdministrationService) {}
 
   @Get('users')
   @DashboardOperation({
@@ -34,7 +34,7 @@ export class UsersController {
     description:
       'The people who use the dashboard of your organization, also those who were invited and those who are ' +
       'disabled, in the order in which they were added. Use it to see who has access, and to find the ids ' +
-      `that other calls take. An organization has at most ${MOST_USERS}. For admins and ` +
+      `that other calls take. An organization has at most ${MAX_USERS}. For admins and ` +
       'owners.',
     permission: { token: 'none', role: 'admin' },
     response: [UserResponse],
@@ -42,8 +42,8 @@ export class UsersController {
     responseExample: [EXAMPLE_USER],
     errors: [],
   })
-  list(@DashboardUserCaller() caller: DashboardCaller): Promise<UserResponse[]> {
-    return this.users.list(caller);
+  list(@CurrentActor() actor: DashboardActor): Promise<UserResponse[]> {
+    return this.users.list(actor);
   }
 
   @Post('users/create')
@@ -55,7 +55,7 @@ export class UsersController {
       'have set a password. Use it to let a colleague in. Where the organization has allowlisted domains, ' +
       'the e-mail address must belong to one of them. For admins and owners; only an owner invites owners. ' +
       'Audited as `user.add`.',
-    permission: { token: 'none', role: 'admin', action: auditedAs('user.add') },
+    permission: { token: 'none', role: 'admin', action: auditAction('user.add') },
     body: CreateUserRequest,
     response: UserResponse,
     responseDescription: 'The user was added and is invited.',
@@ -73,10 +73,10 @@ export class UsersController {
     ],
   })
   create(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateUserRequest,
   ): Promise<UserResponse> {
-    return this.users.invite(caller, request);
+    return this.users.invite(actor, request);
   }
 
   @Patch('users/:id')
@@ -89,7 +89,7 @@ export class UsersController {
       'stay as they are. Nobody changes their own role or disables themselves, and one active owner always ' +
       'remains. For admins and owners; only an owner changes owners or makes them. Audited as `user.update` ' +
       'when something changed.',
-    permission: { token: 'none', role: 'admin', action: auditedAs('user.update') },
+    permission: { token: 'none', role: 'admin', action: auditAction('user.update') },
     pathParameters: ID,
     body: UpdateUserRequest,
     response: UserResponse,
@@ -99,8 +99,8 @@ export class UsersController {
       withMessages(
         INVALID_FIELD,
         'The disabled field must be true or false.',
-        NOT_YOUR_OWN_ROLE,
-        NOT_YOURSELF_DISABLED,
+        CANNOT_CHANGE_OWN_ROLE,
+        CANNOT_DISABLE_YOURSELF,
         LAST_OWNER,
       ),
       withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
@@ -108,11 +108,11 @@ export class UsersController {
     ],
   })
   update(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: UpdateUserRequest,
   ): Promise<UserResponse> {
-    return this.users.update(caller, id, request);
+    return this.users.update(actor, id, request);
   }
 
   @Delete('users/:id')
@@ -123,18 +123,18 @@ export class UsersController {
       'Removes a user for good, with their logins and access grants, at once. Use it when somebody leaves. ' +
       'Nobody removes themselves, and one active owner always remains. For admins and owners; only an owner ' +
       'removes owners. Audited as `user.remove`.',
-    permission: { token: 'none', role: 'admin', action: auditedAs('user.remove') },
+    permission: { token: 'none', role: 'admin', action: auditAction('user.remove') },
     pathParameters: ID,
     response: UserResponse,
     responseDescription: 'The user as they were.',
     responseExample: EXAMPLE_USER,
     errors: [
-      withMessages(INVALID_FIELD, NOT_YOURSELF_REMOVED, LAST_OWNER),
+      withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER),
       withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
       USER_NOT_FOUND,
     ],
   })
-  remove(@DashboardUserCaller() caller: DashboardCaller, @Param('id') id: string): Promise<UserResponse> {
-    return this.users.remove(caller, id);
+  remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<UserResponse> {
+    return this.users.remove(actor, id);
   }
 }

@@ -6,7 +6,7 @@ import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { DeviceCodeRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
 import { DeviceCodeRequest, DeviceCodeResponse, EXAMPLE_DEVICE_CODE } from './device-authorizations.dto.js';
-import { DeviceAuthorizations } from './device-authorizations.service.js';
+import { DeviceAuthorizationsService } from './device-authorizations.service.js';
 
 @Topic(
   'Access tokens',
@@ -14,7 +14,7 @@ import { DeviceAuthorizations } from './device-authorizations.service.js';
 )
 @Controller('oauth/device')
 export class DeviceAuthorizationsController {
-  constructor(private readonly authorizations: DeviceAuthorizations) {}
+  constructor(private readonly authorizations: DeviceAuthorizationsService) {}
 
   @Post('code')
   @OAuthOperation({

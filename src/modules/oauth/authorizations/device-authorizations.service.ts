@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import type { KnownClient } from '../../api-clients/index.js';
+import type { ClientRecord } from '../../api-clients/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { OAuthClients } from '../protocol/oauth-clients.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
@@ -22,7 +22,7 @@ const ATTEMPTS = 3;
 
 /** Devices that ask to be let in (RFC 8628, sections 3.1 and 3.2). */
 @Injectable()
-export class DeviceAuthorizations {
+export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: OAuthClients,
     private readonly repository: DeviceAuthorizationsRepository,
@@ -46,7 +46,7 @@ export class DeviceAuthorizations {
   }
 
   private rowFor(
-    client: KnownClient,
+    client: ClientRecord,
     scopes: Scope[],
     codes: { readonly deviceCode: string; readonly userCode: string },
     origin: RequestOrigin,

@@ -27,7 +27,7 @@ interface RedeemedCode {
 const ENFORCED_SHARE = 0.8;
 /** Seconds. */
 const INTERVAL_STEP = 5;
-const LONGEST_INTERVAL = 30;
+const MAX_INTERVAL = 30;
 
 const ROWS_PER_STATEMENT = 100;
 const STATEMENTS_AT_ONCE = 2;
@@ -40,13 +40,13 @@ const STATEMENTS_AT_ONCE = 2;
 export class DevicePollsRepository {
   private readonly polls = new BatchedStatement<DevicePoll, PolledAuthorization | undefined>({
     execute: (polls) => this.takeEach(polls),
-    maximumRows: ROWS_PER_STATEMENT,
-    maximumStatements: STATEMENTS_AT_ONCE,
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: STATEMENTS_AT_ONCE,
   });
   private readonly redemptions = new BatchedStatement<RedeemedCode, boolean>({
     execute: (codes) => this.redeemAll(codes),
-    maximumRows: ROWS_PER_STATEMENT,
-    maximumStatements: STATEMENTS_AT_ONCE,
+    maxRows: ROWS_PER_STATEMENT,
+    maxStatements: STATEMENTS_AT_ONCE,
   });
 
   constructor(private readonly dataSource: DataSource) {}
@@ -99,7 +99,7 @@ export class DevicePollsRepository {
             SET early = ${tooEarly},
                 accepted_at = CASE WHEN ${tooEarly} THEN mark.accepted_at ELSE excluded.accepted_at END,
                 interval_seconds = CASE WHEN ${tooEarly}
-                                        THEN LEAST(mark.interval_seconds + ${INTERVAL_STEP}, ${LONGEST_INTERVAL})
+                                        THEN LEAST(mark.interval_seconds + ${INTERVAL_STEP}, ${MAX_INTERVAL})
                                         ELSE mark.interval_seconds END
          RETURNING authorization_id, early, interval_seconds
        )

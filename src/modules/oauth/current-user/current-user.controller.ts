@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { CurrentUserResponse, EXAMPLE_CURRENT_USER } from './current-user.dto.js';
@@ -20,12 +20,12 @@ export class CurrentUserController {
     permission: { token: 'any' },
     errors: [],
   })
-  currentUser(@DashboardUserCaller() caller: DashboardCaller): CurrentUserResponse {
-    return describe(caller);
+  currentUser(@CurrentActor() actor: DashboardActor): CurrentUserResponse {
+    return describe(actor);
   }
 }
 
-function describe({ credential, ...user }: DashboardCaller): CurrentUserResponse {
+function describe({ credential, ...user }: DashboardActor): CurrentUserResponse {
   return {
     id: user.userId,
     name: user.name,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
@@ -22,7 +22,7 @@ export class DeviceDecision {
 
   /** Does nothing where somebody else has decided, or the time is over. */
   @Transactional()
-  async make(id: string, by: DashboardCaller, visible: Visibility, status: Decision): Promise<void> {
+  async make(id: string, by: DashboardActor, visible: Visibility, status: Decision): Promise<void> {
     const decision = { status, userId: by.userId };
     const decided = await this.authorizations.decide(id, visible, decision, this.clock.now());
     if (!decided) return;

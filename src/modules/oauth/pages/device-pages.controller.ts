@@ -1,43 +1,40 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { PageRoute, SentForm, type PageAnswer } from '../../../infrastructure/pages/index.js';
-import { DevicePages } from './device-pages.service.js';
+import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { DevicePagesService } from './device-pages.service.js';
 
 @Controller('device')
 export class DevicePagesController {
-  constructor(private readonly pages: DevicePages) {}
+  constructor(private readonly pages: DevicePagesService) {}
 
   @Get()
   @PageRoute({ login: true })
-  enter(@Query('user_code') userCode: unknown): PageAnswer {
+  enter(@Query('user_code') userCode: unknown): PageResponse {
     return this.pages.enter(userCode);
   }
 
   @Post()
   @PageRoute({ login: true, form: true })
-  lookUp(@DashboardUserCaller() caller: DashboardCaller, @SentForm() form: FormFields): Promise<PageAnswer> {
-    return this.pages.lookUp(caller, form);
+  lookUp(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.pages.lookUp(actor, form);
   }
 
   @Get('confirm')
   @PageRoute({ login: true })
-  confirm(
-    @DashboardUserCaller() caller: DashboardCaller,
-    @Query('request') id: unknown,
-  ): Promise<PageAnswer> {
-    return this.pages.confirm(caller, id);
+  confirm(@CurrentActor() actor: DashboardActor, @Query('request') id: unknown): Promise<PageResponse> {
+    return this.pages.confirm(actor, id);
   }
 
   @Post('confirm')
   @PageRoute({ login: true, form: true })
-  decide(@DashboardUserCaller() caller: DashboardCaller, @SentForm() form: FormFields): Promise<PageAnswer> {
-    return this.pages.decide(caller, form);
+  decide(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+    return this.pages.decide(actor, form);
   }
 
   @Get('result')
   @PageRoute({ login: true })
-  result(@DashboardUserCaller() caller: DashboardCaller, @Query('request') id: unknown): Promise<PageAnswer> {
-    return this.pages.result(caller, id);
+  result(@CurrentActor() actor: DashboardActor, @Query('request') id: unknown): Promise<PageResponse> {
+    return this.pages.result(actor, id);
   }
 }

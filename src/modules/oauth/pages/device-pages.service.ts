@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { SecretDigest, Sealer } from '../../../infrastructure/crypto/index.js';
 import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
-import { subscriberOf, type FormFields } from '../../../infrastructure/http/index.js';
-import type { PageAnswer } from '../../../infrastructure/pages/index.js';
-import { AttemptLimits, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { rateLimitKeyOfAddress, type FormFields } from '../../../infrastructure/http/index.js';
+import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 import {
@@ -28,12 +28,12 @@ const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
  * person's own organization; all others do not exist.
  */
 @Injectable()
-export class DevicePages {
+export class DevicePagesService {
   /** 5 wrong codes for each user, 20 for each address (RFC 8628, section 5.1). */
   private readonly limits: Readonly<Record<'user' | 'address', AttemptLimit>>;
 
   constructor(
-    attemptLimits: AttemptLimits,
+    attemptLimits: AttemptLimitsRepository,
     private readonly authorizations: DeviceAuthorizationsRepository,
     private readonly decision: DeviceDecision,
     private readonly digest: SecretDigest,
@@ -47,59 +47,59 @@ export class DevicePages {
     };
   }
 
-  enter(userCode: unknown): PageAnswer {
+  enter(userCode: unknown): PageResponse {
     return codePage(typeof userCode === 'string' ? userCode.slice(0, 20) : '');
   }
 
-  async lookUp(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
+  async lookUp(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const attempts: [AttemptLimit, string][] = [
-      [this.limits.user, caller.userId],
-      [this.limits.address, subscriberOf(caller.origin.ip)],
+      [this.limits.user, actor.userId],
+      [this.limits.address, rateLimitKeyOfAddress(actor.origin.ip)],
     ];
     for (const [limit, subject] of attempts) await countAttempt(limit, subject);
     const entered = form.get('user_code') ?? '';
-    const id = await this.find(caller, entered);
+    const id = await this.find(actor, entered);
     if (id === undefined) return codePage(entered.slice(0, 20), true);
     for (const [limit, subject] of attempts) await limit.takeBack(subject);
     return { redirectTo: `/device/confirm?request=${id}` };
   }
 
-  async confirm(caller: DashboardCaller, id: unknown): Promise<PageAnswer> {
+  async confirm(actor: DashboardActor, id: unknown): Promise<PageResponse> {
     // Who had to log in on the way has lost what the form said.
     if (id === undefined) return { redirectTo: '/device' };
-    const request = await this.request(caller, id);
+    const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();
     if (!this.isWaiting(request)) return { redirectTo: resultOf(request.id) };
     const userCode = this.sealer.open(request.userCodeSealed, ownerOfUserCode(request.id));
     return confirmationPage({ ...request, userCode: shownUserCode(userCode) });
   }
 
-  async decide(caller: DashboardCaller, form: FormFields): Promise<PageAnswer> {
-    const request = await this.request(caller, form.get('request'));
+  async decide(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    const request = await this.request(actor, form.get('request'));
     if (!request) return unknownRequestPage();
-    await this.decision.make(request.id, caller, this.visibleTo(caller), decisionIn(form));
+    await this.decision.make(request.id, actor, this.visibleTo(actor), decisionIn(form));
     return { redirectTo: resultOf(request.id) };
   }
 
-  async result(caller: DashboardCaller, id: unknown): Promise<PageAnswer> {
-    const request = await this.request(caller, id);
+  async result(actor: DashboardActor, id: unknown): Promise<PageResponse> {
+    const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();
     if (this.isWaiting(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
-    return resultPage({ outcome: outcomeOf(request), byAnother: request.userId !== caller.userId });
+    return resultPage({ outcome: outcomeOf(request), byAnother: request.userId !== actor.userId });
   }
 
-  private async find(caller: DashboardCaller, entered: string): Promise<string | undefined> {
+  private async find(actor: DashboardActor, entered: string): Promise<string | undefined> {
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
     const digest = digestOfUserCode(this.digest, code);
-    return this.authorizations.findByUserCode(digest, this.visibleTo(caller), this.clock.now());
+    return this.authorizations.findByUserCode(digest, this.visibleTo(actor), this.clock.now());
   }
 
-  private async request(caller: DashboardCaller, id: unknown): Promise<DeviceAuthorization | null> {
-    return isUUID(id) ? this.authorizations.find(id as string, this.visibleTo(caller)) : null;
+  private async request(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {
+    return isUUID(id) ? this.authorizations.find(id as string, this.visibleTo(actor)) : null;
   }
 
-  private visibleTo({ organizationId }: DashboardCaller): Visibility {
+  private visibleTo({ organizationId }: DashboardActor): Visibility {
     const environment = this.configuration.pinnedEnvironment as PlatformEnvironment | undefined;
     return { organizationId, environment };
   }

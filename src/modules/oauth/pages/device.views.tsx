@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, TextField, type PageAnswer } from '../../../infrastructure/pages/index.js';
+import { Form, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
 
 /** A request of a device as a person sees it before they decide. */
-export interface ShownRequest {
+export interface DeviceRequestView {
   readonly id: string;
   readonly userCode: string;
   readonly clientId: string;
@@ -16,7 +16,7 @@ export interface ShownRequest {
 }
 
 /** What a person finds when they look for the outcome. */
-export interface ShownResult {
+export interface DeviceResultView {
   readonly outcome: 'approved' | 'denied' | 'expired';
   /** Whether it was somebody else who decided. */
   readonly byAnother: boolean;
@@ -38,7 +38,7 @@ const SCOPES: Readonly<Record<Scope, string>> = {
 };
 
 /** Where a person enters the code that their device shows. */
-export function codePage(userCode: string, isUnknown = false): PageAnswer {
+export function codePage(userCode: string, isUnknown = false): PageResponse {
   return {
     title: 'Connect a device',
     ...(isUnknown && { status: 404 }),
@@ -60,7 +60,7 @@ export function codePage(userCode: string, isUnknown = false): PageAnswer {
 }
 
 /** Where a person sees what asks for access, and decides. */
-export function confirmationPage(request: ShownRequest): PageAnswer {
+export function confirmationPage(request: DeviceRequestView): PageResponse {
   return {
     title: 'Let this device in?',
     content: (
@@ -115,7 +115,7 @@ export function confirmationPage(request: ShownRequest): PageAnswer {
 }
 
 /** What has become of a request. */
-export function resultPage({ outcome, byAnother }: ShownResult): PageAnswer {
+export function resultPage({ outcome, byAnother }: DeviceResultView): PageResponse {
   const { title, kind, text } = RESULTS[outcome];
   return {
     title,
@@ -132,7 +132,7 @@ export function resultPage({ outcome, byAnother }: ShownResult): PageAnswer {
 }
 
 /** Also for requests of other organizations: that they exist is not told. */
-export function unknownRequestPage(): PageAnswer {
+export function unknownRequestPage(): PageResponse {
   return {
     title: CODE_NOT_FOUND,
     status: 404,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { ApiClientDirectory, type KnownClient } from '../../api-clients/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { unknownClient } from './oauth-errors.js';
 import { requireField } from './oauth-form.js';
 
@@ -10,7 +10,7 @@ export class OAuthClients {
   constructor(private readonly directory: ApiClientDirectory) {}
 
   /** @throws ApiError (`invalid_request`, `invalid_client`) when the form names no client that exists here */
-  async namedIn(form: FormFields): Promise<KnownClient> {
+  async namedIn(form: FormFields): Promise<ClientRecord> {
     const client = await this.directory.find(requireField(form, 'client_id'));
     if (!client) throw unknownClient();
     return client;

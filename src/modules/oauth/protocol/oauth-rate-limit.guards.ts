@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { callerOf } from '../../../infrastructure/auth/index.js';
+import { currentClientOf } from '../../../infrastructure/auth/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
-import { subscriberOf } from '../../../infrastructure/http/index.js';
+import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { RateLimiters, RateLimitGuard } from '../../../infrastructure/rate-limiting/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 
@@ -13,7 +13,7 @@ export class DeviceCodeRateLimitGuard extends RateLimitGuard {
       name: 'device-codes',
       requests: configuration.deviceCodesPerMinute,
       seconds: 60,
-      subject: (request) => subscriberOf(request.ip ?? ''),
+      subject: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
       error: RATE_LIMIT_EXCEEDED,
     });
   }
@@ -27,7 +27,7 @@ export class OAuthRateLimitGuard extends RateLimitGuard {
       name: 'oauth',
       requests: configuration.requestsPerMinute,
       seconds: 60,
-      subject: (request) => subscriberOf(request.ip ?? ''),
+      subject: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
       error: RATE_LIMIT_EXCEEDED,
     });
   }
@@ -41,7 +41,7 @@ export class IntrospectionRateLimitGuard extends RateLimitGuard {
       name: 'introspection',
       requests: configuration.introspectionsPerMinute,
       seconds: 60,
-      subject: (request) => callerOf(request).clientId,
+      subject: (request) => currentClientOf(request).clientId,
       error: RATE_LIMIT_EXCEEDED,
     });
   }

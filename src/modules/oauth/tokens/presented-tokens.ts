@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiCaller } from '../../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { McpTokensService, type LiveMcpToken } from '../../mcp-tokens/index.js';
+import { McpTokensService, type ActiveMcpToken } from '../../mcp-tokens/index.js';
 import { OAuthClients } from '../protocol/oauth-clients.js';
 import { requireField } from '../protocol/oauth-form.js';
 import { AccessTokens } from './access-tokens.js';
-import { LiveAccessTokens, type LiveAccessToken } from './live-access-tokens.js';
+import { ActiveAccessTokens, type ActiveAccessToken } from './active-access-tokens.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 import type { IntrospectionResponse, RevocationResponse } from './tokens.dto.js';
 
@@ -19,7 +19,7 @@ export class PresentedTokens {
   constructor(
     private readonly clients: OAuthClients,
     private readonly accessTokens: AccessTokens,
-    private readonly live: LiveAccessTokens,
+    private readonly live: ActiveAccessTokens,
     private readonly revoked: RevokedAccessTokensRepository,
     private readonly mcpTokens: McpTokensService,
   ) {}
@@ -37,7 +37,7 @@ export class PresentedTokens {
   }
 
   /** RFC 7662, section 2.2: of a token that is none of the client's nothing is said, not even why. */
-  async introspect({ clientId }: ApiCaller, form: FormFields): Promise<IntrospectionResponse> {
+  async introspect({ clientId }: AuthenticatedClient, form: FormFields): Promise<IntrospectionResponse> {
     const token = requireField(form, 'token');
     const access = await this.live.find(token);
     if (access) return access.claims.client_id === clientId ? aboutAccessToken(access) : { active: false };
@@ -46,11 +46,11 @@ export class PresentedTokens {
   }
 }
 
-function aboutAccessToken({ claims, user }: LiveAccessToken): IntrospectionResponse {
+function aboutAccessToken({ claims, user }: ActiveAccessToken): IntrospectionResponse {
   return { active: true, token_type: 'Bearer', ...claims, roles: [user.role] };
 }
 
-function aboutMcpToken(token: LiveMcpToken): IntrospectionResponse {
+function aboutMcpToken(token: ActiveMcpToken): IntrospectionResponse {
   return {
     active: true,
     token_type: 'mcp',

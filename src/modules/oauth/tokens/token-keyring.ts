@@ -15,7 +15,7 @@ export interface ReadyKey {
 /** Far below the time for which a key is published before it signs. */
 const KEPT_FOR = MINUTE;
 /** How often a token with a key that nobody knows makes us look again. */
-const LOOK_AGAIN_AFTER = 5 * SECOND;
+const REFRESH_INTERVAL = 5 * SECOND;
 
 /** The keys as this process holds them. What other processes change is seen within a minute, before it matters. */
 @Injectable()
@@ -41,7 +41,7 @@ export class TokenKeyring {
   async verifier(kid: string): Promise<ReadyKey | undefined> {
     if (this.age() > KEPT_FOR) await this.load();
     let key = this.find(kid);
-    if (!key && this.age() > LOOK_AGAIN_AFTER) {
+    if (!key && this.age() > REFRESH_INTERVAL) {
       await this.load();
       key = this.find(kid);
     }

@@ -1,5 +1,9 @@
 import { Controller, Post } from '@nestjs/common';
-import { Caller, ClientAuthGuard, type ApiCaller } from '../../../infrastructure/auth/index.js';
+import {
+  CurrentClient,
+  ClientAuthGuard,
+  type AuthenticatedClient,
+} from '../../../infrastructure/auth/index.js';
 import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
@@ -114,9 +118,9 @@ export class TokensController {
     errors: [withMessages(INVALID_REQUEST, 'The token field is required.'), INVALID_API_KEYS],
   })
   introspect(
-    @Caller() caller: ApiCaller,
+    @CurrentClient() client: AuthenticatedClient,
     @ConfidentialForm() form: FormFields,
   ): Promise<IntrospectionResponse> {
-    return this.tokens.introspect(caller, form);
+    return this.tokens.introspect(client, form);
   }
 }

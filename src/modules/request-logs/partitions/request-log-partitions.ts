@@ -19,7 +19,7 @@ export class RequestLogPartitions {
   async inspect(): Promise<PartitionReport> {
     const partitions = await this.store.parts();
     const now = this.clock.milliseconds();
-    const strays = straysIn(partitions);
+    const strays = countStrays(partitions);
     return {
       partitions,
       problems: [
@@ -37,7 +37,7 @@ export class RequestLogPartitions {
 }
 
 /** Entries that found no partition of their day. */
-export function straysIn(partitions: readonly RequestLogPart[]): number {
+export function countStrays(partitions: readonly RequestLogPart[]): number {
   return partitions.find(({ from }) => from === null)?.entries ?? 0;
 }
 

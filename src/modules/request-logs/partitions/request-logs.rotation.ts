@@ -3,7 +3,7 @@ import { Cron, CronExpression } from '@nestjs/schedule';
 import { Leadership } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { straysIn } from './request-log-partitions.js';
+import { countStrays } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
 
 /** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
@@ -32,7 +32,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
   }
 
   private async warnOfStrays(): Promise<void> {
-    const entries = straysIn(await this.store.parts());
+    const entries = countStrays(await this.store.parts());
     if (entries > 0) {
       this.logger.warn('The default partition holds entries of days that have no partition of their own', {
         entries,

@@ -11,11 +11,11 @@ import {
   type RequestLogEntry,
   type RequestLogPosition,
 } from '../storage/request-log-store.js';
-import { inAllWordsOfTheApi } from './request-log-words.js';
+import { toDetailedResponse } from './request-log-response.js';
 import type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
 
 const ENTRIES_PER_BATCH = 1_000;
-const LOOK_AGAIN_AFTER = SECOND;
+const REFRESH_INTERVAL = SECOND;
 /** How far the clock of a process that writes entries may be ahead of ours. */
 const AHEAD = MINUTE;
 const BEGINNING = new Date(0);
@@ -39,7 +39,7 @@ export class RequestLogHistory {
     bounds: { readonly start?: string; readonly end?: string },
   ): AsyncGenerator<SingleRequestLogEntryResponse> {
     const period = resolvedPeriod(bounds, this.clock.now());
-    for await (const batch of this.batches(client, period)) yield* batch.map(inAllWordsOfTheApi);
+    for await (const batch of this.batches(client, period)) yield* batch.map(toDetailedResponse);
   }
 
   /**
@@ -52,10 +52,10 @@ export class RequestLogHistory {
   ): AsyncGenerator<SingleRequestLogEntryResponse> {
     const recent = new RecentEntries();
     const newest = await this.newest(client, lines, recent);
-    yield* newest.map(inAllWordsOfTheApi);
+    yield* newest.map(toDetailedResponse);
     while (!until.aborted) {
       // Rejects when it is told to stop.
-      await pause(LOOK_AGAIN_AFTER, undefined, { signal: until }).catch(() => undefined);
+      await pause(REFRESH_INTERVAL, undefined, { signal: until }).catch(() => undefined);
       if (!until.aborted) yield* this.unseen(client, recent);
     }
   }
@@ -91,7 +91,7 @@ export class RequestLogHistory {
     const now = this.clock.now();
     const period = { start: recent.unsettledSince(now), end: soonAfter(now) };
     for await (const batch of this.batches(client, period)) {
-      for (const entry of batch) if (recent.add(entry)) yield inAllWordsOfTheApi(entry);
+      for (const entry of batch) if (recent.add(entry)) yield toDetailedResponse(entry);
       recent.forgetSettled(now);
     }
   }

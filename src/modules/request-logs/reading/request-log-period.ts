@@ -1,7 +1,7 @@
 import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Days between start and end (specification, "Limits"). */
-export const LONGEST_PERIOD_DAYS = 7;
+export const MAX_PERIOD_DAYS = 7;
 const DEFAULT_PERIOD = DAY;
 
 interface Bounds {
@@ -16,10 +16,10 @@ export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Perio
 }
 
 /** What is wrong with a period; `undefined` when nothing is. */
-export function faultOfPeriod({ start, end }: Required<Period>): string | undefined {
+export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';
-  return length > LONGEST_PERIOD_DAYS * DAY
-    ? `The start field must be at most ${LONGEST_PERIOD_DAYS} days before the end field.`
+  return length > MAX_PERIOD_DAYS * DAY
+    ? `The start field must be at most ${MAX_PERIOD_DAYS} days before the end field.`
     : undefined;
 }

@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import {
-  DashboardUserCaller,
-  ENVIRONMENT_UNKNOWN_HERE,
-  type DashboardCaller,
+  CurrentActor,
+  INVALID_ENVIRONMENT_MESSAGE,
+  type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
@@ -46,7 +46,7 @@ export class RequestLogsController {
       withMessages(
         INVALID_FIELD,
         'The environment field is required.',
-        ENVIRONMENT_UNKNOWN_HERE,
+        INVALID_ENVIRONMENT_MESSAGE,
         'The start field must be at most 7 days before the end field.',
         'The start field must not be after the end field.',
         'The session id field must be a UUID.',
@@ -60,10 +60,10 @@ export class RequestLogsController {
     ],
   })
   list(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Query() query: ListRequestLogsQuery,
   ): Promise<RequestLogListResponse> {
-    return this.requestLogs.page(caller, query);
+    return this.requestLogs.page(actor, query);
   }
 
   @Get('request-logs/:id')
@@ -81,9 +81,9 @@ export class RequestLogsController {
     errors: [REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT],
   })
   get(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
   ): Promise<SingleRequestLogEntryResponse> {
-    return this.requestLogs.get(caller, id);
+    return this.requestLogs.get(actor, id);
   }
 }

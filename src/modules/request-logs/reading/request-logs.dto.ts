@@ -16,21 +16,21 @@ import {
   type FieldOptions,
   type Rule,
 } from '../../../infrastructure/validation/index.js';
-import { faultOfPeriod, LONGEST_PERIOD_DAYS } from './request-log-period.js';
+import { validatePeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
 import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const DEFAULT_PAGE = 25;
 const LARGEST_PAGE = 50;
-const LONGEST_EVENT = 100;
+const MAX_EVENT_LENGTH = 100;
 const NO_ANSWER = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
 
 /** Said here where both are given; where the end is left out, the service says it. */
 const isInTimeBehindStart: Rule = (value, { object: { start } }) =>
   isMissing(start)
     ? undefined
-    : faultOfPeriod(periodOf({ start: start as string, end: value as string }) as Required<Period>);
+    : validatePeriod(periodOf({ start: start as string, end: value as string }) as Required<Period>);
 
 function Filter(options: Pick<FieldOptions, 'rules' | 'document'>): PropertyDecorator {
   return Field({ ...options, in: 'query', required: false });
@@ -41,7 +41,7 @@ export class ListRequestLogsQuery {
   environment!: PlatformEnvironment;
 
   @TimeBound(
-    `Only entries created at this time or later, at most ${LONGEST_PERIOD_DAYS} days before \`end\`: ` +
+    `Only entries created at this time or later, at most ${MAX_PERIOD_DAYS} days before \`end\`: ` +
       '`YYYY-MM-DDTHH:MM:SSZ`. 24 hours before `end` when it is left out.',
     '2026-01-31T00:00:00Z',
   )
@@ -83,10 +83,10 @@ export class ListRequestLogsQuery {
   external_user_id?: string;
 
   @Filter({
-    rules: [isString, maximumCharacters(LONGEST_EVENT)],
+    rules: [isString, maximumCharacters(MAX_EVENT_LENGTH)],
     document: {
       type: String,
-      maxLength: LONGEST_EVENT,
+      maxLength: MAX_EVENT_LENGTH,
       description: 'Only attempts to deliver a webhook of this event.',
       example: 'CARD_UPDATED',
     },

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { CallerClients, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
-import { faultOfPeriod, resolvedPeriod } from './request-log-period.js';
+import { validatePeriod, resolvedPeriod } from './request-log-period.js';
 import {
   RequestLogStore,
   type RequestLogFilter,
   type RequestLogPosition,
 } from '../storage/request-log-store.js';
-import { inAllWordsOfTheApi, inWordsOfTheApi } from './request-log-words.js';
+import { toDetailedResponse, toResponse } from './request-log-response.js';
 import type {
   ListRequestLogsQuery,
   RequestLogListResponse,
@@ -31,18 +31,18 @@ const ID = /^[1-9]\d{0,15}$/;
 export class RequestLogsService {
   constructor(
     private readonly store: RequestLogStore,
-    private readonly clients: CallerClients,
+    private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   /** A page, newest first. Entries that are added meanwhile shift none of those that follow. */
-  async page(caller: DashboardCaller, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
-    const client = await this.clients.in(caller, query.environment);
+  async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
+    const client = await this.clients.in(actor, query.environment);
     const scope = scopeOf(client, query);
     const place = query.cursor === undefined ? undefined : this.placeOf(query.cursor, scope);
     const period = resolvedPeriod(query, place?.end ?? this.clock.now());
-    const fault = faultOfPeriod(period);
+    const fault = validatePeriod(period);
     if (fault !== undefined) throw INVALID_FIELD.error(fault);
     // One more tells whether there is a next page.
     const found = isContradictory(query)
@@ -54,18 +54,18 @@ export class RequestLogsService {
     const entries = found.slice(0, query.limit);
     const last = found.length > query.limit ? entries.at(-1) : undefined;
     return {
-      data: entries.map(inWordsOfTheApi),
+      data: entries.map(toResponse),
       next_cursor: last ? this.cursorOf({ end: period.end, position: last }, scope) : null,
       limit: query.limit,
     };
   }
 
   /** @throws ApiError REQUEST_LOG_NOT_FOUND when it is absent or not the caller's */
-  async get(caller: DashboardCaller, id: string): Promise<SingleRequestLogEntryResponse> {
-    const clients = await this.clients.all(caller);
+  async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
+    const clients = await this.clients.all(actor);
     const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
-    return inAllWordsOfTheApi(entry);
+    return toDetailedResponse(entry);
   }
 
   private cursorOf({ end, position }: Place, scope: CursorScope): string {

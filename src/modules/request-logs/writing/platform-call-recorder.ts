@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CallRecorder, type FinishedCall } from '../../../infrastructure/http/index.js';
+import { RequestRecorder, type CompletedRequest } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
@@ -14,7 +14,7 @@ const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);
 
 /** Leaves an entry for every platform call that is attributed to a client. */
 @Injectable()
-export class PlatformCallRecorder extends CallRecorder {
+export class PlatformCallRecorder extends RequestRecorder {
   constructor(
     private readonly writer: RequestLogWriter,
     private readonly clock: Clock,
@@ -26,7 +26,7 @@ export class PlatformCallRecorder extends CallRecorder {
     return this.writer.flush();
   }
 
-  record(call: FinishedCall): Promise<void> {
+  record(call: CompletedRequest): Promise<void> {
     return this.writer.write({
       clientId: call.clientId,
       environment: call.environment,

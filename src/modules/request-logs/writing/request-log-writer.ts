@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import {
   BatchedStatement,
   isDatabaseUnavailable,
-  missedPartition,
+  isMissingPartition,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
 import {
@@ -16,9 +16,9 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
 
 /** Milliseconds for which an answer waits for its entry: a slow log never fails the API. */
-const PATIENCE = 250;
+const TIMEOUT = 250;
 const RETRY_AFTER = SECOND;
-const SHUTDOWN_PATIENCE = 5 * SECOND;
+const SHUTDOWN_TIMEOUT = 5 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const STATEMENTS_AT_ONCE = 2;
 
@@ -66,9 +66,9 @@ export class RequestLogWriter {
         written.inc({}, entries.length);
         this.goesOn();
       },
-      maximumRows: ENTRIES_PER_STATEMENT,
-      maximumStatements: STATEMENTS_AT_ONCE,
-      maximumWaiting: configuration.bufferedEntries,
+      maxRows: ENTRIES_PER_STATEMENT,
+      maxStatements: STATEMENTS_AT_ONCE,
+      maxWaiting: configuration.bufferedEntries,
       retryAfter: (error) => this.retryAfter(error),
     });
   }
@@ -76,7 +76,7 @@ export class RequestLogWriter {
   /** Resolves when the entry is committed, and after 250 ms at the latest. Never rejects. */
   write(entry: NewRequestLogEntry): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, PATIENCE);
+      const timer = setTimeout(resolve, TIMEOUT);
       this.entries.enqueue(entry, (error) => {
         clearTimeout(timer);
         if (error !== undefined) this.lost(error);
@@ -89,7 +89,7 @@ export class RequestLogWriter {
   async flush(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, SHUTDOWN_PATIENCE);
+      timer = setTimeout(resolve, SHUTDOWN_TIMEOUT);
     });
     await Promise.race([this.entries.idle(), patience]);
     clearTimeout(timer);
@@ -110,7 +110,7 @@ export class RequestLogWriter {
   }
 
   private retryAfter(error: unknown): number | undefined {
-    if (missedPartition(error)) return 0;
+    if (isMissingPartition(error)) return 0;
     if (!isDatabaseUnavailable(error)) return undefined;
     if (!this.isHeldUp) this.logger.warn(`Entries wait in memory: ${(error as Error).message}`);
     this.isHeldUp = true;

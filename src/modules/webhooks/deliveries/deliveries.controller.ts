@@ -1,5 +1,5 @@
 import { Controller, Param, Post } from '@nestjs/common';
-import { DashboardUserCaller, type DashboardCaller } from '../../../infrastructure/auth/index.js';
+import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
@@ -13,7 +13,7 @@ import {
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
-import { Deliveries, UNKNOWN_EVENT } from './deliveries.service.js';
+import { DeliveriesService, UNKNOWN_EVENT } from './deliveries.service.js';
 
 const ID = { id: { description: 'The endpoint’s `id`.', example: '6f9f3c1e-0d5b-4c9a-8a37-0f3f7a1e2b4c' } };
 const PERMISSION = { token: 'webhook_endpoints:write' } as const;
@@ -21,7 +21,7 @@ const PERMISSION = { token: 'webhook_endpoints:write' } as const;
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
 export class DeliveriesController {
-  constructor(private readonly deliveries: Deliveries) {}
+  constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post('test')
   @DashboardOperation({
@@ -44,11 +44,11 @@ export class DeliveriesController {
     ],
   })
   test(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: TestWebhookEndpointRequest,
   ): Promise<TestedWebhookEndpointResponse> {
-    return this.deliveries.test(caller, id, request.event);
+    return this.deliveries.test(actor, id, request.event);
   }
 
   @Post('redeliver')
@@ -72,11 +72,11 @@ export class DeliveriesController {
     ],
   })
   redeliver(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: RedeliverRequest,
   ): Promise<QueuedDeliveriesResponse> {
-    return this.deliveries.redeliver(caller, id, request.event_id);
+    return this.deliveries.redeliver(actor, id, request.event_id);
   }
 
   @Post('recover')
@@ -99,10 +99,10 @@ export class DeliveriesController {
     ],
   })
   recover(
-    @DashboardUserCaller() caller: DashboardCaller,
+    @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: RecoverRequest,
   ): Promise<QueuedDeliveriesResponse> {
-    return this.deliveries.recover(caller, id, new Date(request.since));
+    return this.deliveries.recover(actor, id, new Date(request.since));
   }
 }

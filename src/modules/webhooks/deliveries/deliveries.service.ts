@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardCaller } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { RequestLogStore } from '../../request-logs/index.js';
 import {
   WEBHOOK_ENDPOINT_NOT_FOUND,
-  WebhookEndpoints,
+  WebhookEndpointsService,
   type OwnedWebhookEndpoint,
 } from '../../webhook-endpoints/index.js';
 import { Attempts } from '../engine/attempts.js';
@@ -14,7 +14,7 @@ import type { ClaimedDelivery, Outcome } from '../engine/delivery.js';
 import { DeliveryQueueRepository } from '../engine/delivery-queue.repository.js';
 import { LaneCalls } from '../engine/lane-calls.js';
 import { WebhookDeliveriesConfiguration } from '../engine/webhook-deliveries.configuration.js';
-import { QueueingWebhookPublisher } from '../engine/webhook-publisher.service.js';
+import { WebhookPublisherService } from '../engine/webhook-publisher.service.js';
 import { WebhookEventsRepository } from '../engine/webhook-events.repository.js';
 import type { EventName } from '../events/event-catalogue.js';
 import { exampleEvent } from '../events/event-document.js';
@@ -31,10 +31,10 @@ interface RecoveredPage {
 
 /** What people do about deliveries beside waiting for them. */
 @Injectable()
-export class Deliveries {
+export class DeliveriesService {
   constructor(
-    private readonly endpoints: WebhookEndpoints,
-    private readonly publisher: QueueingWebhookPublisher,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly publisher: WebhookPublisherService,
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueRepository,
     private readonly lanes: LaneCalls,
@@ -46,11 +46,11 @@ export class Deliveries {
 
   /** One attempt, made here and now as the engine makes them. */
   async test(
-    caller: DashboardCaller,
+    actor: DashboardActor,
     id: string,
     event: EventName = 'AUTHENTICATED',
   ): Promise<TestedWebhookEndpointResponse> {
-    const delivery = await this.claimedTest(await this.endpoints.require(caller, id), event);
+    const delivery = await this.claimedTest(await this.endpoints.require(actor, id), event);
     const outcome = await this.attempts.make(delivery);
     return {
       event_id: delivery.event.id,
@@ -63,8 +63,8 @@ export class Deliveries {
   }
 
   @Transactional()
-  async redeliver(caller: DashboardCaller, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.require(caller, id);
+  async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
+    const endpoint = await this.endpoints.require(actor, id);
     const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     await this.holdLane(endpoint);
@@ -74,8 +74,8 @@ export class Deliveries {
   }
 
   /** Page by page, so that the lane does not stand still for long. */
-  async recover(caller: DashboardCaller, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.require(caller, id);
+  async recover(actor: DashboardActor, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
+    const endpoint = await this.endpoints.require(actor, id);
     let queued = 0;
     let page: RecoveredPage | undefined;
     do {

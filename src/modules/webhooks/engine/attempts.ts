@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import {
   BatchedStatement,
   isDatabaseUnavailable,
-  missedPartition,
+  isMissingPartition,
   Transactional,
 } from '../../../infrastructure/database/index.js';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
@@ -35,10 +35,10 @@ export class Attempts {
   private readonly logger = new Logger('Webhooks');
   private readonly finished = new BatchedStatement<FinishedAttempt>({
     execute: (attempts) => this.settle(attempts),
-    maximumRows: ATTEMPTS_PER_TRANSACTION,
-    maximumStatements: TRANSACTIONS_AT_ONCE,
+    maxRows: ATTEMPTS_PER_TRANSACTION,
+    maxStatements: TRANSACTIONS_AT_ONCE,
     retryAfter: (error) => {
-      if (missedPartition(error)) return 0;
+      if (isMissingPartition(error)) return 0;
       return isDatabaseUnavailable(error) ? SETTLE_AGAIN_AFTER : undefined;
     },
   });

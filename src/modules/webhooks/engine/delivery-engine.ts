@@ -8,7 +8,7 @@ import {
 import {
   isDatabaseUnavailable,
   Notifications,
-  type Listening,
+  type Subscription,
 } from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
@@ -21,7 +21,7 @@ import { WebhookDeliveriesConfiguration } from './webhook-deliveries.configurati
 
 /** Milliseconds. A notification is a hint; this is the guarantee. */
 const POLL_EVERY = SECOND;
-const DRAIN_PATIENCE = 15 * SECOND;
+const DRAIN_TIMEOUT = 15 * SECOND;
 const LAPSED_PER_SWEEP = 200;
 
 const UNDER_WAY = new GaugeMetric({
@@ -54,7 +54,7 @@ export class DeliveryEngine
   private isHeldUp = false;
   /** When the queue was last looked through, or need not be; `performance.now()`. */
   private lastTurn = performance.now();
-  private listening: Listening | undefined;
+  private listening: Subscription | undefined;
   private loops: Promise<unknown> | undefined;
 
   constructor(
@@ -88,7 +88,7 @@ export class DeliveryEngine
     await this.loops;
     const patience = new Signal();
     void Promise.all(this.underWay).then(() => patience.raise());
-    await patience.wait(DRAIN_PATIENCE);
+    await patience.wait(DRAIN_TIMEOUT);
   }
 
   private async workOff(): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import type { ClaimedDelivery } from './delivery.js';
-import type { KeptEvent } from './webhook-events.repository.js';
+import type { StoredEvent } from './webhook-events.repository.js';
 
 /** What a process may take on. */
 export interface ClaimLimits {
@@ -71,7 +71,7 @@ export class DeliveryQueueRepository {
 
   /** One delivery to each endpoint, due at once. */
   async add(
-    event: KeptEvent,
+    event: StoredEvent,
     endpoints: readonly { readonly id: string; readonly url: string }[],
     attemptsAllowed: number,
   ): Promise<void> {
@@ -195,7 +195,7 @@ export class DeliveryQueueRepository {
 
   /** Adds a delivery to one endpoint that is claimed already: by whoever adds it. */
   async addClaimed(
-    event: KeptEvent,
+    event: StoredEvent,
     endpoint: { readonly id: string; readonly url: string },
   ): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<ClaimedRow[]>(

@@ -14,8 +14,8 @@ export class LaneCalls {
   private readonly logger = new Logger('Webhooks');
   private readonly calls = new BatchedStatement<string>({
     execute: (endpointIds) => this.queue.wake([...new Set(endpointIds)]),
-    maximumRows: LANES_PER_STATEMENT,
-    maximumStatements: 1,
+    maxRows: LANES_PER_STATEMENT,
+    maxStatements: 1,
   });
 
   constructor(private readonly queue: DeliveryQueueRepository) {}

@@ -3,7 +3,7 @@ import { MINUTE } from '../../../infrastructure/time/index.js';
 /** So that what failed together does not come back together. */
 const JITTER = 0.2;
 /** What a receiver may ask for: `Retry-After` only ever pushes an attempt later, and not beyond this. */
-const LONGEST_RETRY_AFTER = 15 * MINUTE;
+const MAX_RETRY_AFTER = 15 * MINUTE;
 
 /**
  * Milliseconds until the next attempt, or undefined when the one that failed was the last.
@@ -21,5 +21,5 @@ export function delayUntilRetry(
 ): number | undefined {
   if (attempts >= allowed) return undefined;
   const delay = delays[Math.min(attempts, delays.length) - 1] ?? 0;
-  return Math.max(delay * (1 + JITTER * random), Math.min(retryAfter ?? 0, LONGEST_RETRY_AFTER));
+  return Math.max(delay * (1 + JITTER * random), Math.min(retryAfter ?? 0, MAX_RETRY_AFTER));
 }

@@ -13,7 +13,7 @@ export interface NewEvent extends DeliveredEvent {
 }
 
 /** An event as others refer to it. */
-export interface KeptEvent {
+export interface StoredEvent {
   readonly id: string;
   readonly createdAt: Date;
 }
@@ -46,8 +46,8 @@ export class WebhookEventsRepository {
     );
   }
 
-  async one(clientId: string, id: string): Promise<KeptEvent | undefined> {
-    const [event] = await this.transaction.manager.query<KeptEvent[]>(
+  async one(clientId: string, id: string): Promise<StoredEvent | undefined> {
+    const [event] = await this.transaction.manager.query<StoredEvent[]>(
       'SELECT id, created_at AS "createdAt" FROM webhook_event WHERE id = $1 AND client_id = $2',
       [id, clientId],
     );

@@ -4,7 +4,7 @@ import { Transaction, Transactional } from '../../../infrastructure/database/ind
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../../infrastructure/tracing/index.js';
-import { WebhookEndpoints } from '../../webhook-endpoints/index.js';
+import { WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import { eventBody } from '../events/event-body.js';
 import type { EventName, EventOf } from '../events/event-catalogue.js';
 import { WebhookPublisher } from '../webhook-publisher.js';
@@ -22,9 +22,9 @@ interface About {
 
 /** Keeps an event and its deliveries in the caller's transaction. */
 @Injectable()
-export class QueueingWebhookPublisher extends WebhookPublisher {
+export class WebhookPublisherService extends WebhookPublisher {
   constructor(
-    private readonly endpoints: WebhookEndpoints,
+    private readonly endpoints: WebhookEndpointsService,
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueRepository,
     private readonly lanes: LaneCalls,

@@ -7,8 +7,8 @@ import {
 } from '../../../infrastructure/validation/index.js';
 import { integer, object, text, uuid, type Shape, type ValueOf } from './shape.js';
 
-const MOST_KEYS = 10;
-const LONGEST_VALUE = 500;
+const MAX_KEYS = 10;
+const MAX_VALUE_LENGTH = 500;
 
 const MERCHANT = object(
   {
@@ -25,8 +25,8 @@ export type EventMerchant = ValueOf<typeof MERCHANT>;
 export type SessionMetadata = Readonly<Record<string, string>>;
 
 const hasFewKeys: Rule = (value, { words }) =>
-  Object.keys(value as object).length > MOST_KEYS
-    ? `The ${words} field must not have more than ${MOST_KEYS} keys.`
+  Object.keys(value as object).length > MAX_KEYS
+    ? `The ${words} field must not have more than ${MAX_KEYS} keys.`
     : undefined;
 
 /** A key is the caller's own text: not told in the message. */
@@ -36,7 +36,7 @@ const hasTexts: Rule = (value, { words, object: owner }) => {
       firstViolation(key, { words: `${words} key`, object: owner }, [isString]) ??
       firstViolation(text, { words: `${words} value`, object: owner }, [
         isString,
-        maximumCharacters(LONGEST_VALUE),
+        maximumCharacters(MAX_VALUE_LENGTH),
       ]);
     if (message !== undefined) return message;
   }
@@ -48,9 +48,9 @@ export const SESSION_METADATA: Shape<SessionMetadata> = {
   schema: {
     type: 'object',
     description: 'The metadata of the session; absent when none was attached.',
-    additionalProperties: { type: 'string', maxLength: LONGEST_VALUE },
+    additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
     minProperties: 1,
-    maxProperties: MOST_KEYS,
+    maxProperties: MAX_KEYS,
   },
   example: { trace_id: 't-1' },
   rules: [isObject, hasFewKeys, hasTexts],

@@ -1,6 +1,6 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import {
-  everyItem,
+  eachItem,
   isArray,
   isInteger,
   isObject,
@@ -26,8 +26,8 @@ export interface Shape<Value> {
 }
 
 /** Only of what callers say it shall be. */
-const LONGEST_TEXT = 500;
-const LONGEST_LIST = 100;
+const MAX_TEXT_LENGTH = 500;
+const MAX_LIST_LENGTH = 100;
 
 export type ValueOf<Any> = Any extends Shape<infer Value> ? Value : never;
 
@@ -38,7 +38,7 @@ export function text(description: string, example: string): Shape<string> {
   return {
     schema: { type: 'string', description },
     example,
-    rules: [isString, maximumCharacters(LONGEST_TEXT)],
+    rules: [isString, maximumCharacters(MAX_TEXT_LENGTH)],
   };
 }
 
@@ -71,7 +71,7 @@ export function list<Value>(item: Shape<Value>, description: string): Shape<read
   return {
     schema: { type: 'array', items: item.schema, description },
     example: [item.example],
-    rules: [isArray, maximumItems(LONGEST_LIST), everyItem(item.rules)],
+    rules: [isArray, maximumItems(MAX_LIST_LENGTH), eachItem(item.rules)],
   };
 }
 

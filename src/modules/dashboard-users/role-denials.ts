@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardCaller } from '../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 
 /** The caller's role does not allow this to be done to this person, which no guard can know beforehand. */
-export class RoleRefusal extends Error {
+export class RoleChangeDenied extends Error {
   /** @param target the person's e-mail address */
   constructor(
     sentence: string,
@@ -16,7 +16,7 @@ export class RoleRefusal extends Error {
 
 /** Keeps that somebody tried what their role does not allow. */
 @Injectable()
-export class RoleRefusals {
+export class RoleDenials {
   constructor(private readonly auditLog: AuditLog) {}
 
   /**
@@ -25,11 +25,11 @@ export class RoleRefusals {
    *
    * @throws ApiError INSUFFICIENT_ROLE
    */
-  async recorded<T>(action: AuditAction, by: DashboardCaller, work: () => Promise<T>): Promise<T> {
+  async recorded<T>(action: AuditAction, by: DashboardActor, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof RoleRefusal)) throw error;
+      if (!(error instanceof RoleChangeDenied)) throw error;
       await this.auditLog.recordApart({ action, by, target: { name: error.target }, outcome: 'denied' });
       throw INSUFFICIENT_ROLE.error(error.message);
     }

@@ -10,7 +10,7 @@ const OWN = 'http://own.invalid';
  * Where to go after the login. Only a path of ours is taken, as a browser reads it: browsers take `\\` for
  * `/`, drop tabs and line ends, and resolve `..`, and `//host` is another host (open redirect).
  */
-export function ownPath(next: unknown): string {
+export function safeRedirectPath(next: unknown): string {
   if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next)) return HOME;
   const url = parsedUrl(next, OWN);
   if (url === undefined) return HOME;

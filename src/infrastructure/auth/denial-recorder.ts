@@ -1,4 +1,4 @@
-import type { DashboardCaller } from './dashboard-caller.js';
+import type { DashboardActor } from './dashboard-actor.js';
 
 /** An action of the audit log's catalogue. Made by `auditedAs` of the audit-logs module, which knows them. */
 export interface AuditedAction {
@@ -6,6 +6,6 @@ export interface AuditedAction {
 }
 
 /** Port: keeps that somebody tried an audited action that they may not do. */
-export abstract class RefusalRecorder {
-  abstract recordRefusal(caller: DashboardCaller, action: AuditedAction): Promise<void>;
+export abstract class DenialRecorder {
+  abstract recordDenial(actor: DashboardActor, action: AuditedAction): Promise<void>;
 }

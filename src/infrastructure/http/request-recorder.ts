@@ -1,7 +1,7 @@
 import type { AttributedClient } from './request-context.js';
 
 /** An answered call of an attributed client. */
-export interface FinishedCall extends AttributedClient {
+export interface CompletedRequest extends AttributedClient {
   readonly method: string;
   readonly path: string;
   readonly statusCode: number;
@@ -14,9 +14,9 @@ export interface FinishedCall extends AttributedClient {
 }
 
 /** Hears of every attributed call just before its answer leaves. */
-export abstract class CallRecorder {
+export abstract class RequestRecorder {
   /** The answer leaves when this resolves; it must not reject, and must not take long. */
-  abstract record(call: FinishedCall): Promise<void>;
+  abstract record(call: CompletedRequest): Promise<void>;
   /** Resolves when nothing that was recorded waits any more, or when it has waited long enough. */
   abstract flush(): Promise<void>;
 }

@@ -7,7 +7,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * Whether a browser was made to send this by a page of somebody else's. Browsers say so themselves, in
  * `Sec-Fetch-Site`, older ones in `Origin`; programs send neither and have no cookies that could be abused.
  */
-export function isForgedByAnotherSite(request: Request): boolean {
+export function isCrossSiteRequest(request: Request): boolean {
   if (SAFE_METHODS.has(request.method)) return false;
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';

@@ -9,7 +9,7 @@ const REFUSALS = new CounterMetric({
 
 /** Counts how often each limit was met. */
 @Injectable()
-export class Refusals {
+export class RateLimitRejections {
   private readonly refusals = this.metrics.counter(REFUSALS);
 
   constructor(private readonly metrics: Metrics) {}

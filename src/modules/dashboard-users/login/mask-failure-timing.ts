@@ -8,7 +8,7 @@ const MOMENT = 400;
  * long it took does not tell how far it came. Counted from here, not from the arrival of the request: whoever
  * sends their body slowly would have used the time up before.
  */
-export async function hideTimeOfFailure<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
+export async function maskFailureTiming<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
   const begun = performance.now();
   let found: T | undefined;
   try {

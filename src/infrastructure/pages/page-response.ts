@@ -17,4 +17,4 @@ interface PageRedirect {
 }
 
 /** What the handler of a page answers with. */
-export type PageAnswer = Page | PageRedirect;
+export type PageResponse = Page | PageRedirect;

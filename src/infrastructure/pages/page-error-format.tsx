@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
-import { ErrorDialects, type ErrorDialect } from '../http/index.js';
+import { ErrorFormats, type ErrorFormat } from '../http/index.js';
 import { Notice } from './layout.js';
-import type { PageAnswer } from './page-answer.js';
+import type { PageResponse } from './page-response.js';
 import { PageRenderer } from './page.renderer.js';
 
 const PAGE = Symbol('page');
@@ -15,9 +15,9 @@ export function markAsPage(request: Request & { [PAGE]?: true }): void {
 
 /** Tells a person in a browser what went wrong; who is not logged in is sent to do so. */
 @Injectable()
-export class PageDialect implements ErrorDialect, OnModuleInit {
+export class PageErrorFormat implements ErrorFormat, OnModuleInit {
   constructor(
-    private readonly dialects: ErrorDialects,
+    private readonly dialects: ErrorFormats,
     private readonly renderer: PageRenderer,
   ) {}
 
@@ -25,16 +25,16 @@ export class PageDialect implements ErrorDialect, OnModuleInit {
     this.dialects.register(this);
   }
 
-  speaksTo(request: Request & { [PAGE]?: true }): boolean {
+  appliesTo(request: Request & { [PAGE]?: true }): boolean {
     return request[PAGE] === true;
   }
 
-  answer(error: ApiError, request: Request, response: Response): void {
+  send(error: ApiError, request: Request, response: Response): void {
     response.send(this.renderer.render(request, response, pageOf(error, request)));
   }
 }
 
-function pageOf(error: ApiError, request: Request): PageAnswer {
+function pageOf(error: ApiError, request: Request): PageResponse {
   if (error.code === INVALID_ACCESS_TOKEN.code) {
     // Of a form that was sent only the page is found again, not what was in it.
     const next = request.method === 'GET' ? request.originalUrl : request.path;

@@ -1,12 +1,12 @@
 import { SECOND } from '../time/index.js';
 
 /** Milliseconds. */
-const FRESH_FOR = 5 * SECOND;
-const PATIENCE = SECOND;
+const RECENT_LOGIN_MAX_AGE = 5 * SECOND;
+const TIMEOUT = SECOND;
 /** What takes long is asked for less often: the statements of one reading keep a connection busy for 2 % of the time. */
 const REST = 50;
 
-export interface CachedReadingOptions<T> {
+export interface CachedValueOptions<T> {
   readonly load: () => Promise<T>;
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds for which a value is good enough: 5 s unless it says otherwise. */
@@ -17,11 +17,11 @@ export interface CachedReadingOptions<T> {
  * Something that costs a statement to know: asked for now and then, once at a time, however many ask here, and not
  * waited for when the database is slow, so that whoever looks for the cause still gets all other metrics.
  */
-export class CachedReading<T> {
+export class CachedValue<T> {
   private kept: { readonly value: T; readonly until: number } | undefined;
   private loading: Promise<T> | undefined;
 
-  constructor(private readonly options: CachedReadingOptions<T>) {}
+  constructor(private readonly options: CachedValueOptions<T>) {}
 
   /** Undefined when it could not be had within a second. Never rejects. */
   async read(): Promise<T | undefined> {
@@ -29,7 +29,7 @@ export class CachedReading<T> {
     this.loading ??= this.load();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`It took longer than ${PATIENCE} ms`)), PATIENCE);
+      timer = setTimeout(() => reject(new Error(`It took longer than ${TIMEOUT} ms`)), TIMEOUT);
     });
     try {
       return await Promise.race([this.loading, patience]);
@@ -48,7 +48,7 @@ export class CachedReading<T> {
       const now = performance.now();
       this.kept = {
         value,
-        until: now + Math.max(this.options.freshFor ?? FRESH_FOR, REST * (now - start)),
+        until: now + Math.max(this.options.freshFor ?? RECENT_LOGIN_MAX_AGE, REST * (now - start)),
       };
       return value;
     } finally {

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 const IPV6_SUBSCRIBER_PREFIX = 64;
 
 /** Whom an address belongs to, whichever way a proxy spells it: whom limits per address count. IPv4 one by one. */
-export function subscriberOf(address: string): string {
+export function rateLimitKeyOfAddress(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CachedReading } from './cached-reading.js';
+import { CachedValue } from './cached-value.js';
 
 describe('A reading that costs something', () => {
   let loads: number;
@@ -18,7 +18,7 @@ describe('A reading that costs something', () => {
       await pause(1);
       return loads;
     };
-    const reading = new CachedReading({ load, onFailure, freshFor: 200 });
+    const reading = new CachedValue({ load, onFailure, freshFor: 200 });
     expect(await Promise.all([reading.read(), reading.read(), reading.read()])).toEqual([1, 1, 1]);
     expect(await reading.read()).toBe(1);
     // Stale after 200 ms, or after fifty times what it took.
@@ -33,7 +33,7 @@ describe('A reading that costs something', () => {
       await pause(20);
       return loads;
     };
-    const reading = new CachedReading({ load, onFailure, freshFor: 1 });
+    const reading = new CachedValue({ load, onFailure, freshFor: 1 });
     await reading.read();
     await pause(500);
     expect(await reading.read()).toBe(1);
@@ -45,7 +45,7 @@ describe('A reading that costs something', () => {
       await pause(1_500);
       return loads;
     };
-    const reading = new CachedReading({ load, onFailure });
+    const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
     expect(failures).toEqual(['It took longer than 1000 ms']);
     expect(await reading.read()).toBe(1);
@@ -58,7 +58,7 @@ describe('A reading that costs something', () => {
       if (loads === 1) throw new Error('away');
       return loads;
     };
-    const reading = new CachedReading({ load, onFailure });
+    const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
     expect(failures).toEqual(['away']);
     expect(await reading.read()).toBe(2);

@@ -45,18 +45,18 @@ export interface DashboardIdentity extends DashboardPrincipal {
 }
 
 /** Who calls the dashboard API, and from where: the actor and context of an audit log entry. */
-export interface DashboardCaller extends DashboardIdentity {
+export interface DashboardActor extends DashboardIdentity {
   readonly origin: RequestOrigin;
 }
 
 /** Who is calling; only behind `DashboardAuthGuard`. */
-export function dashboardCallerOf(request: Request): DashboardCaller {
+export function dashboardActorOf(request: Request): DashboardActor {
   return { ...(request.user as DashboardIdentity), origin: requestOrigin(request) };
 }
 
 /** The handler's parameter that holds the dashboard user who calls. */
-export const DashboardUserCaller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  dashboardCallerOf(context.switchToHttp().getRequest<Request>()),
+export const CurrentActor = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  dashboardActorOf(context.switchToHttp().getRequest<Request>()),
 );
 
 /**
@@ -65,8 +65,8 @@ export const DashboardUserCaller = createParamDecorator((_data: unknown, context
  *
  * @throws ApiError ENVIRONMENT_MISMATCH
  */
-export function requireEnvironment(caller: DashboardIdentity, environment: PlatformEnvironment): void {
-  const { credential } = caller;
+export function requireEnvironment(actor: DashboardIdentity, environment: PlatformEnvironment): void {
+  const { credential } = actor;
   if (credential.kind === 'token' && credential.environment !== environment)
     throw ENVIRONMENT_MISMATCH.error();
 }

@@ -6,7 +6,7 @@ import type {
 } from './request-logs.dto.js';
 
 /** An entry as lists of the API show it. */
-export function inWordsOfTheApi(entry: RequestLogEntry): RequestLogEntryResponse {
+export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
   return {
     id: entry.id,
     type: entry.type,
@@ -24,8 +24,8 @@ export function inWordsOfTheApi(entry: RequestLogEntry): RequestLogEntryResponse
 }
 
 /** With all that is known of an attempt to deliver a webhook. */
-export function inAllWordsOfTheApi(entry: RequestLogEntry): SingleRequestLogEntryResponse {
-  return { ...inWordsOfTheApi(entry), delivery: deliveryOf(entry) };
+export function toDetailedResponse(entry: RequestLogEntry): SingleRequestLogEntryResponse {
+  return { ...toResponse(entry), delivery: deliveryOf(entry) };
 }
 
 function deliveryOf({ attempt }: RequestLogEntry): LoggedDeliveryResponse | null {

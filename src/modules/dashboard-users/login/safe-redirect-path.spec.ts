@@ -1,4 +1,4 @@
-import { HOME, ownPath } from './own-path.js';
+import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
 describe('ownPath', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('ownPath', () => {
     ['/https://evil.example', '/https://evil.example'],
     ['/ü', '/%C3%BC'],
     ['/a\r\nSet-Cookie: b=c', '/aSet-Cookie:%20b=c'],
-  ])('takes %j as %j', (next, path) => expect(ownPath(next)).toBe(path));
+  ])('takes %j as %j', (next, path) => expect(safeRedirectPath(next)).toBe(path));
 
   it.each([
     undefined,
@@ -36,5 +36,5 @@ describe('ownPath', () => {
     '/login/second-factor',
     '/logout',
     ['/device', '//evil.example'],
-  ])('takes %j for nothing', (next) => expect(ownPath(next)).toBe(HOME));
+  ])('takes %j for nothing', (next) => expect(safeRedirectPath(next)).toBe(HOME));
 });

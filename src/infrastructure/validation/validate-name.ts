@@ -7,7 +7,7 @@ const NAME_LENGTH = 256;
  *
  * @throws OperatorError when it is not
  */
-export function requireName(owner: string, name: string): void {
+export function validateName(owner: string, name: string): void {
   if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;
   throw new OperatorError(`The name of ${owner} has 1 to ${NAME_LENGTH} characters.`);
 }

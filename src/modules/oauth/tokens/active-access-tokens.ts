@@ -11,7 +11,7 @@ import { AccessTokens, type AccessTokenClaims } from './access-tokens.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 
 /** A token that is good now, and whose it is. */
-export interface LiveAccessToken {
+export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
   /** With the role of now, which may have changed since the token was issued. */
   readonly user: DashboardPrincipal;
@@ -22,7 +22,7 @@ export interface LiveAccessToken {
  * removed or disabled, and a token that is revoked, are out with the next one, in every process.
  */
 @Injectable()
-export class LiveAccessTokens extends AccessTokenVerifier {
+export class ActiveAccessTokens extends AccessTokenVerifier {
   constructor(
     private readonly tokens: AccessTokens,
     private readonly revoked: RevokedAccessTokensRepository,
@@ -33,7 +33,7 @@ export class LiveAccessTokens extends AccessTokenVerifier {
   }
 
   /** @returns undefined when the token is not ours, has expired, was revoked, or its user has left */
-  async find(token: string): Promise<LiveAccessToken | undefined> {
+  async find(token: string): Promise<ActiveAccessToken | undefined> {
     const claims = await this.tokens.read(token);
     if (!claims || !this.isServedHere(claims)) return undefined;
     const [isRevoked, user] = await Promise.all([

@@ -3,21 +3,21 @@ import type { Request, Response } from 'express';
 import type { ApiError } from '../errors/index.js';
 
 /** How errors are told where the error body of the API is not what the caller understands, or not all. */
-export interface ErrorDialect {
-  speaksTo(request: Request): boolean;
-  answer(error: ApiError, request: Request, response: Response): void;
+export interface ErrorFormat {
+  appliesTo(request: Request): boolean;
+  send(error: ApiError, request: Request, response: Response): void;
 }
 
 /** The dialects of this process. Modules that need one register it when they come up. */
 @Injectable()
-export class ErrorDialects {
-  private readonly dialects: ErrorDialect[] = [];
+export class ErrorFormats {
+  private readonly dialects: ErrorFormat[] = [];
 
-  register(dialect: ErrorDialect): void {
+  register(dialect: ErrorFormat): void {
     this.dialects.push(dialect);
   }
 
-  for(request: Request): ErrorDialect | undefined {
-    return this.dialects.find((dialect) => dialect.speaksTo(request));
+  for(request: Request): ErrorFormat | undefined {
+    return this.dialects.find((dialect) => dialect.appliesTo(request));
   }
 }

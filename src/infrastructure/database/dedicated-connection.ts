@@ -5,7 +5,7 @@ import type { DatabaseConfiguration } from './database.configuration.js';
 
 const RECONNECT_AFTER = SECOND;
 
-export interface StandingConnectionOptions {
+export interface DedicatedConnectionOptions {
   /** What PostgreSQL shows it as. */
   readonly name: string;
   /** What it is there for; called again whenever it was lost and stands again. */
@@ -17,14 +17,14 @@ export interface StandingConnectionOptions {
  * A connection that stands until it is closed, for what PostgreSQL ties to a session: those of the pool come
  * and go. When it is lost, another takes its place after a second.
  */
-export class StandingConnection {
+export class DedicatedConnection {
   private readonly stopped = new AbortController();
   private readonly done: Promise<void>;
   private client: pg.Client | undefined;
 
   constructor(
     private readonly configuration: DatabaseConfiguration,
-    private readonly options: StandingConnectionOptions,
+    private readonly options: DedicatedConnectionOptions,
   ) {
     this.done = this.run();
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
-  CallerClients,
-  ENVIRONMENT_UNKNOWN_HERE,
+  AccessibleClients,
+  INVALID_ENVIRONMENT_MESSAGE,
   requireEnvironment,
   type DashboardIdentity,
 } from '../../infrastructure/auth/index.js';
@@ -12,18 +12,18 @@ import { ApiClientDirectory } from './api-client-directory.js';
 
 /** An organization has one client in each environment; an access token was issued for one of them. */
 @Injectable()
-export class OrganizationCallerClients extends CallerClients {
+export class OrganizationAccessibleClients extends AccessibleClients {
   constructor(private readonly clients: ApiClientDirectory) {
     super();
   }
 
-  async in(caller: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient> {
-    requireEnvironment(caller, environment);
-    const { organizationId, credential } = caller;
+  async in(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient> {
+    requireEnvironment(actor, environment);
+    const { organizationId, credential } = actor;
     if (credential.kind === 'token') return credential;
     const client = await this.clients.ofOrganization(organizationId, environment);
     // On the host of the other environment this one does not exist.
-    if (!client) throw INVALID_FIELD.error(ENVIRONMENT_UNKNOWN_HERE);
+    if (!client) throw INVALID_FIELD.error(INVALID_ENVIRONMENT_MESSAGE);
     return client;
   }
 
