@@ -17,7 +17,7 @@ import {
 } from '../../src/infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
 import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
-import { OAuthModule, TokenSigningKeys } from '../../src/modules/oauth/index.js';
+import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { RevokedAccessTokensCleaning } from '../../src/modules/oauth/tokens/revoked-access-tokens.cleaning.js';
 import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
@@ -66,7 +66,7 @@ class TestController {
   }
 }
 
-// Mounted where the guards find what they ask for, before the application is made.
+// Mounted in a module where the guards find their dependencies, before the application is created.
 const controllers = Reflect.getMetadata('controllers', OAuthModule) as unknown[];
 Reflect.defineMetadata('controllers', [...controllers, TestController], OAuthModule);
 
@@ -86,13 +86,13 @@ afterAll(() => service.close());
 
 const me = (token: string): Promise<Answer> => service.request('/me', { token });
 
-function expectRefused({ status, headers, body }: Answer): void {
+function expectRejected({ status, headers, body }: Answer): void {
   expect([status, body]).toEqual([401, INVALID_ACCESS_TOKEN]);
   expect(headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API", error="invalid_token"');
 }
 
 describe('GET /me', () => {
-  it('tells what the token is good for, and whose it is', async () => {
+  it('returns the user and the scopes of the token', async () => {
     const token = await accessToken(
       service,
       user,
@@ -116,12 +116,12 @@ describe('GET /me', () => {
     });
   });
 
-  it('takes a login as well', async () => {
+  it('accepts a dashboard login too', async () => {
     const { status, body } = await service.request('/me', { login: user });
     expect([status, body['id'], body['token']]).toEqual([200, user.userId, null]);
   });
 
-  it('tells the role of now', async () => {
+  it('returns the current role', async () => {
     const riser = await service.login('member');
     const token = await accessToken(service, riser);
     expect((await me(token)).body['role']).toBe('member');
@@ -129,7 +129,7 @@ describe('GET /me', () => {
     expect((await me(token)).body['role']).toBe('owner');
   });
 
-  it('is limited for each user', async () => {
+  it('is rate-limited per user', async () => {
     const busy = await service.login('member');
     const token = await accessToken(service, busy);
     for (let call = 0; call < 100; call += 1) expect((await me(token)).status).toBe(200);
@@ -149,7 +149,7 @@ describe('Access tokens', () => {
     expect((await me(token)).status).toBe(200);
   });
 
-  /** A token that only somebody with our own key can make; right but for what is changed. */
+  /** Returns a token signed with the service's own key, valid except for the given changes. */
   async function signed(
     change: Record<string, unknown> = {},
     header: { typ?: string; kid?: string; alg?: string } = {},
@@ -176,33 +176,33 @@ describe('Access tokens', () => {
     return made;
   }
 
-  it('are taken when they are right (so that the refusals below are for the reason that is meant)', async () => {
+  it('are accepted when valid, so that the rejections below have the intended reason', async () => {
     expect((await me(await signed())).status).toBe(200);
     expect((await me(await signed({ aud: [DASHBOARD_URL, 'other'] }))).status).toBe(200);
     expect((await me(await signed({}, { typ: 'application/at+jwt' }))).status).toBe(200);
   });
 
   it.each<[string, () => Promise<string>]>([
-    ['of audience MCP', () => signed({ aud: 'MCP' })],
-    ['of another audience', () => signed({ aud: 'https://dashboard.example.com.evil.example' })],
-    ['of the audience with a slash', () => signed({ aud: `${DASHBOARD_URL}/` })],
-    ['of no audience', () => signed({ aud: undefined })],
-    ['of another issuer', () => signed({ iss: 'https://evil.example' })],
-    ['of no issuer', () => signed({ iss: undefined })],
-    ['that have expired', () => signed({ exp: Math.floor(Date.now() / SECOND) - 1 })],
-    ['that never expire', () => signed({ exp: undefined })],
-    ['of the type JWT', () => signed({}, { typ: 'JWT' })],
-    ['of no type', () => signed({}, { typ: undefined as unknown as string })],
-    ['of an unknown key', () => signed({}, { kid: randomUUID() })],
-    ['of no key', () => signed({}, { kid: undefined as unknown as string })],
-    ['of a key by a path', () => signed({}, { kid: '../../dev/null' })],
-    ['without a name', () => signed({ jti: undefined })],
-    ['of nobody', () => signed({ sub: randomUUID() })],
-    ['of another organization', () => signed({ org: randomUUID() })],
-    ['that begin later', () => signed({ nbf: Math.floor(Date.now() / SECOND) + 60 })],
-  ])('are refused: those %s', async (_what, make) => expectRefused(await me(await make())));
+    ['audience MCP', () => signed({ aud: 'MCP' })],
+    ['another audience', () => signed({ aud: 'https://dashboard.example.com.evil.example' })],
+    ['the audience with a trailing slash', () => signed({ aud: `${DASHBOARD_URL}/` })],
+    ['no audience', () => signed({ aud: undefined })],
+    ['another issuer', () => signed({ iss: 'https://evil.example' })],
+    ['no issuer', () => signed({ iss: undefined })],
+    ['expired', () => signed({ exp: Math.floor(Date.now() / SECOND) - 1 })],
+    ['no expiry', () => signed({ exp: undefined })],
+    ['type JWT', () => signed({}, { typ: 'JWT' })],
+    ['no type', () => signed({}, { typ: undefined as unknown as string })],
+    ['unknown key id', () => signed({}, { kid: randomUUID() })],
+    ['no key id', () => signed({}, { kid: undefined as unknown as string })],
+    ['a path as key id', () => signed({}, { kid: '../../dev/null' })],
+    ['no token id', () => signed({ jti: undefined })],
+    ['unknown user', () => signed({ sub: randomUUID() })],
+    ['another organization', () => signed({ org: randomUUID() })],
+    ['not yet valid', () => signed({ nbf: Math.floor(Date.now() / SECOND) + 60 })],
+  ])('are rejected: %s', async (_what, make) => expectRejected(await me(await make())));
 
-  it('are refused with a signature that is none of ours', async () => {
+  it('are rejected with a foreign signature', async () => {
     const { alg, kid, typ } = decodeProtectedHeader(token);
     const [header = '', payload = '', signature = ''] = token.split('.');
     const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -249,57 +249,57 @@ describe('Access tokens', () => {
       'nonsense',
       'a.b.c',
     ]) {
-      expectRefused(await me(each));
+      expectRejected(await me(each));
     }
   });
 
-  it('are refused when they are something else', async () => {
+  it('are rejected when they are another kind of token', async () => {
     const { body } = await service.request('/mcp/tokens/create', {
       body: { external_user_id: 'u' },
       as: service.development,
     });
     rememberSecret(String(body['token']));
-    expectRefused(await me(String(body['token'])));
-    expectRefused(await me(service.development.secret));
-    expectRefused(await me(user.cookie.replace('session=', '')));
-    expectRefused(await service.request('/me', { headers: { authorization: basic(service.development) } }));
+    expectRejected(await me(String(body['token'])));
+    expectRejected(await me(service.development.secret));
+    expectRejected(await me(user.cookie.replace('session=', '')));
+    expectRejected(await service.request('/me', { headers: { authorization: basic(service.development) } }));
     const absent = await service.request('/me');
     expect([absent.status, absent.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     expect(absent.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
   });
 
-  it('are not taken from an address or a form', async () => {
+  it('are not accepted in a URL or a form', async () => {
     expect((await service.request(`/me?access_token=${token}`)).status).toBe(401);
   });
 
-  it('end after 15 minutes', async () => {
+  it('expire after 15 minutes', async () => {
     const fresh = await accessToken(service, user);
     const issued = Number(decodeJwt(fresh).iat) * SECOND;
     let restore = stopClock(service, new Date(issued + 900 * SECOND - 1));
     expect((await me(fresh)).status).toBe(200);
     restore();
     restore = stopClock(service, new Date(issued + 900 * SECOND));
-    expectRefused(await me(fresh));
+    expectRejected(await me(fresh));
     restore();
   });
 
   it.each([
     ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
     ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
-    ['of another organization', `UPDATE dashboard_user SET organization_id = $2 WHERE id = $1`],
-  ])('end at once when their user is %s', async (what, statement) => {
+    ['moved to another organization', `UPDATE dashboard_user SET organization_id = $2 WHERE id = $1`],
+  ])('stop working immediately when their user is %s', async (what, statement) => {
     const leaver = await service.login('owner');
     const theirs = await accessToken(service, leaver);
     expect((await me(theirs)).status).toBe(200);
     const { id } = await service.anotherOrganization();
     await service.database.query(statement, [leaver.userId, ...(what.startsWith('of') ? [id] : [])]);
-    expectRefused(await me(theirs));
+    expectRejected(await me(theirs));
     expect((await introspect(theirs)).body).toEqual({ active: false });
   });
 });
 
 describe('Scope, role and environment', () => {
-  it('are asked for by the operation', async () => {
+  it('are checked as the operation requires', async () => {
     const reader = await accessToken(service, user, service.development, 'request_logs:read');
     const writer = await accessToken(service, user, service.development, 'webhook_endpoints:write');
     const read = '/only-in-this-test/read';
@@ -347,7 +347,7 @@ async function mcpToken(fields = {}): Promise<string> {
 }
 
 describe('Introspection', () => {
-  it('explains an access token to its client', async () => {
+  it('describes an access token to its client', async () => {
     const token = await accessToken(service, user, service.development, 'request_logs:read');
     const { status, headers, body } = await introspect(token);
     expect(status).toBe(200);
@@ -369,7 +369,7 @@ describe('Introspection', () => {
     });
   });
 
-  it('explains an MCP token to its client', async () => {
+  it('describes an MCP token to its client', async () => {
     rememberSecret('+12125550123');
     const token = await mcpToken({ expires_in: 60, phone_number: '+12125550123' });
     const { body } = await introspect(token);
@@ -389,7 +389,7 @@ describe('Introspection', () => {
     restore();
   });
 
-  it('tells nobody else anything', async () => {
+  it('returns only active: false to other clients', async () => {
     const stranger = await service.anotherOrganization();
     const tokens = [await accessToken(service, user), await mcpToken()];
     for (const token of [...tokens, 'nonsense', service.development.secret]) {
@@ -401,7 +401,7 @@ describe('Introspection', () => {
     for (const token of tokens) expect((await introspect(token)).body['active']).toBe(true);
   });
 
-  it('asks for the credentials of a client, as a form encodes them or not', async () => {
+  it('requires client credentials, form-encoded or not', async () => {
     const token = await mcpToken();
     const send = (fields: Record<string, string>, authorization?: string) =>
       sendForm(service, '/oauth/introspect', fields, { headers: authorization ? { authorization } : {} });
@@ -428,7 +428,7 @@ describe('Introspection', () => {
     expect([status, body['error']]).toEqual([400, 'invalid_request']);
   });
 
-  it('leaves no entry in the request log', async () => {
+  it('writes no request log entry', async () => {
     const before = await service.database.query('SELECT 1 FROM request_log');
     await introspect('nonsense');
     await sendForm(service, '/oauth/introspect', { token: 'x' }, {
@@ -438,7 +438,7 @@ describe('Introspection', () => {
     expect(await service.database.query('SELECT 1 FROM request_log')).toHaveLength(before.length + 1);
   });
 
-  it('is limited for each client', async () => {
+  it('is rate-limited per client', async () => {
     const { development } = await service.anotherOrganization();
     for (let call = 0; call < 30; call += 1) expect((await introspect('x', development)).status).toBe(200);
     const { status, body } = await introspect('x', development);
@@ -447,26 +447,26 @@ describe('Introspection', () => {
 });
 
 describe('Revocation', () => {
-  it('ends an access token at once, and only that one', async () => {
+  it('revokes one access token immediately', async () => {
     const [token, other] = [await accessToken(service, user), await accessToken(service, user)];
     const { status, headers, body } = await revoke(token);
     expect([status, body]).toEqual([200, {}]);
     expect(headers.get('cache-control')).toBe('no-store');
-    expectRefused(await me(token));
+    expectRejected(await me(token));
     expect((await introspect(token)).body).toEqual({ active: false });
     expect((await me(other)).status).toBe(200);
     expect((await revoke(token)).status).toBe(200);
     expect((await revoke(other, service.development, { token_type_hint: 'refresh_token' })).status).toBe(200);
-    expectRefused(await me(other));
+    expectRejected(await me(other));
   });
 
-  it('ends an MCP token at once', async () => {
+  it('revokes an MCP token immediately', async () => {
     const token = await mcpToken();
     expect((await revoke(token, service.development, { token_type_hint: 'access_token' })).body).toEqual({});
     expect((await introspect(token)).body).toEqual({ active: false });
   });
 
-  it('does nothing to tokens of another client, and does not say so', async () => {
+  it('silently ignores tokens of another client', async () => {
     const [access, mcp] = [await accessToken(service, user), await mcpToken()];
     for (const token of [access, mcp, 'nonsense']) {
       const { status, body } = await revoke(token, service.production);
@@ -476,7 +476,7 @@ describe('Revocation', () => {
     expect((await introspect(mcp)).body['active']).toBe(true);
   });
 
-  it('refuses unknown clients and malformed requests', async () => {
+  it('rejects unknown clients and malformed requests', async () => {
     const unknown = await revoke('x', { ...service.development, clientId: randomUUID() });
     expect([unknown.status, unknown.body['error']]).toEqual([401, 'invalid_client']);
     const { clientId } = service.development;
@@ -486,7 +486,7 @@ describe('Revocation', () => {
     }
   });
 
-  it('is forgotten a day after the token would have ended', async () => {
+  it('is deleted one day after the token would have expired', async () => {
     const token = await accessToken(service, user);
     await revoke(token);
     const cleaning = service.app.get(RevokedAccessTokensCleaning, { strict: false });
@@ -512,8 +512,8 @@ describe('Signing keys', () => {
     return body.keys.map(({ kid }) => kid);
   };
   const rotation = () => service.app.get(TokenSigningKeysRotation, { strict: false });
-  const keys = () => service.app.get(TokenSigningKeys, { strict: false });
-  /** Time stands still, so that a slow machine is no later than a fast one. */
+  const keys = () => service.app.get(TokenSigningKeysService, { strict: false });
+  /** Stops the clock, so that the test does not depend on the speed of the machine. */
   let base = 0;
   beforeEach(() => {
     base = Date.now();
@@ -529,12 +529,12 @@ describe('Signing keys', () => {
   const tokenAt = (milliseconds: number): Promise<string> =>
     at(milliseconds, async () => accessToken(service, await service.login('member')));
 
-  it('are published before their first use, and until their last token has ended', async () => {
+  it('are published before their first use and until their last token has expired', async () => {
     const [old = ''] = await kids();
     const { kid: next } = await at(0, () => keys().rotate());
     expect(await kids()).toEqual([next, old]);
     await expect(at(0, () => keys().rotate())).rejects.toThrow(
-      /A new key is published already and signs from /,
+      /A new key is already published and starts signing at /,
     );
 
     for (const minutes of [0, 5, 9]) {
@@ -568,7 +568,7 @@ describe('Signing keys', () => {
     });
   });
 
-  it('are replaced after 30 days, once', async () => {
+  it('are rotated once after 30 days', async () => {
     const [old] = await kids();
     await at(29 * DAY, async () => {
       await rotation().run();
@@ -582,10 +582,10 @@ describe('Signing keys', () => {
     await service.database.query('DELETE FROM token_signing_key WHERE kid <> $1', [old]);
   });
 
-  it('may be for RS256, from the next one on', async () => {
+  it('use a newly configured algorithm from the next key on', async () => {
     const configuration = service.app.get(OAuthConfiguration);
     const [old] = await kids();
-    // Of an hour ago, so that it signs.
+    // Created an hour ago, so that the key signs now.
     await service.database.query(`UPDATE token_signing_key SET signs_from = now() - interval '1 hour'`);
     configuration.tokenAlgorithm = 'RS256';
     try {
@@ -605,27 +605,27 @@ describe('Signing keys', () => {
     }
   });
 
-  it('are sealed in the database', async () => {
+  it('are encrypted in the database', async () => {
     const rows = await service.database.query<{ private_sealed: Buffer; kid: string }>(
       'SELECT * FROM token_signing_key',
     );
     expect(rows.length).toBeGreaterThan(0);
     for (const { private_sealed } of rows) expect(private_sealed.toString('latin1')).not.toMatch(/"kty"|"d"/);
     const [first = { kid: '' }, second = { kid: '' }] = rows;
-    // A sealed key that is put into another row does not open there.
+    // An encrypted key that is copied to another row cannot be decrypted.
     await service.database.query(
       'UPDATE token_signing_key SET private_sealed = (SELECT private_sealed FROM token_signing_key WHERE kid = $2) WHERE kid = $1',
       [first.kid, second.kid],
     );
-    const key = (await service.app.get(TokenSigningKeys, { strict: false }).published()).find(
+    const key = (await service.app.get(TokenSigningKeysService, { strict: false }).published()).find(
       ({ kid }) => kid === first.kid,
     );
-    expect(() => service.app.get(TokenSigningKeys, { strict: false }).open(key as never)).toThrow();
+    expect(() => service.app.get(TokenSigningKeysService, { strict: false }).open(key as never)).toThrow();
   });
 });
 
-// Last: it takes the tables away.
-describe('With a fault of its own or without its database', () => {
+// Last, because it renames tables.
+describe('Failures', () => {
   const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<Answer>])[] = [
     ['requestDeviceCode', 'device_authorization', () =>
       sendForm(service, '/oauth/device/code', { client_id: service.development.clientId })],
@@ -644,23 +644,26 @@ describe('With a fault of its own or without its database', () => {
     restore();
   });
 
-  it.each(FAILING)('answers 500 and 503 (%s)', async (operation, table, call) => {
-    const isOAuth = operation !== 'getCurrentUser';
-    await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-    const failed = await call(token, 'x');
-    await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
-    expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
-    await service.database.cutOff();
-    const cut = await call(token, 'x');
-    await service.database.reconnect();
-    expect([cut.status, cut.body['error_code']]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(Number(cut.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    if (!isOAuth) return;
-    expect([failed.body['error'], cut.body['error']]).toEqual(['server_error', 'temporarily_unavailable']);
-    for (const { headers } of [failed, cut]) expect(headers.get('cache-control')).toBe('no-store');
-  });
+  it.each(FAILING)(
+    '%s returns 500 for an internal error and 503 without the database',
+    async (operation, table, call) => {
+      const isOAuth = operation !== 'getCurrentUser';
+      await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+      const failed = await call(token, 'x');
+      await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+      expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
+      await service.database.cutOff();
+      const cut = await call(token, 'x');
+      await service.database.reconnect();
+      expect([cut.status, cut.body['error_code']]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect(Number(cut.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      if (!isOAuth) return;
+      expect([failed.body['error'], cut.body['error']]).toEqual(['server_error', 'temporarily_unavailable']);
+      for (const { headers } of [failed, cut]) expect(headers.get('cache-control')).toBe('no-store');
+    },
+  );
 
-  it('leaves a code good whose token could not be made', async () => {
+  it('a code remains valid if its token could not be created', async () => {
     const login = await service.login('member');
     const flow = await startFlow(service);
     await decide(service, login, flow.user_code);

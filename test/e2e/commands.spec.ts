@@ -578,7 +578,7 @@ describe("The operators' commands", () => {
       const { kid, signs_from } = await answer<{ kid: string; signs_from: string }>('token-key rotate');
       await expectRefusal(
         'token-key rotate',
-        `A new key is published already and signs from ${signs_from} on.`,
+        `A new key is already published and starts signing at ${signs_from}.`,
       );
       const keys = await answer<object[]>('token-key list');
       expect(keys).toEqual([

@@ -21,7 +21,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     user = await addUser(service);
   });
   afterAll(() => service.close());
-  // What is wrong on any page of any journey.
+  // Problems found on any page of any journey.
   afterAll(() => expect(windows.findings).toEqual([]));
 
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
@@ -33,7 +33,7 @@ describeInBrowser('Approval in a browser', (windows) => {
   }
 
   it.each([true, false])(
-    'who is sent to log in comes back and approves (JavaScript: %s)',
+    'a user who has to log in first returns and approves (JavaScript: %s)',
     async (javaScript) => {
       const approver = await addUser(service);
       const flow = await startFlow(service);
@@ -46,12 +46,12 @@ describeInBrowser('Approval in a browser', (windows) => {
       expect(await headingOf(page)).toBe('Connect a device');
       await page.getByLabel('Code').fill(flow.user_code.toLowerCase().replace('-', ' '));
       await page.getByRole('button', { name: 'Continue' }).click();
-      expect(await headingOf(page)).toBe('Let this device in?');
+      expect(await headingOf(page)).toBe('Approve this device?');
       expect(await page.locator('strong.code').textContent()).toBe(flow.user_code);
       expect(await page.getByText(service.development.clientId).count()).toBe(1);
       await page.getByRole('button', { name: 'Approve' }).click();
       expect(await headingOf(page)).toBe('Device approved');
-      // Looking again decides nothing again.
+      // Reloading the page does not decide again.
       await page.reload();
       expect(await headingOf(page)).toBe('Device approved');
 
@@ -60,7 +60,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     },
   );
 
-  it('a user declines by mouse', async () => {
+  it('a user declines with the mouse', async () => {
     const flow = await startFlow(service);
     const page = await open();
     await logIn(page, user);
@@ -73,7 +73,7 @@ describeInBrowser('Approval in a browser', (windows) => {
   it.each([
     ['Approve', 'Device approved', 200],
     ['Decline', 'Device declined', 400],
-  ])('a user answers by keyboard alone, and sees where the focus is: %s', async (decision, title, status) => {
+  ])('a user decides by keyboard alone with visible focus: %s', async (decision, title, status) => {
     const flow = await startFlow(service);
     const page = await open();
     await page.goto('/device');
@@ -93,7 +93,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     expect((await poll(service, flow)).status).toBe(status);
   });
 
-  it('neither answer is made easier than the other', async () => {
+  it('both choices are equally prominent', async () => {
     const page = await open();
     await logIn(page, user);
     await enter(page, (await startFlow(service)).user_code);
@@ -109,7 +109,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     expect(looks[0]).toEqual(looks[1]);
   });
 
-  it.each(['light', 'dark'] as const)('every page is for everybody, when it is %s', async (scheme) => {
+  it.each(['light', 'dark'] as const)('every page is accessible in the %s color scheme', async (scheme) => {
     const page = await open({ scheme, bypassPolicy: true });
     const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
     await logIn(page, user);

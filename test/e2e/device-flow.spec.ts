@@ -49,7 +49,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** What every answer of an OAuth endpoint has that is not a success. */
+/** Checks what every error response of an OAuth endpoint has in common. */
 function expectOAuthError(
   { status, headers, body }: Answer,
   expected: { status?: number; error: string; type: string; code: string },
@@ -84,8 +84,8 @@ const INVALID_CLIENT = {
 };
 const TOO_MANY = { status: 429, error: 'slow_down', type: 'RATE_LIMIT_ERROR', code: 'RATE_LIMIT_EXCEEDED' };
 
-describe('Requesting a device code', () => {
-  it('answers both codes, and keeps neither in clear', async () => {
+describe('POST /oauth/device/code', () => {
+  it('returns both codes and stores neither in plain text', async () => {
     const { status, headers, body } = await sendForm<StartedFlow>(service, '/oauth/device/code', {
       client_id: service.development.clientId,
     });
@@ -121,7 +121,7 @@ describe('Requesting a device code', () => {
     ['webhook_endpoints:write  request_logs:read', ['request_logs:read', 'webhook_endpoints:write']],
     ['request_logs:read request_logs:read', ['request_logs:read']],
     ['', ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write']],
-  ])('is for the scopes that are asked for (%s)', async (scope, scopes) => {
+  ])('grants the scopes of the request: "%s"', async (scope, scopes) => {
     const { device_code } = await startFlow(service, service.production, scope);
     const rows = await service.database.query(
       'SELECT scopes, environment FROM device_authorization WHERE device_code_hash = sha256($1)',
@@ -135,12 +135,12 @@ describe('Requesting a device code', () => {
     'request_logs:read admin',
     'REQUEST_LOGS:READ',
     'request_logs:read,webhook_endpoints:read',
-  ])('refuses scopes that there are not (%s)', async (scope) => {
+  ])('rejects unknown scopes: "%s"', async (scope) => {
     const fields = { client_id: service.development.clientId, scope };
     expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_SCOPE);
   });
 
-  it('carries the code in an address only where that is wanted', async () => {
+  it('returns verification_uri_complete only when it is configured', async () => {
     const configuration = service.app.get(OAuthConfiguration);
     configuration.verificationUriComplete = true;
     const flow = await startFlow(service);
@@ -150,7 +150,7 @@ describe('Requesting a device code', () => {
     });
   });
 
-  it('refuses unknown clients and malformed requests', async () => {
+  it('rejects unknown clients and malformed requests', async () => {
     const id = service.development.clientId;
     const send = (fields: Fields, headers = {}) =>
       sendForm(service, '/oauth/device/code', fields, { headers });
@@ -166,7 +166,7 @@ describe('Requesting a device code', () => {
     expectOAuthError(await send({ client_id: id }, { 'content-type': 'application/json' }), INVALID_REQUEST);
   });
 
-  it('is limited for each address', async () => {
+  it('is rate-limited per address', async () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { client_id: service.development.clientId };
     const answers: Answer[] = [];
@@ -182,11 +182,11 @@ describe('Requesting a device code', () => {
   });
 });
 
-describe('Operation 2: exchange device code', () => {
+describe('POST /oauth/token', () => {
   const exchange = (fields: Fields, headers: Record<string, string> = {}) =>
     sendForm(service, '/oauth/token', fields, { headers });
 
-  it('answers a token once the user has approved, and only once', async () => {
+  it('issues a token once, after the user has approved', async () => {
     const flow = await startFlow(service, service.development, 'request_logs:read');
     expectOAuthError(await poll(service, flow), PENDING);
     expect((await decide(service, user, flow.user_code)).html).toContain('Device approved');
@@ -215,7 +215,7 @@ describe('Operation 2: exchange device code', () => {
     for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), INVALID_GRANT);
   });
 
-  it('answers each state of the code, again and again', async () => {
+  it('returns the error of each state repeatedly', async () => {
     const pending = await startFlow(service);
     expectOAuthError(await poll(service, pending), PENDING);
     expectOAuthError(await poll(service, pending), SLOW_DOWN);
@@ -236,7 +236,7 @@ describe('Operation 2: exchange device code', () => {
     }
   });
 
-  it('tells nothing of codes that are unknown or of another client', async () => {
+  it('returns the same error for unknown codes and codes of another client', async () => {
     const flow = await startFlow(service);
     await decide(service, user, flow.user_code);
     const stranger = await service.anotherOrganization();
@@ -253,7 +253,7 @@ describe('Operation 2: exchange device code', () => {
     expect((await poll(service, flow)).status).toBe(200);
   });
 
-  it('refuses what is not formed as it should be, in this order', async () => {
+  it('rejects malformed requests, checking in the documented order', async () => {
     const id = service.development.clientId;
     const { device_code } = await startFlow(service);
     const right = { grant_type: GRANT, client_id: id, device_code };
@@ -293,11 +293,11 @@ describe('Operation 2: exchange device code', () => {
       expect(answer.headers.get('www-authenticate')).toMatch(/error="invalid_client"$/);
     }
     expectOAuthError(await exchange({ ...right, device_code: 'a\0b' }), INVALID_REQUEST);
-    // None of that was a poll.
+    // None of these requests counts as a poll.
     expectOAuthError(await exchange({ ...right, unknown_parameter: 'ignored' }), PENDING);
   });
 
-  it('has one method', async () => {
+  it('accepts only POST', async () => {
     for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
         const answer = await service.request(path, { method });
@@ -309,7 +309,7 @@ describe('Operation 2: exchange device code', () => {
     expectOAuthError(nowhere, { ...INVALID_REQUEST, status: 404, code: 'NOT_FOUND' });
   });
 
-  it('refuses bodies that are too large or packed in an unknown way', async () => {
+  it('rejects bodies that are too large or use an unknown encoding', async () => {
     const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
     for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
       const as = path === '/oauth/introspect' ? { as: service.development } : {};
@@ -329,7 +329,7 @@ describe('Operation 2: exchange device code', () => {
     }
   });
 
-  it('is limited for each address', async () => {
+  it('is rate-limited per address', async () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
     const statuses: number[] = [];
@@ -345,7 +345,7 @@ describe('Operation 2: exchange device code', () => {
     expect((await exchange(fields)).status).toBe(400);
   });
 
-  it('knows only clients of the environment that the deployment is pinned to', async () => {
+  it('knows only the clients of the environment that the deployment is pinned to', async () => {
     const [development, production] = [
       await startFlow(service),
       await startFlow(service, service.production),
@@ -372,7 +372,7 @@ describe('Operation 2: exchange device code', () => {
   it.each([
     ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
     ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
-  ])('gives nothing to a device whose approver was %s meanwhile', async (_what, statement) => {
+  ])('denies a device whose approver was %s after approving', async (_what, statement) => {
     const leaver = await service.login('admin');
     const flow = await startFlow(service);
     await decide(service, leaver, flow.user_code);
@@ -384,7 +384,7 @@ describe('Operation 2: exchange device code', () => {
     expectOAuthError(await poll(service, flow), DENIED);
   });
 
-  it('gives nothing to a device whose approver went to another organization', async () => {
+  it('denies a device whose approver moved to another organization', async () => {
     const mover = await service.login('admin');
     const flow = await startFlow(service);
     await decide(service, mover, flow.user_code);
@@ -397,20 +397,20 @@ describe('Operation 2: exchange device code', () => {
   });
 });
 
-describe('Pacing', () => {
+describe('Polling intervals', () => {
   const statusOf = async (flow: StartedFlow): Promise<string> => {
     const { body } = await poll(service, flow);
     return String(body['error']);
   };
 
-  it('never slows an honest device down: 200 polls at 0.85 of the interval with 50 ms of jitter', async () => {
+  it('never slows down a device that polls at 0.85 of the interval with 50 ms of jitter', async () => {
     let time = Date.now();
     const refused: number[] = [];
     let polls = 0;
     for (let code = 0; code < 4; code += 1) {
       let restore = stopClock(service, new Date(time));
       const flow = await startFlow(service);
-      // The first poll comes at once.
+      // The first poll is accepted immediately.
       for (let each = 0; each < 50; each += 1) {
         const jitter = Math.round((Math.random() * 2 - 1) * 50);
         restore();
@@ -424,7 +424,7 @@ describe('Pacing', () => {
     expect([polls, refused]).toEqual([200, []]);
   });
 
-  it('raises the interval of an impatient device to 30 seconds, and counts from the last accepted poll', async () => {
+  it('raises the interval of an early device up to 30 seconds, measured from the last accepted poll', async () => {
     const start = Date.now();
     const flow = await startFlow(service);
     const at = async (seconds: number): Promise<Record<string, unknown>> => {
@@ -441,14 +441,14 @@ describe('Pacing', () => {
       intervals.push(interval);
     }
     expect(intervals).toEqual([10, 15, 20, 25, 30, 30, 30]);
-    // 0.8 of 30 seconds since the one that was accepted, whatever came between.
+    // 0.8 of 30 seconds since the last accepted poll, regardless of the polls in between.
     expect((await at(24.9))['error']).toBe('slow_down');
     expect((await at(25))['error']).toBe('authorization_pending');
     expect((await at(48.9))['error']).toBe('slow_down');
     expect((await at(49))['error']).toBe('authorization_pending');
   });
 
-  it('looks at the state first', async () => {
+  it('checks the state before the interval', async () => {
     const [approved, denied] = [await startFlow(service), await startFlow(service)];
     for (const flow of [approved, denied]) expect(await statusOf(flow)).toBe('authorization_pending');
     await decide(service, user, approved.user_code);
@@ -457,7 +457,7 @@ describe('Pacing', () => {
     expectOAuthError(await poll(service, denied), DENIED);
   });
 
-  it('accepts one of 30 polls that come at once', async () => {
+  it('accepts exactly 1 of 30 concurrent polls', async () => {
     const flow = await startFlow(service);
     const errors = await Promise.all(Array.from({ length: 30 }, () => statusOf(flow)));
     expect(errors.filter((error) => error === 'authorization_pending')).toHaveLength(1);
@@ -465,8 +465,8 @@ describe('Pacing', () => {
   });
 });
 
-describe('Devices that ask at the same time', () => {
-  it('each hear what became of their own code', async () => {
+describe('Concurrent polls of different devices', () => {
+  it('return the state of their own code to each device', async () => {
     const clients = [service.development, service.production];
     const flows = await Promise.all(
       Array.from({ length: 24 }, (_, each) => startFlow(service, clients[each % 2])),
@@ -477,7 +477,7 @@ describe('Devices that ask at the same time', () => {
       if (decision) await decide(service, user, user_code, decision);
     }
     const asked = [
-      // Each code by the wrong client, twice by the right one, and one that nobody was given.
+      // Each code is polled by the wrong client and twice by the right one; one code is unknown.
       ...flows.map((flow, each) => ({ flow, client: clients[(each + 1) % 2], each: -1 })),
       ...[...flows, ...flows].map((flow, place) => {
         const each = place % flows.length;
@@ -511,7 +511,7 @@ describe('Devices that ask at the same time', () => {
   });
 });
 
-describe('Rivals on two processes', () => {
+describe('Concurrent requests to two processes', () => {
   let baseUrls: string[];
 
   beforeAll(async () => {
@@ -530,7 +530,7 @@ describe('Rivals on two processes', () => {
   afterAll(() => Program.endAll());
 
   it(
-    'redeem a code once, however many come at once',
+    'redeem a code exactly once',
     async () => {
       for (let round = 0; round < 3; round += 1) {
         const flow = await startFlow(service);
@@ -565,7 +565,7 @@ describe('Rivals on two processes', () => {
   );
 
   it(
-    'decide about a device once, however many approve and decline at once',
+    'record exactly one decision on a device',
     async () => {
       for (let round = 0; round < 3; round += 1) {
         const flow = await startFlow(service);
@@ -611,7 +611,7 @@ describe('Rivals on two processes', () => {
   );
 
   it(
-    'make one key when both need the first',
+    'create exactly one first signing key',
     async () => {
       await service.database.query('DELETE FROM token_signing_key');
       const sets = await Promise.all(
@@ -637,8 +637,8 @@ describe('Rivals on two processes', () => {
     );
 });
 
-describe('Cleaning', () => {
-  it('deletes requests a day after they expired', async () => {
+describe('Expiry', () => {
+  it('deletes requests one day after they expire', async () => {
     await startFlow(service);
     const cleaning = service.app.get(DeviceAuthorizationsCleaning, { strict: false });
     const count = async (): Promise<number> => {
@@ -654,7 +654,7 @@ describe('Cleaning', () => {
     restore = moveClock(service, 24 * 60 * MINUTE + 11 * MINUTE);
     await cleaning.run();
     restore();
-    // Those of the pacing test are of a time that has not come yet.
+    // The requests of the interval tests lie in the future.
     expect(await count()).toBeLessThan(before);
   });
 });

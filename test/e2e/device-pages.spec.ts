@@ -17,7 +17,7 @@ afterAll(() => service.close());
 const browse = (login?: Login, address = freshAddress()): Browser =>
   new Browser(service.baseUrl, login, { 'x-forwarded-for': address });
 
-/** A browser on the form for the code. */
+/** Returns a browser that shows the form for the code. */
 async function atDevice(login = user, address = freshAddress()): Promise<Browser> {
   const browser = browse(login, address);
   expect((await browser.visit('/device')).status).toBe(200);
@@ -39,8 +39,8 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ');
 const titleOf = (html: string): string | undefined => /<title>([^<]*)<\/title>/.exec(html)?.[1];
 
-describe('The pages of approval', () => {
-  it('are for who is logged in, and lead there', async () => {
+describe('The device approval pages', () => {
+  it('require a login and return to the page afterwards', async () => {
     const code = 'WDJB-MJHT';
     for (const [path, next] of [
       ['/device', '/device'],
@@ -53,11 +53,11 @@ describe('The pages of approval', () => {
     }
     expect((await browse().send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
     expect((await browse().send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
-    // What the form said is lost on the way.
+    // The data of the form is lost on the way.
     expect((await browse(user).visit('/device/confirm')).location).toBe('/device');
   });
 
-  it('have titles, no script, and nobody’s frame', async () => {
+  it('have titles, no script, and cannot be framed', async () => {
     const { user_code } = await startFlow(service);
     const browser = await atDevice();
     const { location } = await enter(browser, user_code);
@@ -77,14 +77,14 @@ describe('The pages of approval', () => {
     }
     expect(visits.map(({ html }) => titleOf(html))).toEqual([
       'Connect a device · Merchant Connectivity',
-      'Let this device in? · Merchant Connectivity',
+      'Approve this device? · Merchant Connectivity',
       'Error: Connect a device · Merchant Connectivity',
       'Error: Code not found · Merchant Connectivity',
       'Device approved · Merchant Connectivity',
     ]);
   });
 
-  it('fill the code in where the address has it, and nothing else', async () => {
+  it('prefill only the code from the URL', async () => {
     const { html } = await browse(user).visit('/device?user_code=WDJB-MJHT');
     expect(html).toMatch(/<input id="user_code"[^>]* value="WDJB-MJHT"/);
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
@@ -93,11 +93,11 @@ describe('The pages of approval', () => {
   });
 
   it.each([
-    (code: string) => code.toLowerCase(),
-    (code: string) => code.replace('-', ''),
-    (code: string) => ` ${code.replace('-', ' - ')} `,
-    (code: string) => [...code].join('.'),
-  ])('take the code in any case and punctuation (%#)', async (spell) => {
+    ['in lower case', (code: string) => code.toLowerCase()],
+    ['without the dash', (code: string) => code.replace('-', '')],
+    ['with spaces', (code: string) => ` ${code.replace('-', ' - ')} `],
+    ['with dots', (code: string) => [...code].join('.')],
+  ])('accept a code %s', async (_spelling, spell) => {
     const { user_code } = await startFlow(service);
     const { status, location } = await enter(await atDevice(), spell(user_code));
     expect([status, location]).toEqual([
@@ -106,7 +106,7 @@ describe('The pages of approval', () => {
     ]);
   });
 
-  it('show what asks for access, with both choices alike', async () => {
+  it('show what requests access, with both choices equally prominent', async () => {
     const response = await fetch(`${service.baseUrl}/oauth/device/code`, {
       method: 'POST',
       headers: { 'x-forwarded-for': '203.0.113.7', 'user-agent': '<b>Agent</b> 1.0' },
@@ -126,14 +126,14 @@ describe('The pages of approval', () => {
       service.production.clientId,
       'Production: real users and real data',
       'Read request logs',
-      'Create, change and delete webhook endpoints',
+      'Create, update, and delete webhook endpoints',
       '203.0.113.7',
       '&lt;b>Agent&lt;/b> 1.0',
       ' UTC',
     ]) {
       expect(part.startsWith('&lt;') ? html : text).toContain(part);
     }
-    expect(text).not.toContain('See the webhook endpoints');
+    expect(text).not.toContain('View webhook endpoints');
     expect(html).toContain('class="environment production"');
     const choice = /<div class="choice">(.*?)<\/div>/s.exec(html)?.[1] ?? '';
     expect(
@@ -150,7 +150,7 @@ describe('The pages of approval', () => {
   it.each([
     ['approve', 'Device approved', 'auth.device_approve', 'approved'],
     ['deny', 'Device declined', 'auth.device_deny', 'denied'],
-  ] as const)('keep the decision and who made it: %s', async (decision, title, action, status) => {
+  ] as const)('record the decision and the user who made it: %s', async (decision, title, action, status) => {
     const { user_code } = await startFlow(service, service.production);
     const id = await requestOf(user_code);
     const { html } = await decide(service, user, user_code, decision);
@@ -174,14 +174,14 @@ describe('The pages of approval', () => {
     });
   });
 
-  it('keep no decision whose audit entry cannot be kept', async () => {
+  it('record no decision if its audit entry cannot be written', async () => {
     const { user_code } = await startFlow(service);
     const id = await requestOf(user_code);
     await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
     const { status, html } = await decide(service, user, user_code).finally(() =>
       service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log'),
     );
-    // It ends where the device still waits.
+    // The request is still pending.
     expect(status).toBe(404);
     expect(html).toContain('Code not found');
     expect(
@@ -189,7 +189,7 @@ describe('The pages of approval', () => {
     ).toEqual([{ status: 'pending' }]);
   });
 
-  it('say what has become of a request that was decided already, or has expired', async () => {
+  it('show the outcome of a request that was decided or has expired', async () => {
     const colleague = await service.login('owner');
     const { user_code } = await startFlow(service);
     const id = await requestOf(user_code);
@@ -203,7 +203,7 @@ describe('The pages of approval', () => {
     );
     const { html } = await browser.visit(`/device/result?request=${id}`);
     expect(html).toContain('<h1>Device declined</h1>');
-    expect(html).toContain('Somebody else of your organization had decided already');
+    expect(html).toContain('Another user of your organization made this decision');
     expect((await enter(browser, user_code)).status).toBe(404);
 
     const late = await startFlow(service);
@@ -223,7 +223,7 @@ describe('The pages of approval', () => {
     }
   });
 
-  it('know nothing of requests to another organization', async () => {
+  it('do not show requests of another organization', async () => {
     const { id: organizationId } = await service.anotherOrganization();
     const stranger = await service.login('owner', organizationId);
     const { user_code } = await startFlow(service);
@@ -249,7 +249,7 @@ describe('The pages of approval', () => {
     ).toEqual([{ status: 'pending' }]);
   });
 
-  it('refuse forms that are not theirs', async () => {
+  it('reject forged forms', async () => {
     const { user_code } = await startFlow(service);
     const request = await requestOf(user_code);
     const another = await atDevice(await service.login());
@@ -263,14 +263,14 @@ describe('The pages of approval', () => {
         expect([status, titleOf(html)]).toEqual([403, 'Error: That did not work · Merchant Connectivity']);
       }
     }
-    // The token of another browser, and one whose cookie is gone.
+    // The form token of another browser, and a token without its cookie.
     const token = /name="form_token" value="([^"]+)"/.exec((await another.visit('/device')).html)?.[1] ?? '';
     const mine = await atDevice();
     const confirm = { request, decision: 'approve' };
     expect((await mine.send('/device/confirm', { ...confirm, form_token: token })).status).toBe(403);
     mine.forgetBrowserCookie();
     expect((await mine.send('/device/confirm', confirm)).status).toBe(403);
-    // A page of another site.
+    // A form on another site.
     for (const [name, value] of [
       ['sec-fetch-site', 'cross-site'],
       ['origin', 'https://evil.example'],
@@ -279,7 +279,7 @@ describe('The pages of approval', () => {
       await forged.visit('/device');
       expect((await forged.send('/device/confirm', confirm)).status).toBe(403);
     }
-    // A decision that is none.
+    // An invalid decision.
     const undecided = await (await atDevice()).send('/device/confirm', { request, decision: 'maybe' });
     expect(undecided.status).toBe(400);
     expect(
@@ -288,8 +288,8 @@ describe('The pages of approval', () => {
   });
 });
 
-describe('Wrong codes', () => {
-  it('are limited to 5 of a user in 15 minutes, and right ones do not count or help', async () => {
+describe('Wrong user codes', () => {
+  it('are limited to 5 per user in 15 minutes; correct codes neither count nor reset the limit', async () => {
     const guesser = await service.login('member');
     const right = async (): Promise<string> => (await startFlow(service)).user_code;
     const browser = await atDevice(guesser);
@@ -303,14 +303,14 @@ describe('Wrong codes', () => {
     const { status, headers, html } = await enter(browser, await right());
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
-    expect(html).toContain('Too many codes that do not exist. Try again in 15 minutes.');
-    // From elsewhere too, and at once.
+    expect(html).toContain('Too many unknown codes. Try again in 15 minutes.');
+    // From another address too, and immediately.
     const elsewhere = await atDevice(guesser);
     expect((await enter(elsewhere, await right())).status).toBe(429);
     expect((await enter(await atDevice(), await right())).status).toBe(303);
   });
 
-  it('are limited to 20 of an address in an hour, whoever guesses, also all at once', async () => {
+  it('are limited to 20 per address in an hour, for all users together and under concurrency', async () => {
     const address = '198.51.100.7';
     const guessers = await Promise.all(
       Array.from({ length: 6 }, async () => atDevice(await service.login('member'), address)),
@@ -326,7 +326,7 @@ describe('Wrong codes', () => {
   });
 });
 
-it('user codes can be used again once they are decided', async () => {
+it('user codes can be reused after the decision', async () => {
   const restore = stopClock(service, new Date());
   const { user_code } = await startFlow(service);
   await decide(service, user, user_code);

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The libraries' own fetch, from an address that no limit knows. */
+/** The libraries' fetch with a fresh address, so that no rate limit applies. */
 const fetchFresh = (url: string, options: object): Promise<Response> => {
   const headers = new Headers((options as RequestInit).headers);
   headers.set('x-forwarded-for', freshAddress());
   return fetch(url, { ...(options as RequestInit), headers });
 };
 
-describe('openid-client, as it comes', () => {
+describe('openid-client, unmodified', () => {
   let configuration: client.Configuration;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('openid-client, as it comes', () => {
     configuration[client.customFetch] = fetchFresh;
   });
 
-  /** Devices that wait a second where the service says five: the tests have no time. */
+  /** Shortens the announced 5 seconds to 1, to save time. */
   const initiate = async (parameters: Record<string, string> = {}) => {
     const flow = await client.initiateDeviceAuthorization(configuration, parameters);
     rememberSecret(flow.device_code, flow.user_code);
@@ -51,7 +51,7 @@ describe('openid-client, as it comes', () => {
     return flow;
   };
 
-  it('finds everything by the metadata', async () => {
+  it('discovers all endpoints from the metadata', async () => {
     const { body } = await service.request('/.well-known/oauth-authorization-server');
     expect(configuration.serverMetadata()).toMatchObject(body);
     expect(body).toMatchObject({
@@ -71,7 +71,7 @@ describe('openid-client, as it comes', () => {
   });
 
   it(
-    'waits, is slowed down where it is too fast, and gets its token',
+    'polls, slows down when told to, and gets its token',
     async () => {
       const flow = await initiate({ scope: 'request_logs:read' });
       const seen: unknown[] = [];
@@ -95,7 +95,7 @@ describe('openid-client, as it comes', () => {
   );
 
   it(
-    'hears that it was declined',
+    'reports a declined request',
     async () => {
       const flow = await initiate();
       await decide(service, user, flow.user_code, 'deny');
@@ -107,7 +107,7 @@ describe('openid-client, as it comes', () => {
   );
 
   it(
-    'hears that its code has expired',
+    'reports an expired code',
     async () => {
       const flow = await initiate();
       const restore = stopClock(service, new Date(Date.now() + 601 * SECOND));
@@ -119,13 +119,13 @@ describe('openid-client, as it comes', () => {
     TIMEOUT,
   );
 
-  it('hears that a scope is unknown', async () => {
+  it('reports an unknown scope', async () => {
     await expect(
       client.initiateDeviceAuthorization(configuration, { scope: 'openid' }),
     ).rejects.toMatchObject({ error: 'invalid_scope' });
   });
 
-  it('hears that a client is unknown', async () => {
+  it('reports an unknown client', async () => {
     const metadata = configuration.serverMetadata();
     const stranger = new client.Configuration(
       metadata,
@@ -138,7 +138,7 @@ describe('openid-client, as it comes', () => {
   });
 });
 
-describe('oauth4webapi, as it comes', () => {
+describe('oauth4webapi, unmodified', () => {
   let server: oauth.AuthorizationServer;
 
   beforeAll(async () => {
@@ -174,7 +174,7 @@ describe('oauth4webapi, as it comes', () => {
       INSECURE,
     );
 
-  it('verifies an access token with the keys that it discovers (RFC 9068)', async () => {
+  it('verifies an access token with the discovered keys (RFC 9068)', async () => {
     const token = await issue();
     expect(await validate(token)).toMatchObject({
       sub: user.userId,
@@ -188,12 +188,12 @@ describe('oauth4webapi, as it comes', () => {
     await expect(validate(`${token.slice(0, -4)}AAAA`)).rejects.toThrow();
   });
 
-  it('introspects with the credentials of the client, and revokes without', async () => {
+  it('introspects with client credentials and revokes without', async () => {
     const token = await issue();
     const introspect = async (credentials = service.development) => {
       const known = { client_id: credentials.clientId };
       const basic = oauth.ClientSecretBasic(credentials.secret);
-      // As the library encodes them (RFC 6749, section 2.3.1).
+      // The library form-encodes the credentials (RFC 6749, section 2.3.1).
       rememberSecret(credentials.secret);
       const response = await oauth.introspectionRequest(server, known, basic, token, INSECURE);
       return oauth.processIntrospectionResponse(server, known, response);

@@ -20,14 +20,14 @@ class TestTokenVerifier extends AccessTokenVerifier {
 }
 
 /**
- * From now on the service takes the access tokens that the returned function makes, of production and with all
- * scopes unless it is told otherwise, and no others. How real ones come about is another matter, tested elsewhere.
+ * Makes the service accept only access tokens created by the returned function: for production and with all scopes
+ * by default. Real access tokens are tested in access-tokens.spec.ts.
  */
 export function acceptAccessTokens(
   service: TestApp,
 ): (login: Login, scopes?: readonly Scope[]) => Promise<string> {
   const verifier = new TestTokenVerifier();
-  // A strategy makes itself known to Passport.
+  // Creating a strategy registers it with Passport.
   void new BearerStrategy(verifier);
   return async ({ userId }, scopes = SCOPES) => {
     const principal = await service.app.get(DashboardUsersService).principal(userId);

@@ -4,7 +4,7 @@ import type { Answer, RequestOptions, Login, TestApp } from './test-app.js';
 
 export const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** What a device is given to begin with. */
+/** The response to a device code request. */
 export interface StartedFlow {
   readonly device_code: string;
   readonly user_code: string;
@@ -18,13 +18,13 @@ export type Fields = Readonly<Record<string, string>> | readonly (readonly [stri
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 let addresses = 0;
 
-/** An address of its own for every call, so that no limit per address is in the way; needs a trusted proxy. */
+/** Returns a new address for each request, so that no limit per address applies; requires a trusted proxy. */
 export function freshAddress(): string {
   addresses += 1;
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }
 
-/** Sends a form to an endpoint of OAuth. */
+/** Sends a form to an OAuth endpoint. */
 export async function sendForm<Body = Record<string, unknown>>(
   service: TestApp,
   path: string,
@@ -37,7 +37,7 @@ export async function sendForm<Body = Record<string, unknown>>(
   return service.request<Body>(path, { body, headers: { ...FORM, ...address, ...headers }, ...options });
 }
 
-/** A device asks to be let in. */
+/** Requests a device code. */
 export async function startFlow(
   service: TestApp,
   client: Pick<IssuedCredentials, 'clientId'> = service.development,
@@ -50,7 +50,7 @@ export async function startFlow(
   return body;
 }
 
-/** One poll of a device. */
+/** Polls once. */
 export function poll(
   service: TestApp,
   { device_code }: Pick<StartedFlow, 'device_code'>,
@@ -59,7 +59,7 @@ export function poll(
   return sendForm(service, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code });
 }
 
-/** A page as a browser gets it. */
+/** A page as received by a browser. */
 export interface PageVisit {
   readonly status: number;
   readonly headers: Headers;
@@ -67,7 +67,7 @@ export interface PageVisit {
   readonly location: string | null;
 }
 
-/** A browser of one user: keeps cookies and sends the forms of the page that it is on. */
+/** A minimal browser: keeps cookies and submits the forms of the current page. */
 export class Browser {
   private readonly cookies = new Map<string, string>();
   private formToken = '';
@@ -84,13 +84,13 @@ export class Browser {
     return this.fetch(path, {});
   }
 
-  /** Sends a form; with the token of the last page unless another is given. */
+  /** Submits a form with the form token of the last page, unless another token is given. */
   send(path: string, fields: Readonly<Record<string, string>>): Promise<PageVisit> {
     const body = new URLSearchParams({ form_token: this.formToken, ...fields });
     return this.fetch(path, { method: 'POST', body });
   }
 
-  /** Forgets the cookie by which the browser itself is known. */
+  /** Deletes the cookie that identifies the browser. */
   forgetBrowserCookie(): void {
     this.cookies.delete('browser');
   }
@@ -115,7 +115,7 @@ export class Browser {
   }
 }
 
-/** A person enters the code and decides. */
+/** Enters the user code and decides. */
 export async function decide(
   service: Pick<TestApp, 'baseUrl'>,
   login: Pick<Login, 'cookie'>,
@@ -132,7 +132,7 @@ export async function decide(
   return browser.visit(result ?? '/device/result');
 }
 
-/** The whole flow to an access token. */
+/** Runs the whole flow. @returns an access token */
 export async function accessToken(
   service: TestApp,
   login: Login,

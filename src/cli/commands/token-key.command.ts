@@ -1,5 +1,5 @@
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
-import { TokenSigningKeys, type DescribedKey } from '../../modules/oauth/index.js';
+import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modules/oauth/index.js';
 import { answer, OperatorSession } from '../operator-session.js';
 
 @SubCommand({ name: 'list', description: 'List the keys of access tokens, the newest first' })
@@ -10,7 +10,7 @@ export class ListTokenKeysCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.run(async (app) => {
-      const keys = await app.get(TokenSigningKeys).describe();
+      const keys = await app.get(TokenSigningKeysService).describe();
       answer(keys.map(reported));
     });
   }
@@ -27,7 +27,7 @@ export class RotateTokenKeyCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.run(async (app) => {
-      answer(reported(await app.get(TokenSigningKeys).rotate()));
+      answer(reported(await app.get(TokenSigningKeysService).rotate()));
     });
   }
 }
@@ -43,7 +43,7 @@ export class TokenKeyCommand extends CommandRunner {
   }
 }
 
-function reported(key: DescribedKey): Record<string, unknown> {
+function reported(key: TokenSigningKeyStatus): Record<string, unknown> {
   return {
     kid: key.kid,
     algorithm: key.algorithm,

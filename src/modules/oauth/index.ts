@@ -1,2 +1,2 @@
 export { OAuthModule } from './oauth.module.js';
-export { TokenSigningKeys, type DescribedKey } from './tokens/token-signing-keys.js';
+export { TokenSigningKeysService, type TokenSigningKeyStatus } from './tokens/token-signing-keys.service.js';

@@ -9,30 +9,28 @@ import { DeviceAuthorization } from './authorizations/device-authorization.entit
 import { DeviceAuthorizationsCleaning } from './authorizations/device-authorizations.cleaning.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
+import { DeviceAuthorizationsBatch } from './authorizations/device-authorizations.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { MetadataService } from './metadata/metadata.service.js';
-import { DeviceDecision } from './pages/device-decision.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicePagesService } from './pages/device-pages.service.js';
-import { DevicePollsRepository } from './authorizations/device-polls.repository.js';
-import { OAuthClients } from './protocol/oauth-clients.js';
+import { OAuthClientsService } from './protocol/oauth-clients.service.js';
 import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
-import { AccessTokens } from './tokens/access-tokens.js';
-import { DeviceCodeExchange } from './tokens/device-code-exchange.js';
-import { ActiveAccessTokens } from './tokens/active-access-tokens.js';
-import { PresentedTokens } from './tokens/presented-tokens.js';
-import { Redemption } from './tokens/redemption.js';
+import { ActiveAccessTokenVerifier } from './tokens/access-token.verifier.js';
+import { AccessTokensService } from './tokens/access-tokens.service.js';
+import { DeviceCodeGrant } from './tokens/device-code.grant.js';
 import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
 import { RevokedAccessTokensCleaning } from './tokens/revoked-access-tokens.cleaning.js';
 import { RevokedAccessTokensRepository } from './tokens/revoked-access-tokens.repository.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
-import { TokenSigningKeys } from './tokens/token-signing-keys.js';
+import { TokenSigningKeysService } from './tokens/token-signing-keys.service.js';
 import { TokenSigningKeysRepository } from './tokens/token-signing-keys.repository.js';
 import { TokenSigningKeysRotation } from './tokens/token-signing-keys.rotation.js';
 import { TokensController } from './tokens/tokens.controller.js';
+import { TokensService } from './tokens/tokens.service.js';
 
 @Module({
   imports: [
@@ -50,29 +48,27 @@ import { TokensController } from './tokens/tokens.controller.js';
     DevicePagesController,
   ],
   providers: [
-    OAuthClients,
+    OAuthClientsService,
     OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
     DeviceAuthorizationsCleaning,
-    DevicePollsRepository,
-    DeviceCodeExchange,
-    Redemption,
-    AccessTokens,
-    ActiveAccessTokens,
-    PresentedTokens,
+    DeviceAuthorizationsBatch,
+    DeviceCodeGrant,
+    AccessTokensService,
+    ActiveAccessTokenVerifier,
+    TokensService,
     RevokedAccessTokensRepository,
     RevokedAccessTokensCleaning,
     TokenKeyring,
-    TokenSigningKeys,
+    TokenSigningKeysService,
     TokenSigningKeysRepository,
     TokenSigningKeysRotation,
     MetadataService,
     DevicePagesService,
-    DeviceDecision,
-    { provide: AccessTokenVerifier, useExisting: ActiveAccessTokens },
+    { provide: AccessTokenVerifier, useExisting: ActiveAccessTokenVerifier },
     BearerStrategy,
   ],
-  exports: [TokenSigningKeys],
+  exports: [TokenSigningKeysService],
 })
 export class OAuthModule {}

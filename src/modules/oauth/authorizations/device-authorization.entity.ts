@@ -3,12 +3,12 @@ import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 
 /**
- * `pending` until somebody approves or denies it in the dashboard; `redeemed` once the device has its token.
- * That its time is over is told by `expiresAt` alone.
+ * `pending` until a user approves or denies the request; `redeemed` once the device has its token. Expiry is not a
+ * status: `expiresAt` decides.
  */
 export type DeviceAuthorizationStatus = 'pending' | 'approved' | 'denied' | 'redeemed';
 
-/** A device that asks to be let in (RFC 8628). Neither of its codes is kept in clear. */
+/** A device authorization request (RFC 8628). Neither code is stored in plain text. */
 @Entity({ name: 'device_authorization' })
 @Unique('device_authorization_device_code_hash_key', ['deviceCodeHash'])
 @Check('device_authorization_status_check', `status IN ('pending', 'approved', 'denied', 'redeemed')`)
@@ -27,16 +27,16 @@ export class DeviceAuthorization {
   @Column({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
-  /** SHA-256: the code has 256 random bits. */
+  /** SHA-256, which suffices for 256 random bits. */
   @Column({ name: 'device_code_hash', type: 'bytea' })
   deviceCodeHash!: Buffer;
 
-  /** Under the pepper: a code that people can type is soon found from a plain hash. */
+  /** A keyed HMAC, because a plain hash of such a short code could be reversed. */
   @Index('device_authorization_user_code_key', { unique: true, where: "status = 'pending'" })
   @Column({ name: 'user_code_digest', type: 'bytea' })
   userCodeDigest!: Buffer;
 
-  /** For the page that shows it once more beside what it is good for. */
+  /** Encrypted, for the approval page, which shows the code again. */
   @Column({ name: 'user_code_sealed', type: 'bytea' })
   userCodeSealed!: Buffer;
 
@@ -46,7 +46,7 @@ export class DeviceAuthorization {
   @Column({ type: 'varchar', length: 8 })
   status!: DeviceAuthorizationStatus;
 
-  /** What the device was told to wait between two polls. */
+  /** The announced interval between polls. */
   @Column({ name: 'interval_seconds', type: 'integer' })
   intervalSeconds!: number;
 
@@ -57,14 +57,14 @@ export class DeviceAuthorization {
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 
-  /** Of the device. */
+  /** The device's IP address. */
   @Column({ type: 'text' })
   ip!: string;
 
   @Column({ name: 'user_agent', type: 'text' })
   userAgent!: string;
 
-  /** Who decided; null before, and once that user is gone. */
+  /** The user who decided; null before the decision, and after that user is deleted. */
   @ForeignKey('dashboard_user', { name: 'device_authorization_user_fkey', onDelete: 'SET NULL' })
   @Index('device_authorization_user_index')
   @Column({ name: 'user_id', type: 'uuid', nullable: true })

@@ -3,25 +3,31 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
-/** What a person may look at: requests to their own organization, of the environment that is served here. */
+/** The requests that a user may see: those of the user's organization, in the environment that this host serves. */
 export interface Visibility {
   readonly organizationId: string;
   readonly environment: PlatformEnvironment | undefined;
 }
 
-export type Decision = Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
+export interface Decision {
+  readonly status: Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
+  readonly userId: string;
+}
 
-/** What is told of a request by the statement that changed it. */
+/** The columns that the polling statement returns for each request. */
 export type ChangedAuthorization = Pick<
   DeviceAuthorization,
   'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId'
 >;
 
+export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS "organizationId", environment,
+  scopes, status, user_id AS "userId"`;
+
 @Injectable()
 export class DeviceAuthorizationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @returns whether it was added; a user code belongs to one pending request */
+  /** Inserts a request. @returns false if its user code is in use by another pending request */
   async add(authorization: DeviceAuthorization): Promise<boolean> {
     try {
       await this.transaction.manager.insert(DeviceAuthorization, authorization);
@@ -32,12 +38,13 @@ export class DeviceAuthorizationsRepository {
     }
   }
 
-  /** Whatever has become of it. */
-  async find(id: string, by: Visibility): Promise<DeviceAuthorization | null> {
-    return this.transaction.manager.findOneBy(DeviceAuthorization, { id, ...conditionsOf(by) });
+  /** Returns a request in any state. */
+  async find(id: string, { organizationId, environment }: Visibility): Promise<DeviceAuthorization | null> {
+    const where = { id, organizationId, ...(environment && { environment }) };
+    return this.transaction.manager.findOneBy(DeviceAuthorization, where);
   }
 
-  /** As long as it waits for a decision. */
+  /** Returns the id of the pending request with this user code. */
   async findByUserCode(userCodeDigest: Buffer, by: Visibility, now: Date): Promise<string | undefined> {
     const [row] = await this.transaction.manager.query<{ id: string }[]>(
       `SELECT id FROM device_authorization
@@ -48,28 +55,23 @@ export class DeviceAuthorizationsRepository {
     return row?.id;
   }
 
-  /** @returns the request when it was this call that decided */
-  async decide(
-    id: string,
-    by: Visibility,
-    decision: { readonly status: Decision; readonly userId: string },
-    now: Date,
-  ): Promise<ChangedAuthorization | undefined> {
-    return this.change(
-      `UPDATE device_authorization SET status = $5, user_id = $6, decided_at = $2
-        WHERE id = $1 AND status = 'pending' AND expires_at > $2
-          AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)`,
-      [id, now, by.organizationId, by.environment ?? null, decision.status, decision.userId],
+  /** Records the decision on a pending request. @returns whether this call made the decision */
+  async decide(id: string, { status, userId }: Decision, now: Date): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2
+        WHERE id = $1 AND status = 'pending' AND expires_at > $2`,
+      [id, now, status, userId],
     );
+    return count === 1;
   }
 
-  /** Takes back the approval of somebody who may not approve any more. */
+  /** Denies an approved request because its approver has lost access. */
   async withdraw(id: string): Promise<void> {
     const approved = { id, status: 'approved' } as const;
     await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
   }
 
-  /** Deletes requests that expired before the time given, a batch at most. @returns how many */
+  /** Deletes a batch of requests that expired before the given time, with their polls. @returns the number of requests */
   async deleteExpired(before: Date, batch: number): Promise<number> {
     const [gone] = await this.transaction.manager.query<{ count: string }[]>(
       `WITH gone AS (
@@ -85,20 +87,4 @@ export class DeviceAuthorizationsRepository {
     );
     return Number(gone?.count);
   }
-
-  private async change(statement: string, values: unknown[]): Promise<ChangedAuthorization | undefined> {
-    const [[row]] = await this.transaction.manager.query<[ChangedAuthorization[], number]>(
-      `${statement} RETURNING ${AUTHORIZATION}`,
-      values,
-    );
-    return row;
-  }
-}
-
-/** The columns of `ChangedAuthorization`. */
-export const AUTHORIZATION = `id, client_id AS "clientId", organization_id AS "organizationId", environment,
-  scopes, status, user_id AS "userId"`;
-
-function conditionsOf({ organizationId, environment }: Visibility): Pick<Visibility, 'organizationId'> {
-  return { organizationId, ...(environment && { environment }) };
 }

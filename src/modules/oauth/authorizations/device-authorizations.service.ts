@@ -1,31 +1,36 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
+import { SCOPES, type DashboardActor, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { OAuthClients } from '../protocol/oauth-clients.js';
+import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import type { DeviceAuthorization } from './device-authorization.entity.js';
 import type { DeviceCodeResponse } from './device-authorizations.dto.js';
-import { DeviceAuthorizationsRepository } from './device-authorizations.repository.js';
-import { generateUserCode, shownUserCode } from './user-code.js';
+import { DeviceAuthorizationsRepository, type Decision } from './device-authorizations.repository.js';
+import { generateUserCode, formatUserCode } from './user-code.js';
 
 const LIFETIME = 10 * MINUTE;
 /** Seconds. */
 const FIRST_INTERVAL = 5;
 const DEVICE_CODE_BYTES = 32;
-/** One in 2.6 * 10^10 for each pending request: the second try is never needed, a third means something is broken. */
+/** A user code collides with one of n pending requests with a probability of n / 2.6 * 10^10. */
 const ATTEMPTS = 3;
 
-/** Devices that ask to be let in (RFC 8628, sections 3.1 and 3.2). */
+const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
+
+/** Creates device authorization requests and records the users' decisions (RFC 8628, sections 3.1 to 3.3). */
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
-    private readonly clients: OAuthClients,
+    private readonly clients: OAuthClientsService,
     private readonly repository: DeviceAuthorizationsRepository,
+    private readonly auditLog: AuditLog,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly address: PublicAddress,
@@ -33,16 +38,29 @@ export class DeviceAuthorizationsService {
     private readonly clock: Clock,
   ) {}
 
+  /** @throws OAuthError `invalid_request`, `invalid_client` or `invalid_scope` */
   async request(form: FormFields, origin: RequestOrigin): Promise<DeviceCodeResponse> {
-    const client = await this.clients.namedIn(form);
+    const client = await this.clients.identify(form);
     const scopes = scopesIn(form.get('scope'));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();
       const row = this.rowFor(client, scopes, { deviceCode, userCode }, origin);
-      if (await this.repository.add(row)) return this.responseFor(deviceCode, shownUserCode(userCode));
+      if (await this.repository.add(row)) return this.responseFor(deviceCode, formatUserCode(userCode));
     }
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
+  }
+
+  /** Records a user's decision and its audit entry. Does nothing if the request is no longer pending. */
+  @Transactional()
+  async decide(
+    { id, clientId, environment }: DeviceAuthorization,
+    by: DashboardActor,
+    status: Decision['status'],
+  ): Promise<void> {
+    if (!(await this.repository.decide(id, { status, userId: by.userId }, this.clock.now()))) return;
+    const target = { name: clientId, environment };
+    await this.auditLog.record({ action: AUDIT_ACTIONS[status], by, target });
   }
 
   private rowFor(
@@ -85,21 +103,21 @@ export class DeviceAuthorizationsService {
   }
 }
 
-/** What a user code is found by. */
+/** Returns the keyed digest under which a user code is stored. */
 export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer {
   return digest.of(`user code ${userCode}`);
 }
 
-/** What the sealed user code of a request is bound to. */
+/** Returns the additional data that binds a sealed user code to its request. */
 export function ownerOfUserCode(id: string): string[] {
   return ['device_authorization', id];
 }
 
-/** All scopes when none is asked for (RFC 6749, section 3.3), in the order of the catalogue. */
+/** Returns the requested scopes in the order of the catalogue, or all scopes if none is requested (RFC 6749, section 3.3). */
 function scopesIn(text: string | undefined): Scope[] {
-  const wanted = new Set(text?.split(' ').filter((scope) => scope !== ''));
-  if (wanted.size === 0) return [...SCOPES];
-  const known = SCOPES.filter((scope) => wanted.has(scope));
-  if (known.length < wanted.size) throw INVALID_SCOPE.error();
+  const requested = new Set(text?.split(' ').filter((scope) => scope !== ''));
+  if (requested.size === 0) return [...SCOPES];
+  const known = SCOPES.filter((scope) => requested.has(scope));
+  if (known.length < requested.size) throw INVALID_SCOPE.error();
   return known;
 }

@@ -1,7 +1,7 @@
-import { generateUserCode, parseUserCode, shownUserCode } from './user-code.js';
+import { generateUserCode, parseUserCode, formatUserCode } from './user-code.js';
 
 describe('User codes', () => {
-  it('have 8 letters that make no words, all of them about as often', () => {
+  it('have 8 consonants, each about equally often', () => {
     const codes = Array.from({ length: 2_000 }, generateUserCode);
     for (const code of codes) expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{8}$/);
     expect(new Set(codes).size).toBe(codes.length);
@@ -12,15 +12,15 @@ describe('User codes', () => {
     expect(counts.size).toBe(20);
   });
 
-  it('are shown in two groups', () => expect(shownUserCode('WDJBMJHT')).toBe('WDJB-MJHT'));
+  it('are displayed in two groups of four', () => expect(formatUserCode('WDJBMJHT')).toBe('WDJB-MJHT'));
 
   it.each(['WDJB-MJHT', 'wdjbmjht', ' Wdjb mjht ', 'W.D.J.B/M_J_H_T', 'wdjb—mjht', '"WDJB-MJHT"'])(
-    'are read in any case and punctuation (%s)',
+    'are accepted in any case and punctuation: %s',
     (text) => expect(parseUserCode(text)).toBe('WDJBMJHT'),
   );
 
   it.each(['', 'WDJB-MJH', 'WDJB-MJHTB', 'WDJA-MJHT', 'WDJ8-MJHT', 'ẞDJB-MJHT', 'WDJB-MJHT1', '%'])(
-    'are not read from what is none (%s)',
+    'are rejected when malformed: "%s"',
     (text) => expect(parseUserCode(text)).toBeUndefined(),
   );
 });

@@ -4,7 +4,7 @@ import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/err
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
 import { OAuthRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
-import { JWKS_KEPT_FOR } from '../tokens/key-schedule.js';
+import { JWKS_CACHED_FOR } from '../tokens/key-schedule.js';
 import {
   AuthorizationServerMetadata,
   EXAMPLE_JWKS,
@@ -13,7 +13,7 @@ import {
 } from './metadata.dto.js';
 import { MetadataService } from './metadata.service.js';
 
-const KEPT_FOR = `public, max-age=${JWKS_KEPT_FOR / SECOND}`;
+const CACHE_CONTROL = `public, max-age=${JWKS_CACHED_FOR / SECOND}`;
 
 @Topic('Access tokens')
 @Controller('.well-known')
@@ -21,7 +21,7 @@ export class MetadataController {
   constructor(private readonly metadata: MetadataService) {}
 
   @Get('oauth-authorization-server')
-  @Header('Cache-Control', KEPT_FOR)
+  @Header('Cache-Control', CACHE_CONTROL)
   @OAuthMetadata({
     operationId: 'getAuthorizationServerMetadata',
     summary: 'Get authorization server metadata',
@@ -38,7 +38,7 @@ export class MetadataController {
   }
 
   @Get('jwks.json')
-  @Header('Cache-Control', KEPT_FOR)
+  @Header('Cache-Control', CACHE_CONTROL)
   @OAuthMetadata({
     operationId: 'getJsonWebKeySet',
     summary: 'Get JSON Web Key Set',

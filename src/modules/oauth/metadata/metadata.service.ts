@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { SCOPES } from '../../../infrastructure/auth/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
-import { DEVICE_CODE_GRANT } from '../tokens/device-code-exchange.js';
-import { TokenSigningKeys } from '../tokens/token-signing-keys.js';
+import { DEVICE_CODE_GRANT } from '../tokens/device-code.grant.js';
+import { TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
 import type { AuthorizationServerMetadata, JsonWebKeySet, PublicJwk } from './metadata.dto.js';
 
-/** What clients and resource servers have to know, for them to find out by themselves. */
+/** Publishes what clients and resource servers need to discover. */
 @Injectable()
 export class MetadataService {
   constructor(
     private readonly address: PublicAddress,
-    private readonly keys: TokenSigningKeys,
+    private readonly keys: TokenSigningKeysService,
   ) {}
 
   /** RFC 8414, section 2. */
@@ -32,7 +32,7 @@ export class MetadataService {
     };
   }
 
-  /** Always as the database has them: a new key must be seen here first. */
+  /** Reads the keys from the database, so that a new key is published before any process signs with it. */
   async jwks(): Promise<JsonWebKeySet> {
     const keys = await this.keys.published();
     return { keys: keys.map(({ publicJwk }) => publicJwk as PublicJwk) };

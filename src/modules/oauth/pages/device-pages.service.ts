@@ -13,10 +13,13 @@ import {
   DeviceAuthorizationsRepository,
   type Visibility,
 } from '../authorizations/device-authorizations.repository.js';
-import { digestOfUserCode, ownerOfUserCode } from '../authorizations/device-authorizations.service.js';
-import { parseUserCode, shownUserCode } from '../authorizations/user-code.js';
-import { DeviceDecision } from './device-decision.js';
-import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.views.js';
+import {
+  DeviceAuthorizationsService,
+  digestOfUserCode,
+  ownerOfUserCode,
+} from '../authorizations/device-authorizations.service.js';
+import { parseUserCode, formatUserCode } from '../authorizations/user-code.js';
+import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
 
 const MINUTES_15 = 15 * 60;
 const HOUR = 60 * 60;
@@ -24,18 +27,18 @@ const HOUR = 60 * 60;
 const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
 
 /**
- * The pages on which a person lets a device in (RFC 8628, section 3.3). They look only at requests to the
- * person's own organization; all others do not exist.
+ * The pages on which a user approves or declines a device (RFC 8628, section 3.3). A user finds only the requests of
+ * the user's own organization.
  */
 @Injectable()
 export class DevicePagesService {
-  /** 5 wrong codes for each user, 20 for each address (RFC 8628, section 5.1). */
+  /** Wrong codes that a user and an address may enter (RFC 8628, section 5.1). */
   private readonly limits: Readonly<Record<'user' | 'address', AttemptLimit>>;
 
   constructor(
     attemptLimits: AttemptLimitsRepository,
-    private readonly authorizations: DeviceAuthorizationsRepository,
-    private readonly decision: DeviceDecision,
+    private readonly repository: DeviceAuthorizationsRepository,
+    private readonly authorizations: DeviceAuthorizationsService,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
@@ -65,38 +68,38 @@ export class DevicePagesService {
   }
 
   async confirm(actor: DashboardActor, id: unknown): Promise<PageResponse> {
-    // Who had to log in on the way has lost what the form said.
+    // A user who had to log in on the way arrives here without the form's data.
     if (id === undefined) return { redirectTo: '/device' };
     const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();
-    if (!this.isWaiting(request)) return { redirectTo: resultOf(request.id) };
+    if (!this.isPending(request)) return { redirectTo: resultPath(request.id) };
     const userCode = this.sealer.open(request.userCodeSealed, ownerOfUserCode(request.id));
-    return confirmationPage({ ...request, userCode: shownUserCode(userCode) });
+    return confirmationPage({ ...request, userCode: formatUserCode(userCode) });
   }
 
   async decide(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const request = await this.request(actor, form.get('request'));
     if (!request) return unknownRequestPage();
-    await this.decision.make(request.id, actor, this.visibleTo(actor), decisionIn(form));
-    return { redirectTo: resultOf(request.id) };
+    await this.authorizations.decide(request, actor, decisionIn(form));
+    return { redirectTo: resultPath(request.id) };
   }
 
   async result(actor: DashboardActor, id: unknown): Promise<PageResponse> {
     const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();
-    if (this.isWaiting(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
-    return resultPage({ outcome: outcomeOf(request), byAnother: request.userId !== actor.userId });
+    if (this.isPending(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
+    return resultPage({ outcome: outcomeOf(request), decidedByAnotherUser: request.userId !== actor.userId });
   }
 
   private async find(actor: DashboardActor, entered: string): Promise<string | undefined> {
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
     const digest = digestOfUserCode(this.digest, code);
-    return this.authorizations.findByUserCode(digest, this.visibleTo(actor), this.clock.now());
+    return this.repository.findByUserCode(digest, this.visibleTo(actor), this.clock.now());
   }
 
   private async request(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {
-    return isUUID(id) ? this.authorizations.find(id as string, this.visibleTo(actor)) : null;
+    return isUUID(id) ? this.repository.find(id as string, this.visibleTo(actor)) : null;
   }
 
   private visibleTo({ organizationId }: DashboardActor): Visibility {
@@ -104,7 +107,7 @@ export class DevicePagesService {
     return { organizationId, environment };
   }
 
-  private isWaiting({ status, expiresAt }: DeviceAuthorization): boolean {
+  private isPending({ status, expiresAt }: DeviceAuthorization): boolean {
     return status === 'pending' && expiresAt > this.clock.now();
   }
 }
@@ -113,7 +116,7 @@ async function countAttempt(limit: AttemptLimit, subject: string): Promise<void>
   const retryAfter = await limit.count(subject);
   if (retryAfter === undefined) return;
   const minutes = Math.ceil(retryAfter / 60);
-  throw RATE_LIMIT_EXCEEDED.error(`Too many codes that do not exist. Try again in ${minutes} minutes.`, {
+  throw RATE_LIMIT_EXCEEDED.error(`Too many unknown codes. Try again in ${minutes} minutes.`, {
     retryAfter,
   });
 }
@@ -131,6 +134,6 @@ function outcomeOf({ status }: DeviceAuthorization): 'approved' | 'denied' | 'ex
   return status === 'denied' ? 'denied' : 'approved';
 }
 
-function resultOf(id: string): string {
+function resultPath(id: string): string {
   return `/device/result?request=${id}`;
 }

@@ -2,18 +2,29 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../../../infrastructure/http/index.js';
-import { oauthBodyOf } from './oauth-error-body.js';
+import { OAuthError, type OAuthErrorCode } from './oauth-errors.js';
 
-/** By the path, in any case as routes are: also where there is no such endpoint, or not with this method. */
+/** Case-insensitive, as routes are. Unknown paths below /oauth and wrong methods get OAuth errors too. */
 const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)\/?$)/i;
 
-/** Tells the errors of OAuth's endpoints so that its clients and those of this API both understand. */
+/** The OAuth codes of errors that are not specific to OAuth. */
+const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {
+  401: 'invalid_client',
+  429: 'slow_down',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/** RFC 6749, section 5.2: printable ASCII without quotes and backslashes. */
+const FORBIDDEN_IN_DESCRIPTION = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** Sends the errors of the OAuth endpoints with the fields that OAuth clients need besides those of this API. */
 @Injectable()
 export class OAuthErrorFormat implements ErrorFormat, OnModuleInit {
-  constructor(private readonly dialects: ErrorFormats) {}
+  constructor(private readonly formats: ErrorFormats) {}
 
   onModuleInit(): void {
-    this.dialects.register(this);
+    this.formats.register(this);
   }
 
   appliesTo(request: Request): boolean {
@@ -23,4 +34,18 @@ export class OAuthErrorFormat implements ErrorFormat, OnModuleInit {
   send(error: ApiError, _request: Request, response: Response): void {
     response.status(error.status).set(error.headers).json(oauthBodyOf(error));
   }
+}
+
+/**
+ * Returns a body with the fields of OAuth (RFC 6749, section 5.2) and those of every error of this API. OAuth
+ * clients stop polling when `error` is missing.
+ */
+export function oauthBodyOf(error: ApiError): object {
+  const { oauthCode, interval } = error instanceof OAuthError ? error : { oauthCode: undefined };
+  return {
+    error: oauthCode ?? CODE_OF_STATUS[error.status] ?? 'invalid_request',
+    error_description: error.message.replaceAll(FORBIDDEN_IN_DESCRIPTION, ''),
+    ...(interval === undefined ? {} : { interval }),
+    ...error.body,
+  };
 }

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../infrastructure/openapi/index.js';
 import { OAUTH_ERROR_CODES } from './oauth-errors.js';
 
-/** The body of every answer of the OAuth endpoints that is not a success. */
+/** The error body of the OAuth endpoints. */
 export class OAuthErrorResponse extends ErrorResponse {
   @ApiProperty({
     enum: OAUTH_ERROR_CODES,

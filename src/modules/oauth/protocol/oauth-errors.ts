@@ -22,21 +22,21 @@ export const OAUTH_ERROR_CODES = [
 ] as const;
 export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
 
-/** An error with a name of its own in OAuth. */
+/** An error with an OAuth error code of its own. */
 export class OAuthError extends ApiError {
   constructor(
     kind: ErrorKind,
     readonly oauthCode: OAuthErrorCode,
     message: string,
     options?: ApiErrorOptions,
-    /** Seconds to wait between polls from now on. */
+    /** Seconds between polls from now on. */
     readonly interval?: number,
   ) {
     super(kind.type, kind.code, message, kind.status, options);
   }
 }
 
-/** Several of them share the same code of the API, and are told apart by OAuth's. */
+/** Several kinds share an `error_code` of this API and differ in their OAuth code. */
 class OAuthErrorKind extends ErrorKind {
   private readonly oauthCode: OAuthErrorCode;
 
@@ -53,7 +53,7 @@ class OAuthErrorKind extends ErrorKind {
     return new OAuthError(this, this.oauthCode, message, options);
   }
 
-  /** The error that also tells how long to wait between polls. */
+  /** Returns the error with a new polling interval. */
   withInterval(seconds: number): OAuthError {
     return new OAuthError(this, this.oauthCode, this.message, {}, seconds);
   }
@@ -140,7 +140,7 @@ export const INVALID_CLIENT = new OAuthErrorKind({
   message: 'The client id is not known.',
 });
 
-/** Of a client that presents nothing but its name; the challenge is what every 401 has (RFC 9110, section 15.5.2). */
+/** Returns the 401 for an unknown `client_id`, with the challenge that every 401 needs (RFC 9110, section 15.5.2). */
 export function unknownClient(): OAuthError {
   const headers = { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="invalid_client"` };
   return INVALID_CLIENT.error(undefined, { headers });

@@ -5,8 +5,8 @@ import { required } from '../../../infrastructure/validation/index.js';
 import { INVALID_REQUEST } from './oauth-errors.js';
 
 /**
- * The handler's parameter that holds the form sent by a public client (RFC 8252, section 8.4), which has
- * no credentials: who presents some has mistaken the endpoint, and should not go on sending them here.
+ * Injects the form sent by a public client (RFC 8252, section 8.4). Credentials are rejected, because the client
+ * probably called the wrong endpoint and should stop sending them.
  */
 export const PublicForm = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
   const request = context.switchToHttp().getRequest<Request>();
@@ -16,13 +16,13 @@ export const PublicForm = createParamDecorator(async (_data: unknown, context: E
   return readOAuthForm(request, context.switchToHttp().getResponse<Response>());
 });
 
-/** The handler's parameter that holds the form sent by a client which a guard has authenticated. */
+/** Injects the form sent by an authenticated client. */
 export const ConfidentialForm = createParamDecorator((_data: unknown, context: ExecutionContext) => {
   const http = context.switchToHttp();
   return readOAuthForm(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-/** RFC 6749, section 3.2: no parameter more than once. */
+/** Rejects repeated parameters (RFC 6749, section 3.2). */
 async function readOAuthForm(request: Request, response: Response): Promise<FormFields> {
   const form = await readForm(request, response);
   if (form.repeated !== undefined)
@@ -30,7 +30,7 @@ async function readOAuthForm(request: Request, response: Response): Promise<Form
   return form;
 }
 
-/** @throws ApiError (`invalid_request`) when the field is absent or empty */
+/** Returns a required field of the form. @throws OAuthError `invalid_request` if it is missing or empty */
 export function requireField(form: FormFields, name: string): string {
   const value = form.get(name);
   if (value === undefined) {

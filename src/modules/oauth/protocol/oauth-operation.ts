@@ -13,7 +13,7 @@ import {
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { oauthBodyOf } from './oauth-error-body.js';
+import { oauthBodyOf } from './oauth-error-format.js';
 import { OAuthErrorResponse } from './oauth-error-response.js';
 
 export interface OAuthOperationOptions extends OperationDocument {
@@ -25,7 +25,7 @@ export interface OAuthOperationOptions extends OperationDocument {
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
-/** An endpoint of OAuth: a form, and errors in two languages. */
+/** An OAuth endpoint: takes a form, and its errors have the fields of OAuth and of this API. */
 export function OAuthOperation(options: OAuthOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
@@ -50,7 +50,7 @@ export function OAuthOperation(options: OAuthOperationOptions): MethodDecorator 
   );
 }
 
-/** What anybody may read about this authorization server. */
+/** A public metadata document of the authorization server. */
 export function OAuthMetadata(options: OAuthOperationOptions): MethodDecorator {
   return applyDecorators(
     UseGuards(...options.guards),

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** An access token that was revoked before its time; remembered until it would have ended anyway. */
+/** A revoked access token, kept until it would have expired. */
 @Entity({ name: 'revoked_access_token' })
 export class RevokedAccessToken {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'revoked_access_token_pkey' })

@@ -6,13 +6,13 @@ import { RevokedAccessToken } from './revoked-access-token.entity.js';
 export class RevokedAccessTokensRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Once is enough. */
+  /** Records a revocation. Does nothing if the token is already revoked. */
   async add(token: RevokedAccessToken): Promise<void> {
     const { manager } = this.transaction;
     await manager.createQueryBuilder().insert().into(RevokedAccessToken).values(token).orIgnore().execute();
   }
 
-  /** Asked for every call of the dashboard's operations, so the statement is not built anew each time. */
+  /** Plain SQL, because it runs for every request with an access token. */
   async has(jti: string): Promise<boolean> {
     const { manager } = this.transaction;
     const rows = await manager.query<unknown[]>('SELECT FROM revoked_access_token WHERE jti = $1', [jti]);

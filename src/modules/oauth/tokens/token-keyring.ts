@@ -3,21 +3,21 @@ import { importJWK, type CryptoKey, type JWK } from 'jose';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { signingKey } from './key-schedule.js';
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
-import { TokenSigningKeys } from './token-signing-keys.js';
+import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
-/** A key ready for use. */
-export interface ReadyKey {
+/** A key that is imported and ready for use. */
+export interface ImportedKey {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
   readonly key: CryptoKey;
 }
 
-/** Far below the time for which a key is published before it signs. */
-const KEPT_FOR = MINUTE;
-/** How often a token with a key that nobody knows makes us look again. */
-const REFRESH_INTERVAL = 5 * SECOND;
+/** Milliseconds; far below the time for which a key is published before it signs. */
+const CACHED_FOR = MINUTE;
+/** Milliseconds between reloads caused by tokens with unknown keys. */
+const MIN_RELOAD_INTERVAL = 5 * SECOND;
 
-/** The keys as this process holds them. What other processes change is seen within a minute, before it matters. */
+/** Caches the signing keys in this process. A change by another process takes effect within a minute, before it matters. */
 @Injectable()
 export class TokenKeyring {
   private keys: readonly TokenSigningKey[] = [];
@@ -25,27 +25,27 @@ export class TokenKeyring {
   private loadedAt = -Infinity;
 
   constructor(
-    private readonly source: TokenSigningKeys,
+    private readonly source: TokenSigningKeysService,
     private readonly clock: Clock,
   ) {}
 
-  /** The key that signs now. */
-  async signer(): Promise<ReadyKey> {
-    if (this.age() > KEPT_FOR) await this.load();
+  /** Returns the key that signs tokens now. */
+  async signer(): Promise<ImportedKey> {
+    if (this.age() > CACHED_FOR) await this.load();
     const key = signingKey(this.keys, this.clock.now());
-    if (!key) throw new Error('No key signs access tokens now');
-    return this.ready('private', key, () => this.source.open(key));
+    if (!key) throw new Error('There is no key to sign access tokens with');
+    return this.importKey('private', key, () => this.source.open(key));
   }
 
-  /** @returns undefined for a key that is none of ours, or no longer */
-  async verifier(kid: string): Promise<ReadyKey | undefined> {
-    if (this.age() > KEPT_FOR) await this.load();
+  /** Returns the key that verifies a token. @returns undefined for an unknown or retired key */
+  async verifier(kid: string): Promise<ImportedKey | undefined> {
+    if (this.age() > CACHED_FOR) await this.load();
     let key = this.find(kid);
-    if (!key && this.age() > REFRESH_INTERVAL) {
+    if (!key && this.age() > MIN_RELOAD_INTERVAL) {
       await this.load();
       key = this.find(kid);
     }
-    return key && this.ready('public', key, ({ publicJwk }) => publicJwk);
+    return key && this.importKey('public', key, ({ publicJwk }) => publicJwk);
   }
 
   private find(kid: string): TokenSigningKey | undefined {
@@ -57,16 +57,16 @@ export class TokenKeyring {
     this.loadedAt = this.clock.milliseconds();
   }
 
-  /** Of a clock that was set back too: it is then no less uncertain what has changed. */
+  /** Absolute, so that a clock that was set back causes a reload too. */
   private age(): number {
     return Math.abs(this.clock.milliseconds() - this.loadedAt);
   }
 
-  private async ready(
+  private async importKey(
     half: 'private' | 'public',
     key: TokenSigningKey,
     jwkOf: (key: TokenSigningKey) => JWK,
-  ): Promise<ReadyKey> {
+  ): Promise<ImportedKey> {
     const { kid, algorithm } = key;
     const name = `${half} ${kid}`;
     let imported = this.imported.get(name);

@@ -5,7 +5,7 @@ import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 export const TOKEN_ALGORITHMS = ['ES256', 'RS256'] as const;
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
 
-/** A key that signs access tokens from `signsFrom` on, until the next one does. */
+/** A key that signs access tokens from `signsFrom` until the next key takes over. */
 @Entity({ name: 'token_signing_key' })
 @Unique('token_signing_key_signs_from_key', ['signsFrom'])
 @Check('token_signing_key_algorithm_check', `algorithm IN ('ES256', 'RS256')`)
@@ -26,7 +26,7 @@ export class TokenSigningKey {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** Later than `createdAt`, so that everybody knows the key before a token comes that it signed. */
+  /** Later than `createdAt`, so that verifiers have fetched the key before the first token that it signed arrives. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
   signsFrom!: Date;
 }

@@ -6,13 +6,13 @@ import { TokenSigningKey } from './token-signing-key.entity.js';
 export class TokenSigningKeysRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Locks the keys against rivals until the transaction ends; then answers them, the newest first. */
+  /** Locks the table against concurrent changes until the transaction ends. @returns all keys, newest first */
   async lockAll(): Promise<TokenSigningKey[]> {
     await this.transaction.manager.query('LOCK TABLE token_signing_key IN SHARE ROW EXCLUSIVE MODE');
     return this.all();
   }
 
-  /** The newest first. */
+  /** Returns all keys, newest first. */
   async all(): Promise<TokenSigningKey[]> {
     return this.transaction.manager.find(TokenSigningKey, { order: { signsFrom: 'DESC' } });
   }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Leadership } from '../../../infrastructure/database/index.js';
-import { TokenSigningKeys } from './token-signing-keys.js';
+import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
-/** Publishes new keys in time, and deletes those that no token needs any more. */
+/** Rotates signing keys on schedule and deletes retired ones. */
 @Injectable()
 export class TokenSigningKeysRotation {
   constructor(
-    private readonly keys: TokenSigningKeys,
+    private readonly keys: TokenSigningKeysService,
     private readonly leadership: Leadership,
   ) {}
 

@@ -20,8 +20,7 @@ import {
 import { ConfidentialForm, PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { IntrospectionRateLimitGuard, OAuthRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
-import { DeviceCodeExchange } from './device-code-exchange.js';
-import { PresentedTokens } from './presented-tokens.js';
+import { DeviceCodeGrant } from './device-code.grant.js';
 import {
   AccessTokenResponse,
   EXAMPLE_ACCESS_TOKEN,
@@ -32,13 +31,14 @@ import {
   RevocationResponse,
   RevokeTokenRequest,
 } from './tokens.dto.js';
+import { TokensService } from './tokens.service.js';
 
 @Topic('Access tokens')
 @Controller('oauth')
 export class TokensController {
   constructor(
-    private readonly deviceCodes: DeviceCodeExchange,
-    private readonly tokens: PresentedTokens,
+    private readonly deviceCodes: DeviceCodeGrant,
+    private readonly tokens: TokensService,
   ) {}
 
   @Post('token')

@@ -10,8 +10,8 @@ import { obsoleteKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from '.
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
 
-/** What an operator sees of a key. */
-export interface DescribedKey {
+/** A key as it is shown to operators. */
+export interface TokenSigningKeyStatus {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
   readonly createdAt: Date;
@@ -19,9 +19,9 @@ export interface DescribedKey {
   readonly state: 'next' | 'signing' | 'verifying' | 'obsolete';
 }
 
-/** The keys of access tokens as the database has them: made when they are first needed, and replaced in time. */
+/** Creates, publishes, rotates and retires the keys that sign access tokens. */
 @Injectable()
-export class TokenSigningKeys {
+export class TokenSigningKeysService {
   constructor(
     private readonly repository: TokenSigningKeysRepository,
     private readonly sealer: Sealer,
@@ -29,32 +29,32 @@ export class TokenSigningKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** What tokens may be signed with now or soon, the newest first. At least one key. */
+  /** Returns the keys that sign now or will sign soon, newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
     const keys = await this.repository.all();
-    return publishedKeys(keys.length > 0 ? keys : await this.makeFirst(), this.clock.now());
+    return publishedKeys(keys.length > 0 ? keys : await this.createFirst(), this.clock.now());
   }
 
   /**
-   * Publishes a new key, which signs from 10 minutes later on.
+   * Publishes a new key, which starts signing 10 minutes later.
    *
-   * @throws OperatorError when the last one does not sign yet
+   * @throws OperatorError if the newest key has not started signing
    */
   @Transactional()
-  async rotate(): Promise<DescribedKey> {
+  async rotate(): Promise<TokenSigningKeyStatus> {
     const [newest] = await this.repository.lockAll();
     const now = this.clock.now();
     if (newest && newest.signsFrom > now) {
       throw new OperatorError(
-        `A new key is published already and signs from ${newest.signsFrom.toISOString()} on.`,
+        `A new key is already published and starts signing at ${newest.signsFrom.toISOString()}.`,
       );
     }
     const signsFrom = newest ? new Date(now.getTime() + PUBLISHED_BEFORE_USE) : now;
-    const { kid, algorithm, createdAt } = await this.make(signsFrom);
+    const { kid, algorithm, createdAt } = await this.create(signsFrom);
     return { kid, algorithm, createdAt, signsFrom, state: newest ? 'next' : 'signing' };
   }
 
-  /** Rotates when the newest key has signed for long enough, or is for another algorithm than new ones are. */
+  /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
   async rotateIfDue(): Promise<void> {
     const [newest] = await this.repository.lockAll();
@@ -64,8 +64,8 @@ export class TokenSigningKeys {
     if (age >= tokenKeyRotationDays * DAY || newest.algorithm !== tokenAlgorithm) await this.rotate();
   }
 
-  /** The newest first. */
-  async describe(): Promise<DescribedKey[]> {
+  /** Returns the status of all keys, newest first. */
+  async describe(): Promise<TokenSigningKeyStatus[]> {
     const keys = await this.repository.all();
     const now = this.clock.now();
     const signing = signingKey(keys, now);
@@ -79,25 +79,25 @@ export class TokenSigningKeys {
     }));
   }
 
-  /** Deletes keys that no token can need any more. */
+  /** Deletes keys that no valid token can have been signed with. */
   async deleteObsolete(): Promise<void> {
     const keys = await this.repository.all();
     for (const { kid } of obsoleteKeys(keys, this.clock.now())) await this.repository.delete(kid);
   }
 
-  /** The private key as a JWK. */
+  /** Decrypts the private key. */
   open(key: TokenSigningKey): JWK {
     return JSON.parse(this.sealer.open(key.privateSealed, ownerOf(key))) as JWK;
   }
 
-  /** Of several processes that need the first key at once, one makes it. It signs at once: no token is older. */
+  /** Creates the first key once, also if several processes need it. It signs immediately, because no token exists yet. */
   @Transactional()
-  protected async makeFirst(): Promise<TokenSigningKey[]> {
-    if ((await this.repository.lockAll()).length === 0) await this.make(this.clock.now());
+  protected async createFirst(): Promise<TokenSigningKey[]> {
+    if ((await this.repository.lockAll()).length === 0) await this.create(this.clock.now());
     return this.repository.all();
   }
 
-  private async make(signsFrom: Date): Promise<TokenSigningKey> {
+  private async create(signsFrom: Date): Promise<TokenSigningKey> {
     const algorithm = this.configuration.tokenAlgorithm as TokenAlgorithm;
     const kid = randomUUID();
     const pair = await generateKeyPair(algorithm, { extractable: true });
@@ -127,7 +127,7 @@ function stateOf(
   isSigning: boolean,
   isPublished: boolean,
   now: Date,
-): DescribedKey['state'] {
+): TokenSigningKeyStatus['state'] {
   if (isSigning) return 'signing';
   if (key.signsFrom > now) return 'next';
   return isPublished ? 'verifying' : 'obsolete';

@@ -7,13 +7,13 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { TOKEN_LIFETIME } from './key-schedule.js';
-import { TokenKeyring, type ReadyKey } from './token-keyring.js';
+import { TokenKeyring, type ImportedKey } from './token-keyring.js';
 import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 
-/** RFC 9068, section 2.1: no other JWT of ours can be taken for an access token. */
+/** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
 const TYPE = 'at+jwt';
 
-/** What an access token is issued for. */
+/** The user, client and scopes that an access token is issued for. */
 export interface AccessTokenGrant {
   readonly userId: string;
   readonly organizationId: string;
@@ -23,7 +23,7 @@ export interface AccessTokenGrant {
   readonly scopes: readonly Scope[];
 }
 
-/** The claims of our access tokens (RFC 9068, section 2.2). */
+/** The claims of an access token (RFC 9068, section 2.2). */
 export interface AccessTokenClaims {
   readonly iss: string;
   readonly aud: string;
@@ -39,20 +39,20 @@ export interface AccessTokenClaims {
   readonly org: string;
 }
 
-/** Tokens whose signatures are remembered at once. */
-const REMEMBERED_TOKENS = 1_000;
+/** Verified tokens in the cache. */
+const MAX_CACHED_TOKENS = 1_000;
 
-/** A token whose signature and claims were good. What time does to it is looked at anew. */
-interface ReadToken {
+/** A token with a valid signature and claims. Its expiry is checked each time. */
+interface VerifiedToken {
   readonly kid: string;
   readonly claims: AccessTokenClaims;
 }
 
-/** Writes access tokens and reads those that we wrote (RFC 9068). */
+/** Signs access tokens and verifies their signatures and claims (RFC 9068). */
 @Injectable()
-export class AccessTokens {
-  /** By digest: a token is a secret. Looking at its signature takes another thread, and gives the same each time. */
-  private readonly remembered = new Map<string, ReadToken>();
+export class AccessTokensService {
+  /** Keyed by digest, because a token is a secret. Verifying a signature takes a trip through the thread pool. */
+  private readonly verified = new Map<string, VerifiedToken>();
 
   constructor(
     private readonly keyring: TokenKeyring,
@@ -81,24 +81,24 @@ export class AccessTokens {
   }
 
   /**
-   * Signature, type, issuer, audience and time. Whether the token was revoked is another question.
+   * Verifies signature, type, issuer, audience and expiry, but not whether the token was revoked.
    *
-   * @returns undefined when it is not one of our access tokens, or has expired
+   * @returns undefined if it is not an access token of this service, or has expired
    */
   async read(token: string): Promise<AccessTokenClaims | undefined> {
     const digest = sha256(token).toString('base64');
-    const known = this.remembered.get(digest) ?? (await this.verified(token));
-    // A key that is published no more has no tokens left that are good.
-    const isGood =
+    const known = this.verified.get(digest) ?? (await this.verify(token));
+    // Tokens of a key that is no longer published are no longer accepted.
+    const isValid =
       known !== undefined &&
       known.claims.exp * SECOND > this.clock.milliseconds() &&
       (await this.keyring.verifier(known.kid)) !== undefined;
-    if (isGood) this.remember(digest, known);
-    else this.remembered.delete(digest);
-    return isGood ? known.claims : undefined;
+    if (isValid) this.cache(digest, known);
+    else this.verified.delete(digest);
+    return isValid ? known.claims : undefined;
   }
 
-  private async verified(token: string): Promise<ReadToken | undefined> {
+  private async verify(token: string): Promise<VerifiedToken | undefined> {
     try {
       const { payload, protectedHeader } = await jwtVerify<AccessTokenClaims>(
         token,
@@ -119,21 +119,21 @@ export class AccessTokens {
     }
   }
 
-  private remember(digest: string, token: ReadToken): void {
-    if (this.remembered.has(digest)) return;
-    const [oldest] = this.remembered.keys();
-    if (oldest !== undefined && this.remembered.size >= REMEMBERED_TOKENS) this.remembered.delete(oldest);
-    this.remembered.set(digest, token);
+  private cache(digest: string, token: VerifiedToken): void {
+    if (this.verified.has(digest)) return;
+    const [oldest] = this.verified.keys();
+    if (oldest !== undefined && this.verified.size >= MAX_CACHED_TOKENS) this.verified.delete(oldest);
+    this.verified.set(digest, token);
   }
 
-  /** Each key is for one algorithm (RFC 8725, section 3.1). */
-  private async keyFor({ kid, alg }: JWTHeaderParameters): Promise<ReadyKey['key']> {
+  /** Each key is used with one algorithm only (RFC 8725, section 3.1). */
+  private async keyFor({ kid, alg }: JWTHeaderParameters): Promise<ImportedKey['key']> {
     const known = kid === undefined ? undefined : await this.keyring.verifier(kid);
-    if (!known || known.algorithm !== alg) throw new errors.JWSInvalid('No key of ours');
+    if (!known || known.algorithm !== alg) throw new errors.JWSInvalid('Unknown key');
     return known.key;
   }
 
-  /** The dashboard: it issues the tokens, and its API is what they are for. */
+  /** The dashboard is both the issuer and the audience of access tokens. */
   private get issuer(): string {
     return this.address.of('dashboard');
   }

@@ -7,46 +7,46 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
-import { AccessTokens, type AccessTokenClaims } from './access-tokens.js';
+import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 
 /** A token that is good now, and whose it is. */
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
-  /** With the role of now, which may have changed since the token was issued. */
+  /** With the current role, which may have changed since the token was issued. */
   readonly user: DashboardPrincipal;
 }
 
 /**
- * Says what an access token is good for at this moment. Only the signature is remembered between two calls: who is
- * removed or disabled, and a token that is revoked, are out with the next one, in every process.
+ * Verifies access tokens. Revocation and the user are looked up for each request, so that revoking a token or disabling
+ * its user takes effect in every process with the next request; only verified signatures are cached.
  */
 @Injectable()
-export class ActiveAccessTokens extends AccessTokenVerifier {
+export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
   constructor(
-    private readonly tokens: AccessTokens,
-    private readonly revoked: RevokedAccessTokensRepository,
+    private readonly tokens: AccessTokensService,
+    private readonly revokedTokens: RevokedAccessTokensRepository,
     private readonly users: DashboardUsersService,
     private readonly configuration: ServiceConfiguration,
   ) {
     super();
   }
 
-  /** @returns undefined when the token is not ours, has expired, was revoked, or its user has left */
+  /** @returns undefined if the token is invalid, expired or revoked, or if its user has lost access */
   async find(token: string): Promise<ActiveAccessToken | undefined> {
     const claims = await this.tokens.read(token);
-    if (!claims || !this.isServedHere(claims)) return undefined;
+    if (!claims || !this.isServedEnvironment(claims)) return undefined;
     const [isRevoked, user] = await Promise.all([
-      this.revoked.has(claims.jti),
+      this.revokedTokens.has(claims.jti),
       this.users.principal(claims.sub),
     ]);
     return isRevoked || user?.organizationId !== claims.org ? undefined : { claims, user };
   }
 
   override async verify(token: string): Promise<DashboardIdentity | undefined> {
-    const live = await this.find(token);
-    if (!live) return undefined;
-    const { claims, user } = live;
+    const active = await this.find(token);
+    if (!active) return undefined;
+    const { claims, user } = active;
     return {
       ...user,
       credential: {
@@ -59,8 +59,8 @@ export class ActiveAccessTokens extends AccessTokenVerifier {
     };
   }
 
-  /** On the host of one environment the tokens of the other do not exist. */
-  private isServedHere({ environment }: AccessTokenClaims): boolean {
+  /** A host that is pinned to one environment rejects the other environment's tokens. */
+  private isServedEnvironment({ environment }: AccessTokenClaims): boolean {
     const { pinnedEnvironment } = this.configuration;
     return !pinnedEnvironment || environment === pinnedEnvironment;
   }

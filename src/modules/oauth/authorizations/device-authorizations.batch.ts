@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BatchedStatement } from '../../../infrastructure/database/index.js';
-import { AUTHORIZATION, type ChangedAuthorization } from './device-authorizations.repository.js';
+import { RETURNED_COLUMNS, type ChangedAuthorization } from './device-authorizations.repository.js';
 
 export interface DevicePoll {
   readonly deviceCodeHash: Buffer;
@@ -9,82 +9,83 @@ export interface DevicePoll {
   readonly now: Date;
 }
 
-/** What a poll found. */
+/** The authorization that a poll found. */
 export interface PolledAuthorization extends ChangedAuthorization {
   readonly expiresAt: Date;
-  /** How the poll was taken; null of a request that does not wait any more. */
+  /** Whether a pending code was polled too early; null when the code is not pending. */
   readonly early: boolean | null;
-  /** What the device has to wait from now on. */
+  /** Seconds between polls from now on; null when the code is not pending. */
   readonly intervalSeconds: number | null;
 }
 
-interface RedeemedCode {
+interface Redemption {
   readonly id: string;
   readonly now: Date;
 }
 
-/** Of the announced interval, what must really have passed: the network is not as even as a device's clock. */
+/** The share of the announced interval that is enforced, because network latency varies. */
 const ENFORCED_SHARE = 0.8;
 /** Seconds. */
 const INTERVAL_STEP = 5;
 const MAX_INTERVAL = 30;
 
 const ROWS_PER_STATEMENT = 100;
-const STATEMENTS_AT_ONCE = 2;
+const CONCURRENT_STATEMENTS = 2;
 
 /**
- * What devices do by themselves, of which there are many and which ask again and again: those that ask at the same
- * time share a statement. It belongs to no transaction of theirs.
+ * The statements that devices cause by polling. Concurrent polls share one statement, and so do concurrent
+ * redemptions, so these statements run on their own connection and never join an open transaction.
+ * Measurements: docs/decisions/0002-batched-statements.md.
  */
 @Injectable()
-export class DevicePollsRepository {
+export class DeviceAuthorizationsBatch {
   private readonly polls = new BatchedStatement<DevicePoll, PolledAuthorization | undefined>({
-    execute: (polls) => this.takeEach(polls),
+    execute: (polls) => this.pollAll(polls),
     maxRows: ROWS_PER_STATEMENT,
-    maxStatements: STATEMENTS_AT_ONCE,
+    maxStatements: CONCURRENT_STATEMENTS,
   });
-  private readonly redemptions = new BatchedStatement<RedeemedCode, boolean>({
-    execute: (codes) => this.redeemAll(codes),
+  private readonly redemptions = new BatchedStatement<Redemption, boolean>({
+    execute: (redemptions) => this.redeemAll(redemptions),
     maxRows: ROWS_PER_STATEMENT,
-    maxStatements: STATEMENTS_AT_ONCE,
+    maxStatements: CONCURRENT_STATEMENTS,
   });
 
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Finds the request and takes the poll of a device that waits, in one statement, so that of two at once one is
-   * early. One that is early raises the interval and does not move the mark: a device that is only impatient is
-   * not held up for good.
+   * Finds an authorization and, while it is pending, records the poll in the same statement, so that one of two
+   * concurrent polls counts as early. An early poll raises the interval but does not move the time of the last
+   * accepted poll; otherwise an impatient device would never be accepted.
    */
   poll(poll: DevicePoll): Promise<PolledAuthorization | undefined> {
     return this.polls.add(poll);
   }
 
-  /** @returns whether it was this call that redeemed it */
+  /** Marks an approved authorization as redeemed. @returns whether this request redeemed it */
   redeem(id: string, now: Date): Promise<boolean> {
     return this.redemptions.add({ id, now });
   }
 
-  /** A statement takes one poll of a code: a second one that came with it is taken after it. */
-  private async takeEach(polls: readonly DevicePoll[]): Promise<(PolledAuthorization | undefined)[]> {
+  /** A statement can record one poll per code, so a second poll of the same code goes into the next statement. */
+  private async pollAll(polls: readonly DevicePoll[]): Promise<(PolledAuthorization | undefined)[]> {
     const rounds: Map<string, DevicePoll>[] = [];
     for (const poll of polls) {
       const code = poll.deviceCodeHash.toString('base64');
-      let round = rounds.find((each) => !each.has(code));
+      let round = rounds.find((candidate) => !candidate.has(code));
       if (!round) rounds.push((round = new Map()));
       round.set(code, poll);
     }
     const found = new Map<DevicePoll, PolledAuthorization>();
-    for (const round of rounds) await this.takeAll([...round.values()], found);
+    for (const round of rounds) await this.pollDistinct([...round.values()], found);
     return polls.map((poll) => found.get(poll));
   }
 
-  /** Rows are locked in the order of their ids, so that the statements of several processes never wait in a circle. */
-  private async takeAll(
+  /** Rows are locked in the order of their ids, so that concurrent statements cannot deadlock. */
+  private async pollDistinct(
     polls: readonly DevicePoll[],
     found: Map<DevicePoll, PolledAuthorization>,
   ): Promise<void> {
-    const tooEarly = `mark.accepted_at + mark.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
+    const isEarly = `mark.accepted_at + mark.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
     const rows = await this.dataSource.query<({ place: number } & PolledAuthorization)[]>(
       `WITH request AS (
          SELECT device_authorization.*, now, place
@@ -96,15 +97,15 @@ export class DevicePollsRepository {
          SELECT id, now, interval_seconds, false FROM request
           WHERE status = 'pending' AND expires_at > now ORDER BY id
          ON CONFLICT (authorization_id) DO UPDATE
-            SET early = ${tooEarly},
-                accepted_at = CASE WHEN ${tooEarly} THEN mark.accepted_at ELSE excluded.accepted_at END,
-                interval_seconds = CASE WHEN ${tooEarly}
+            SET early = ${isEarly},
+                accepted_at = CASE WHEN ${isEarly} THEN mark.accepted_at ELSE excluded.accepted_at END,
+                interval_seconds = CASE WHEN ${isEarly}
                                         THEN LEAST(mark.interval_seconds + ${INTERVAL_STEP}, ${MAX_INTERVAL})
                                         ELSE mark.interval_seconds END
          RETURNING authorization_id, early, interval_seconds
        )
-       SELECT ${AUTHORIZATION}, expires_at AS "expiresAt", poll.early, poll.interval_seconds AS "intervalSeconds",
-              place::integer
+       SELECT ${RETURNED_COLUMNS}, expires_at AS "expiresAt", poll.early,
+              poll.interval_seconds AS "intervalSeconds", place::integer
          FROM request LEFT JOIN poll ON authorization_id = id`,
       [
         polls.map((poll) => poll.deviceCodeHash),
@@ -118,8 +119,8 @@ export class DevicePollsRepository {
     }
   }
 
-  /** Of several who come with the same code the first one has it. */
-  private async redeemAll(codes: readonly RedeemedCode[]): Promise<boolean[]> {
+  /** If several requests redeem the same code, the first one in the batch succeeds. */
+  private async redeemAll(redemptions: readonly Redemption[]): Promise<boolean[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
       `UPDATE device_authorization SET status = 'redeemed'
         WHERE id IN (SELECT id FROM device_authorization
@@ -127,9 +128,9 @@ export class DevicePollsRepository {
                       WHERE status = 'approved' AND expires_at > now
                       ORDER BY id FOR UPDATE OF device_authorization)
        RETURNING id`,
-      [codes.map((code) => code.id), codes.map((code) => code.now)],
+      [redemptions.map(({ id }) => id), redemptions.map(({ now }) => now)],
     );
-    const redeemed = new Set(rows.map((row) => row.id));
-    return codes.map((code) => redeemed.delete(code.id));
+    const redeemed = new Set(rows.map(({ id }) => id));
+    return redemptions.map(({ id }) => redeemed.delete(id));
   }
 }

@@ -3,7 +3,7 @@ import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Form, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
 
-/** A request of a device as a person sees it before they decide. */
+/** A request as it is shown to the user who decides. */
 export interface DeviceRequestView {
   readonly id: string;
   readonly userCode: string;
@@ -15,16 +15,15 @@ export interface DeviceRequestView {
   readonly requestedAt: Date;
 }
 
-/** What a person finds when they look for the outcome. */
+/** The outcome of a request as it is shown to a user. */
 export interface DeviceResultView {
   readonly outcome: 'approved' | 'denied' | 'expired';
-  /** Whether it was somebody else who decided. */
-  readonly byAnother: boolean;
+  readonly decidedByAnotherUser: boolean;
 }
 
 const CODE_NOT_FOUND = 'Code not found';
 const CODE_NOT_FOUND_HINT =
-  'There is no such code for your organization, or it has expired. Codes are good for 10 minutes; have the device show a new one.';
+  'Your organization has no such code, or the code has expired. Codes expire after 10 minutes; request a new one on the device.';
 
 const ENVIRONMENTS: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'Development: test data only',
@@ -32,19 +31,20 @@ const ENVIRONMENTS: Readonly<Record<PlatformEnvironment, string>> = {
 };
 
 const SCOPES: Readonly<Record<Scope, string>> = {
-  'request_logs:read': 'Read request logs: the calls of your API client and the deliveries of its webhooks',
-  'webhook_endpoints:read': 'See the webhook endpoints',
-  'webhook_endpoints:write': 'Create, change and delete webhook endpoints',
+  'request_logs:read':
+    'Read request logs: the requests of your API client and the deliveries of its webhooks',
+  'webhook_endpoints:read': 'View webhook endpoints',
+  'webhook_endpoints:write': 'Create, update, and delete webhook endpoints',
 };
 
-/** Where a person enters the code that their device shows. */
+/** The page where a user enters the code that the device shows. */
 export function codePage(userCode: string, isUnknown = false): PageResponse {
   return {
     title: 'Connect a device',
     ...(isUnknown && { status: 404 }),
     content: (
       <Form action="/device">
-        <p>Enter the code that your device or program shows. Enter no code that somebody sent you.</p>
+        <p>Enter the code that your device or program shows. Don't enter a code that someone sent you.</p>
         <TextField
           name="user_code"
           label="Code"
@@ -59,15 +59,15 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
   };
 }
 
-/** Where a person sees what asks for access, and decides. */
+/** The page where a user sees what requests access, and decides. */
 export function confirmationPage(request: DeviceRequestView): PageResponse {
   return {
-    title: 'Let this device in?',
+    title: 'Approve this device?',
     content: (
       <>
         <p>
-          A device asks to act in your name for 15 minutes. Approve it only if you have it before you and it
-          shows this code:
+          A device requests access on your behalf for 15 minutes. Approve the request only if the device is in
+          front of you and shows this code:
         </p>
         <p>
           <strong class="code">{request.userCode}</strong>
@@ -81,7 +81,7 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
           <dd>
             <span class={`environment ${request.environment}`}>{ENVIRONMENTS[request.environment]}</span>
           </dd>
-          <dt>It may</dt>
+          <dt>Permissions</dt>
           <dd>
             <ul>
               {request.scopes.map((scope) => (
@@ -89,11 +89,11 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
               ))}
             </ul>
           </dd>
-          <dt>Asked from</dt>
+          <dt>IP address</dt>
           <dd>{request.ip}</dd>
-          <dt>By</dt>
-          <dd>{request.userAgent || 'a program that does not say what it is'}</dd>
-          <dt>At</dt>
+          <dt>Program</dt>
+          <dd>{request.userAgent || 'unknown (the program sent no user agent)'}</dd>
+          <dt>Requested at</dt>
           <dd>
             <Time value={request.requestedAt} />
           </dd>
@@ -114,15 +114,15 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
   };
 }
 
-/** What has become of a request. */
-export function resultPage({ outcome, byAnother }: DeviceResultView): PageResponse {
+/** The page that shows the outcome of a request. */
+export function resultPage({ outcome, decidedByAnotherUser }: DeviceResultView): PageResponse {
   const { title, kind, text } = RESULTS[outcome];
   return {
     title,
     content: (
       <>
         <Notice kind={kind}>{text}</Notice>
-        {byAnother ? <p>Somebody else of your organization had decided already.</p> : null}
+        {decidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
         <p>
           <a href="/device">Enter another code</a>
         </p>
@@ -131,7 +131,7 @@ export function resultPage({ outcome, byAnother }: DeviceResultView): PageRespon
   };
 }
 
-/** Also for requests of other organizations: that they exist is not told. */
+/** The page for unknown requests and for requests of other organizations. */
 export function unknownRequestPage(): PageResponse {
   return {
     title: CODE_NOT_FOUND,
@@ -151,17 +151,17 @@ const RESULTS = {
   approved: {
     title: 'Device approved',
     kind: 'good',
-    text: 'The device is let in. Go back to it; it goes on by itself within a few seconds.',
+    text: 'The device has access. Return to the device; it continues within a few seconds.',
   },
   denied: {
     title: 'Device declined',
     kind: 'good',
-    text: 'The device was turned away. It gets no access.',
+    text: 'Request declined. The device has no access.',
   },
   expired: {
     title: 'Code expired',
     kind: 'bad',
-    text: 'The code has expired before anybody decided. Have the device show a new one.',
+    text: 'The code expired before anyone approved it. Request a new code on the device.',
   },
 } as const;
 

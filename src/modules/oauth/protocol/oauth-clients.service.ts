@@ -4,13 +4,13 @@ import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.j
 import { unknownClient } from './oauth-errors.js';
 import { requireField } from './oauth-form.js';
 
-/** Public clients, who say who they are and cannot prove it (RFC 6749, section 3.2.1). */
+/** Identifies public clients, which send a `client_id` and cannot authenticate (RFC 6749, section 3.2.1). */
 @Injectable()
-export class OAuthClients {
+export class OAuthClientsService {
   constructor(private readonly directory: ApiClientDirectory) {}
 
-  /** @throws ApiError (`invalid_request`, `invalid_client`) when the form names no client that exists here */
-  async namedIn(form: FormFields): Promise<ClientRecord> {
+  /** @throws OAuthError `invalid_request` without a `client_id`, `invalid_client` for an unknown one */
+  async identify(form: FormFields): Promise<ClientRecord> {
     const client = await this.directory.find(requireField(form, 'client_id'));
     if (!client) throw unknownClient();
     return client;

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { DashboardUsersService } from '../../dashboard-users/index.js';
+import { DeviceAuthorizationsBatch } from '../authorizations/device-authorizations.batch.js';
+import {
+  DeviceAuthorizationsRepository,
+  type ChangedAuthorization,
+} from '../authorizations/device-authorizations.repository.js';
+import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
+import {
+  ACCESS_DENIED,
+  AUTHORIZATION_PENDING,
+  EXPIRED_TOKEN,
+  INVALID_GRANT,
+  SLOW_DOWN,
+  UNSUPPORTED_GRANT_TYPE,
+} from '../protocol/oauth-errors.js';
+import { requireField } from '../protocol/oauth-form.js';
+import { AccessTokensService } from './access-tokens.service.js';
+import { TOKEN_LIFETIME } from './key-schedule.js';
+import type { AccessTokenResponse } from './tokens.dto.js';
+
+/** RFC 8628, section 3.4. */
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
+@Injectable()
+export class DeviceCodeGrant {
+  constructor(
+    private readonly clients: OAuthClientsService,
+    private readonly authorizations: DeviceAuthorizationsRepository,
+    private readonly batch: DeviceAuthorizationsBatch,
+    private readonly users: DashboardUsersService,
+    private readonly tokens: AccessTokensService,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Checks the grant type, the client, the code and its state, in this order, and issues the token.
+   *
+   * @throws OAuthError with the code that RFC 8628, section 3.5, defines for the state of the request
+   */
+  async exchange(form: FormFields): Promise<AccessTokenResponse> {
+    if (requireField(form, 'grant_type') !== DEVICE_CODE_GRANT) throw UNSUPPORTED_GRANT_TYPE.error();
+    const { clientId } = await this.clients.identify(form);
+    const deviceCodeHash = sha256(requireField(form, 'device_code'));
+    for (;;) {
+      const now = this.clock.now();
+      const authorization = await this.batch.poll({ deviceCodeHash, clientId, now });
+      if (!authorization || authorization.status === 'redeemed') throw INVALID_GRANT.error();
+      if (authorization.status === 'denied') throw ACCESS_DENIED.error();
+      if (authorization.expiresAt <= this.clock.now()) throw EXPIRED_TOKEN.error();
+      if (authorization.early) throw SLOW_DOWN.withInterval(authorization.intervalSeconds ?? 0);
+      if (authorization.status === 'pending') throw AUTHORIZATION_PENDING.error();
+      const user = await this.approverOf(authorization);
+      if (!user) {
+        await this.authorizations.withdraw(authorization.id);
+        throw ACCESS_DENIED.error();
+      }
+      // Signed before the code is redeemed: if signing fails, the device can still use its code.
+      const token = await this.tokens.sign({ ...authorization, ...user });
+      if (await this.batch.redeem(authorization.id, this.clock.now())) {
+        return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: token };
+      }
+      // Another request redeemed the code, or it expired in the meantime: the next poll returns its final state.
+    }
+  }
+
+  /** Returns the user who approved the request, if the user is still active and in the client's organization. */
+  private async approverOf({
+    userId,
+    organizationId,
+  }: ChangedAuthorization): Promise<DashboardPrincipal | undefined> {
+    const user = userId === null ? undefined : await this.users.principal(userId);
+    return user?.organizationId === organizationId ? user : undefined;
+  }
+}
