@@ -292,7 +292,7 @@ describe('Access tokens', () => {
     const theirs = await accessToken(service, leaver);
     expect((await me(theirs)).status).toBe(200);
     const { id } = await service.anotherOrganization();
-    await service.database.query(statement, [leaver.userId, ...(what.startsWith('of') ? [id] : [])]);
+    await service.database.query(statement, [leaver.userId, ...(what.startsWith('moved') ? [id] : [])]);
     expectRejected(await me(theirs));
     expect((await introspect(theirs)).body).toEqual({ active: false });
   });
