@@ -22,11 +22,8 @@ import { AllowlistedDomainOperationsModule } from './modules/allowlisted-domains
 import { ApiClientOperationsModule, ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogOperationsModule, AuditLogsModule } from './modules/audit-logs/index.js';
 import { CareersModule } from './modules/careers/index.js';
-import {
-  DashboardPagesModule,
-  DashboardUserOperationsModule,
-  DashboardUsersModule,
-} from './modules/dashboard-users/index.js';
+import { DashboardLoginModule, DashboardPagesModule } from './modules/dashboard-login/index.js';
+import { DashboardUserOperationsModule, DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokenOperationsModule } from './modules/mcp-tokens/index.js';
@@ -68,6 +65,7 @@ const FOUNDATION = [
   OrganizationsModule,
   ApiClientsModule,
   DashboardUsersModule,
+  DashboardLoginModule,
   MerchantsModule,
   RequestLogsModule,
   AuditLogsModule,

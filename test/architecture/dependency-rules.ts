@@ -20,6 +20,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'api-clients': ['audit-logs'],
   'audit-logs': [],
   careers: [],
+  'dashboard-login': ['dashboard-users', 'audit-logs'],
   'dashboard-users': ['allowlisted-domains', 'audit-logs'],
   'detected-accounts': ['merchants', 'api-clients', 'webhooks'],
   health: [],

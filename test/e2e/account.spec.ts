@@ -1,6 +1,6 @@
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { DashboardLoginsCleaning } from '../../src/modules/dashboard-users/dashboard-logins.cleaning.js';
-import { PasswordLinksService } from '../../src/modules/dashboard-users/index.js';
+import { DashboardLoginsCleaning } from '../../src/modules/dashboard-login/dashboard-logins.cleaning.js';
+import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, addUser, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

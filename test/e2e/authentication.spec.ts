@@ -3,6 +3,7 @@ import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { moveClock } from '../support/clock.js';
 import { logLinesOf } from '../support/log-lines.js';
 import { BODY_OPERATIONS, CREATE_MCP_TOKEN } from '../support/operations.js';
+import { sendForm } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { error, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
 
@@ -97,6 +98,31 @@ describe('Basic credentials', () => {
     expect(body).toEqual(INVALID_API_KEYS);
     expect(headers.get('www-authenticate')).toBe('Basic realm="Platform API", charset="UTF-8"');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it.each([
+    ['is wrong', () => 'wrong'],
+    ['is empty', () => ''],
+    ['contains a colon', (right: string) => `${right}:x`],
+  ])('records the request in the log of the client when the secret %s', async (_what, change) => {
+    const { clientId, secret: correct } = (await service.anotherOrganization()).development;
+    const { status } = await callWithHeader(`Basic ${base64(`${clientId}:${change(correct)}`)}`);
+    expect(status).toBe(401);
+    const entries = await service.database.query('SELECT status_code FROM request_log WHERE client_id = $1', [
+      clientId,
+    ]);
+    expect(entries).toEqual([{ status_code: 401 }]);
+  });
+
+  it('decodes form-encoded credentials at OAuth endpoints, but not a form-encoded colon', async () => {
+    const introspect = async (credentials: string): Promise<number> => {
+      const headers = { authorization: `Basic ${base64(credentials)}` };
+      return (await sendForm(service, '/oauth/introspect', { token: 'unknown' }, { headers })).status;
+    };
+    const encodedId = id().replaceAll('-', '%2D');
+    expect(await introspect(`${encodedId}:${secret()}`)).toBe(200);
+    expect(await introspect(`${id()}%3A${secret()}:${secret()}`)).toBe(401);
+    expect(await introspect(`${id()}:${secret()}%3A`)).toBe(401);
   });
 
   it('refuses the secret of another organization', async () => {

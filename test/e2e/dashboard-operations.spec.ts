@@ -121,6 +121,37 @@ it('docs/dashboard-api.md says who may do what', () => {
   );
 });
 
+describe('An access token', () => {
+  it('is read from the Authorization header, whatever else the request contains', async () => {
+    const token = await tokenOf(member);
+    for (const authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}  `]) {
+      for (const path of ['/me', '/me?access_token=another']) {
+        expect((await service.request(path, { headers: { authorization } })).status).toBe(200);
+      }
+    }
+  });
+
+  it.each([
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer a b',
+    'Bearer ä',
+    'Bearer "a"',
+    'Bearer a,',
+    'Bearers a',
+    'Token a',
+  ])('is invalid in the header %j, which gets a 401 response', async (authorization) => {
+    const token = await tokenOf(member);
+    const headers = { authorization, cookie: member.cookie };
+    const answer = await service.request(`/me?access_token=${token}`, { headers });
+    expect([answer.status, answer.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+    expect(answer.headers.get('www-authenticate')).toBe(
+      'Bearer realm="Dashboard API", error="invalid_token"',
+    );
+  });
+});
+
 describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   const { role, action, scope, body, method } = operation;
 

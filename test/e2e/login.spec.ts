@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PasswordCheck } from '../../src/modules/dashboard-users/passwords/password-check.js';
+import { PasswordCheck } from '../../src/modules/dashboard-login/passwords/password-check.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,

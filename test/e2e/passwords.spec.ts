@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { PasswordLinksService } from '../../src/modules/dashboard-users/index.js';
+import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import {
   addInvited,

@@ -1,7 +1,6 @@
-import { DashboardSessionsService } from '../../src/modules/dashboard-users/index.js';
-import { SecondFactorRepository } from '../../src/modules/dashboard-users/second-factor/second-factor.repository.js';
-import { SecondFactorService } from '../../src/modules/dashboard-users/second-factor/second-factor.service.js';
-import type { DashboardUser } from '../../src/modules/dashboard-users/users/dashboard-user.entity.js';
+import { DashboardSessionsService } from '../../src/modules/dashboard-login/index.js';
+import { SecondFactorService } from '../../src/modules/dashboard-login/second-factor/second-factor.service.js';
+import { DashboardUsersRepository, type DashboardUser } from '../../src/modules/dashboard-users/index.js';
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { logLinesOf } from '../support/log-lines.js';
@@ -249,9 +248,9 @@ describe('A login with a second factor', () => {
     expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
 
     // Most were stopped because they were too many: what decides among those that were not?
-    const secondFactor = service.app.get(SecondFactorRepository);
+    const users = service.app.get(DashboardUsersRepository);
     const step = Math.floor((Date.now() + ahead) / STEP) + 1;
-    const taken = await Promise.all(Array.from({ length: 20 }, () => secondFactor.acceptStep(user.id, step)));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => users.acceptTotpStep(user.id, step)));
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 

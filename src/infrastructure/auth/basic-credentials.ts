@@ -8,16 +8,16 @@ export interface BasicCredentials {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads `Authorization: Basic <base64 of client_id:secret>` (RFC 7617): the scheme in any case, strict
- * base64 and UTF-8, split at the first colon.
+ * Parses `Authorization: Basic <base64 of client_id:secret>` (RFC 7617): the scheme in any case, strict base64 and
+ * UTF-8, split at the first colon.
  *
- * @returns undefined when the header is not that
+ * @returns undefined when the header is anything else
  */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials | undefined {
   const encoded = /^basic +(\S+) *$/i.exec(header ?? '')?.[1];
   if (!encoded) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
-  // One spelling for each value: padding included, no bit to spare. Node.js itself takes nearly anything.
+  // Accept one spelling of each value. Node.js ignores missing padding, stray bits and foreign characters.
   if (bytes.toString('base64') !== encoded) return undefined;
   let decoded: string;
   try {
@@ -31,8 +31,17 @@ export function parseBasicCredentials(header: string | undefined): BasicCredenti
 }
 
 /**
- * What the caller probably did wrong with the header. For the operators' log alone: the answer must
- * not help somebody who guesses. Never quotes the header.
+ * Returns a header that passport-http reads without loss: it cuts the secret at a second colon and does not verify
+ * empty parts. The encoding keeps valid credentials as they are and maps no other credentials to them.
+ */
+export function formatBasicCredentials({ clientId, secret }: BasicCredentials): string {
+  const parts = [clientId, secret].map((part) => encodeURIComponent(part) || '%');
+  return `Basic ${Buffer.from(parts.join(':')).toString('base64')}`;
+}
+
+/**
+ * Describes the probable mistake in a header that was rejected. For the operators' log only: the response must not
+ * help an attacker. Never quotes the header.
  */
 export function describeInvalidHeader(header: string | undefined): string {
   if (header === undefined) return 'no Authorization header';

@@ -3,16 +3,20 @@ import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
-import { BEARER_CHALLENGE } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 import { sessionTokenOf } from './session-cookie.js';
 
-/** Said of a request that a page of somebody else's made the browser send. */
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
+/** RFC 6750, section 3. */
+export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
+
+/** RFC 6750, section 2.1, with the scheme in any case. */
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+
 /**
- * Lets in who presents an access token, or is logged in in this browser; everyone else gets one and the
- * same 401. A token that is presented counts alone, whatever the browser says beside it.
+ * Admits requests with a valid access token, or from a browser with a login. Every other request gets the same 401
+ * response. If a request has an Authorization header, the browser's login is ignored.
  */
 @Injectable()
 export class DashboardAuthGuard extends AuthGuard('bearer') {
@@ -31,11 +35,32 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     return true;
   }
 
-  override handleRequest<Identity>(error: unknown, identity: Identity): Identity {
+  /**
+   * Shows Passport the token alone. passport-http-bearer also accepts tokens from the query and the body, which end
+   * up in histories and logs (RFC 9700, section 4.3.2), and responds to some malformed headers with 400.
+   */
+  override getRequest(context: ExecutionContext): Partial<Request> {
+    const { authorization = '' } = context.switchToHttp().getRequest<Request>().headers;
+    const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined) throw invalidToken();
+    return { headers: { authorization: `Bearer ${token}` } };
+  }
+
+  override handleRequest<Identity>(
+    error: unknown,
+    identity: Identity,
+    _info: unknown,
+    context: ExecutionContext,
+  ): Identity {
     if (error) throw error;
-    if (!identity) throw unauthorized(`${BEARER_CHALLENGE}, error="invalid_token"`);
+    if (!identity) throw invalidToken();
+    context.switchToHttp().getRequest<Request>().user = identity;
     return identity;
   }
+}
+
+function invalidToken(): Error {
+  return unauthorized(`${BEARER_CHALLENGE}, error="invalid_token"`);
 }
 
 function unauthorized(challenge: string): Error {

@@ -8,7 +8,6 @@ import {
   type ApiError,
 } from '../errors/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
-import { BEARER_CHALLENGE } from './bearer.strategy.js';
 import {
   dashboardActorOf,
   DASHBOARD_ROLES,
@@ -16,6 +15,7 @@ import {
   type DashboardRole,
   type Scope,
 } from './dashboard-actor.js';
+import { BEARER_CHALLENGE } from './dashboard-auth.guard.js';
 import { DenialRecorder, type AuditedAction } from './denial-recorder.js';
 
 /** What an operation of the dashboard API asks of its caller, besides being known. */

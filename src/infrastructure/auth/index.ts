@@ -1,12 +1,12 @@
 export { AccessTokenVerifier } from './access-token-verifier.js';
 export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
-export { BEARER_CHALLENGE, BearerStrategy } from './bearer.strategy.js';
+export { BearerStrategy } from './bearer.strategy.js';
 export { ClientAuthGuard } from './client-auth.guard.js';
 export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
-export { DashboardAuthGuard, CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
+export { BEARER_CHALLENGE, CROSS_SITE_REQUEST, DashboardAuthGuard } from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,

@@ -1,6 +1,13 @@
-export { DashboardUserOperationsModule } from './dashboard-user-operations.module.js';
-export { DashboardPagesModule } from './dashboard-pages.module.js';
-export { DashboardUsersModule } from './dashboard-users.module.js';
-export { PasswordLinksService } from './passwords/password-links.service.js';
-export { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
+export { DashboardUserOperationsModule, DashboardUsersModule } from './dashboard-users.module.js';
+export type { DashboardUser } from './users/dashboard-user.entity.js';
+export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
+export {
+  generatePassword,
+  hasAllowedLength,
+  hashPassword,
+  matchesHash,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from './users/password.js';
+export { UserLogins } from './users/user-logins.js';

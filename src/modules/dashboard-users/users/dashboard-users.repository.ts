@@ -12,6 +12,10 @@ interface AskedPrincipal {
 const PRINCIPALS_PER_STATEMENT = 100;
 const STATEMENTS_AT_ONCE = 4;
 
+/** The email belongs to another user, of this organization or another. */
+export class EmailTakenError extends Error {}
+
+/** Queries on dashboard users. */
 @Injectable()
 export class DashboardUsersRepository {
   private readonly principals = new BatchedStatement<AskedPrincipal, DashboardPrincipal | undefined>({
@@ -99,6 +103,34 @@ export class DashboardUsersRepository {
 
   async change(id: string, changes: Partial<DashboardUser>): Promise<void> {
     await this.transaction.manager.update(DashboardUser, { id }, changes);
+  }
+
+  /** @throws EmailTakenError when this is the user's first password and another user has the email by now */
+  async setPassword(id: string, passwordHash: string): Promise<void> {
+    try {
+      await this.change(id, { passwordHash });
+    } catch (error) {
+      throw violatesUnique(error, 'dashboard_user_email_key') ? new EmailTakenError() : error;
+    }
+  }
+
+  /** Stores the secret of a second factor that is not enabled yet. */
+  async prepareTotp(id: string, secretSealed: Buffer): Promise<void> {
+    await this.transaction.manager.update(
+      DashboardUser,
+      { id, totpEnabledAt: IsNull() },
+      { totpSecretSealed: secretSealed },
+    );
+  }
+
+  /** @returns whether the step is later than all steps before; true for one of several concurrent calls */
+  async acceptTotpStep(id: string, step: number): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE dashboard_user SET totp_last_step = $2
+        WHERE id = $1 AND totp_enabled_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2)`,
+      [id, step],
+    );
+    return count === 1;
   }
 
   /** With all that hangs on them. */

@@ -17,6 +17,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password));
 }
 
+/** Compares in the time that the hash takes, whatever the password. */
 export function matchesHash(passwordHash: string, password: string): Promise<boolean> {
   return verify(passwordHash, normalized(password));
 }

@@ -7,9 +7,7 @@ import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { PasswordLinksService } from '../passwords/password-links.service.js';
 import { RoleChangeDenied, RoleDenials } from '../role-denials.js';
-import { DashboardSessionsRepository } from '../sessions/dashboard-sessions.repository.js';
 import {
   DOMAIN_NOT_ALLOWED,
   EMAIL_TAKEN,
@@ -24,6 +22,7 @@ import {
 } from './dashboard-user-errors.js';
 import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
+import { UserLogins } from './user-logins.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 /** What changes about a user; what is absent stays. */
@@ -34,9 +33,8 @@ type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
 export class UserAdministrationService {
   constructor(
     private readonly repository: DashboardUsersRepository,
-    private readonly sessions: DashboardSessionsRepository,
     private readonly domains: AllowlistedDomainsService,
-    private readonly passwordLinks: PasswordLinksService,
+    private readonly logins: UserLogins,
     private readonly refusals: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -48,7 +46,7 @@ export class UserAdministrationService {
 
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
     const user = await this.refusals.recorded('user.add', actor, () => this.add(actor, request));
-    this.passwordLinks.invite(user);
+    this.logins.invite(user);
     return toResponse(user);
   }
 
@@ -102,7 +100,7 @@ export class UserAdministrationService {
     if (isActiveOwner(user) && !isActiveOwner(changed)) await this.requireAnotherOwner(user);
     if (Object.keys(changes).length === 0) return user;
     await this.repository.change(user.id, changes);
-    if (changes.disabledAt) await this.sessions.endAll(user.id);
+    if (changes.disabledAt) await this.logins.end(user.id);
     await this.auditLog.record({ action: 'user.update', by: actor, target: { name: user.email } });
     return changed;
   }

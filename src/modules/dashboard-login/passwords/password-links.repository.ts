@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
-import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
-import { DashboardUser } from '../users/dashboard-user.entity.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
 import { PasswordLink } from './password-link.entity.js';
 
-/** The e-mail address has an account already, in this organization or another. */
-export class EmailTakenError extends Error {}
-
 @Injectable()
-export class PasswordsRepository {
+export class PasswordLinksRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** In the place of the user's earlier link, if there is one. */
@@ -36,15 +32,6 @@ export class PasswordsRepository {
 
   async deleteLinkOf(userId: string): Promise<void> {
     await this.transaction.manager.delete(PasswordLink, { userId });
-  }
-
-  /** @throws AddressTaken when it is the first password and another user has the e-mail address by now */
-  async setPassword(userId: string, passwordHash: string): Promise<void> {
-    try {
-      await this.transaction.manager.update(DashboardUser, userId, { passwordHash });
-    } catch (error) {
-      throw violatesUnique(error, 'dashboard_user_email_key') ? new EmailTakenError() : error;
-    }
   }
 
   /** Deletes links that expired before the time given, a batch at most. @returns how many */

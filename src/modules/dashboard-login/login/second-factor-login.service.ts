@@ -5,10 +5,10 @@ import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { LoginLimits } from './login-limits.js';
 
 /** The second step of a login. A 6-digit code can be guessed, so few guesses are looked at. */

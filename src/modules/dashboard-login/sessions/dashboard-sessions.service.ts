@@ -8,7 +8,7 @@ import {
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 

@@ -5,15 +5,18 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
+import {
+  DashboardUsersRepository,
+  EmailTakenError,
+  hashPassword,
+  type DashboardUser,
+} from '../../dashboard-users/index.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { hashPassword } from '../users/password.js';
-import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { PasswordMails } from './password-mails.js';
 import { ResetLimits } from './reset-limits.js';
-import { EmailTakenError, PasswordsRepository } from './passwords.repository.js';
+import { PasswordLinksRepository } from './password-links.repository.js';
 
 const RESET_LASTS = HOUR;
 const INVITATION_LASTS = 7 * DAY;
@@ -35,7 +38,7 @@ export type Redemption = 'set' | 'void' | 'taken';
 @Injectable()
 export class PasswordLinksService {
   constructor(
-    private readonly repository: PasswordsRepository,
+    private readonly repository: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly mails: PasswordMails,
@@ -109,7 +112,7 @@ export class PasswordLinksService {
     const userId = await this.repository.takeLink(tokenHash, this.clock.now());
     const user = userId === undefined ? undefined : await this.users.lock(userId);
     if (!user || user.disabledAt) return undefined;
-    await this.repository.setPassword(user.id, passwordHash);
+    await this.users.setPassword(user.id, passwordHash);
     await this.sessions.endAll(user.id);
     const by = { ...user, origin };
     await this.auditLog.record({ action: 'auth.password_reset', by, target: { name: user.email } });

@@ -3,12 +3,11 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
+import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { PasswordCheck } from '../passwords/password-check.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import type { DashboardUser } from '../users/dashboard-user.entity.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { maskFailureTiming } from './mask-failure-timing.js';
 import { LoginLimits } from './login-limits.js';
 

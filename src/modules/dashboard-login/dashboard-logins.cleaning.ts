@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Leadership } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { PasswordsRepository } from './passwords/passwords.repository.js';
+import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repository.js';
 
 /** Small enough that no other statement waits long for a lock. */
@@ -13,7 +13,7 @@ const BATCH = 1_000;
 export class DashboardLoginsCleaning {
   constructor(
     private readonly sessions: DashboardSessionsRepository,
-    private readonly passwords: PasswordsRepository,
+    private readonly passwords: PasswordLinksRepository,
     private readonly leadership: Leadership,
     private readonly clock: Clock,
   ) {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { generatePassword, hashPassword, matchesHash } from '../users/password.js';
+import { generatePassword, hashPassword, matchesHash } from '../../dashboard-users/index.js';
 
 /** Compares passwords, in the same time whether there is one to compare with or not. */
 @Injectable()

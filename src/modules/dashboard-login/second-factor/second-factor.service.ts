@@ -4,9 +4,8 @@ import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
+import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { PasswordConfirmation } from '../passwords/password-confirmation.js';
-import type { DashboardUser } from '../users/dashboard-user.entity.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { generateRecoveryCodes, normalizeRecoveryCode } from './recovery-code.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
@@ -46,7 +45,7 @@ export class SecondFactorService {
 
   /** Makes a secret, which counts once a code proves that the app has it. */
   async prepare({ userId }: DashboardPrincipal): Promise<void> {
-    await this.repository.prepare(userId, this.sealer.seal(generateTotpSecret(), ownerOf(userId)));
+    await this.users.prepareTotp(userId, this.sealer.seal(generateTotpSecret(), ownerOf(userId)));
   }
 
   /** @returns undefined when nothing was prepared, or the second factor is on already */
@@ -67,7 +66,7 @@ export class SecondFactorService {
     if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
     const step = totpStepOf(this.secretOf(user), code, this.clock.milliseconds());
     if (step === undefined) return undefined;
-    await this.repository.enable(user.id, this.clock.now(), step);
+    await this.users.change(user.id, { totpEnabledAt: this.clock.now(), totpLastStep: step });
     const codes = await this.renew(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_enable',
@@ -97,14 +96,15 @@ export class SecondFactorService {
     if ('recoveryCode' in proof)
       return this.repository.spendRecoveryCode(user.id, this.digestOf(proof.recoveryCode));
     const step = totpStepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
-    return step !== undefined && this.repository.acceptStep(user.id, step);
+    return step !== undefined && this.users.acceptTotpStep(user.id, step);
   }
 
   @Transactional()
   private async turnOff(actor: DashboardActor): Promise<void> {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpEnabledAt) return;
-    await this.repository.disable(user.id);
+    await this.users.change(user.id, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
+    await this.repository.deleteRecoveryCodes(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_disable',
       by: actor,

@@ -2,19 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
+import { DashboardUsersRepository, hashPassword } from '../../dashboard-users/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { hashPassword } from '../users/password.js';
 import { PasswordConfirmation } from './password-confirmation.js';
 import { PasswordMails } from './password-mails.js';
-import { PasswordsRepository } from './passwords.repository.js';
+import { PasswordLinksRepository } from './password-links.repository.js';
 
 /** Changes the password of who is logged in and knows the old one. */
 @Injectable()
 export class PasswordChangeService {
   constructor(
     private readonly confirmation: PasswordConfirmation,
-    private readonly repository: PasswordsRepository,
+    private readonly links: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly mails: PasswordMails,
@@ -38,8 +37,8 @@ export class PasswordChangeService {
   private async set(actor: DashboardActor, passwordHash: string): Promise<void> {
     const { userId, email, credential } = actor;
     await this.users.lock(userId);
-    await this.repository.setPassword(userId, passwordHash);
-    await this.repository.deleteLinkOf(userId);
+    await this.users.setPassword(userId, passwordHash);
+    await this.links.deleteLinkOf(userId);
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
     await this.auditLog.record({ action: 'auth.password_reset', by: actor, target: { name: email } });
   }

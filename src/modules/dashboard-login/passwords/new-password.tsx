@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { TextField } from '../../../infrastructure/pages/index.js';
-import { hasAllowedLength, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/password.js';
+import { hasAllowedLength, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../dashboard-users/index.js';
 
 /** What is wrong with a password that somebody chose; undefined when nothing is. */
 export function validateNewPassword(password: string | undefined): string | undefined {

@@ -3,8 +3,8 @@ import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import { PasswordCheck } from './password-check.js';
 
 /** Asks who is logged in for the password once more, before what nobody at a borrowed browser may do. */

@@ -3,11 +3,11 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { validateNewPassword } from '../passwords/new-password.js';
 import { PasswordChangeService } from '../passwords/password-change.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { DashboardUsersService } from '../users/dashboard-users.service.js';
 import { accountPage, passwordChangedPage, passwordPage } from './account.pages.js';
 
 const ACCOUNT: PageResponse = { redirectTo: '/account' };

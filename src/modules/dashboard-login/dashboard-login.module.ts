@@ -1,0 +1,80 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DashboardSessionVerifier } from '../../infrastructure/auth/index.js';
+import { AuditLogsModule } from '../audit-logs/index.js';
+import { DashboardUsersModule, UserLogins } from '../dashboard-users/index.js';
+import { AccountController } from './account/account.controller.js';
+import { AccountFlow } from './account/account.flow.js';
+import { DashboardLoginsCleaning } from './dashboard-logins.cleaning.js';
+import { LoginController } from './login/login.controller.js';
+import { LoginFlow } from './login/login.flow.js';
+import { LoginLimits } from './login/login-limits.js';
+import { LoginService } from './login/login.service.js';
+import { SecondFactorLoginService } from './login/second-factor-login.service.js';
+import { PasswordChangeService } from './passwords/password-change.service.js';
+import { PasswordCheck } from './passwords/password-check.js';
+import { PasswordConfirmation } from './passwords/password-confirmation.js';
+import { PasswordLink } from './passwords/password-link.entity.js';
+import { PasswordLinksRepository } from './passwords/password-links.repository.js';
+import { PasswordLinksService } from './passwords/password-links.service.js';
+import { PasswordMails } from './passwords/password-mails.js';
+import { PasswordResetController } from './passwords/password-reset.controller.js';
+import { PasswordResetFlow } from './passwords/password-reset.flow.js';
+import { ResetLimits } from './passwords/reset-limits.js';
+import { RecoveryCode } from './second-factor/recovery-code.entity.js';
+import { SecondFactorController } from './second-factor/second-factor.controller.js';
+import { SecondFactorFlow } from './second-factor/second-factor.flow.js';
+import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
+import { SecondFactorService } from './second-factor/second-factor.service.js';
+import { DashboardSession } from './sessions/dashboard-session.entity.js';
+import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repository.js';
+import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
+import { UserLoginsService } from './user-logins.service.js';
+
+/** Global because the guards and `dashboard-users` depend on its ports. */
+@Global()
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([DashboardSession, RecoveryCode, PasswordLink]),
+    AuditLogsModule,
+    DashboardUsersModule,
+  ],
+  providers: [
+    DashboardSessionsService,
+    DashboardSessionsRepository,
+    DashboardLoginsCleaning,
+    LoginService,
+    LoginLimits,
+    SecondFactorLoginService,
+    SecondFactorService,
+    SecondFactorRepository,
+    PasswordLinksService,
+    PasswordLinksRepository,
+    PasswordChangeService,
+    PasswordCheck,
+    PasswordConfirmation,
+    PasswordMails,
+    ResetLimits,
+    { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
+    { provide: UserLogins, useClass: UserLoginsService },
+  ],
+  exports: [
+    DashboardSessionsService,
+    DashboardSessionVerifier,
+    LoginService,
+    SecondFactorLoginService,
+    SecondFactorService,
+    PasswordLinksService,
+    PasswordChangeService,
+    UserLogins,
+  ],
+})
+export class DashboardLoginModule {}
+
+/** The pages of logins and accounts, apart: only where the dashboard is served. */
+@Module({
+  imports: [DashboardLoginModule, DashboardUsersModule],
+  controllers: [LoginController, PasswordResetController, AccountController, SecondFactorController],
+  providers: [LoginFlow, PasswordResetFlow, AccountFlow, SecondFactorFlow],
+})
+export class DashboardPagesModule {}

@@ -1,0 +1,13 @@
+import type { DashboardUser } from './dashboard-user.entity.js';
+
+/** Port: the logins of the users that are managed here. Implemented by `dashboard-login`. */
+export abstract class UserLogins {
+  /**
+   * Sends an email with a link to set the first password. Call it after the commit, because an email cannot be rolled
+   * back. The email is sent in the background.
+   */
+  abstract invite(user: DashboardUser): void;
+
+  /** Ends all sessions of the user. Joins the open transaction. */
+  abstract end(userId: string): Promise<void>;
+}
