@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { McpToken } from './mcp-token.entity.js';
+import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensCleaning } from './mcp-tokens.cleaning.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
@@ -9,7 +10,7 @@ import { McpTokensService } from './mcp-tokens.service.js';
 /** For whoever asks what a token is good for, or ends it. */
 @Module({
   imports: [TypeOrmModule.forFeature([McpToken])],
-  providers: [McpTokensService, McpTokensRepository, McpTokensCleaning],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, McpTokensCleaning],
   exports: [McpTokensService],
 })
 export class McpTokensModule {}
