@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DashboardSessionVerifier } from '../../infrastructure/auth/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
-import { DashboardLoginsCleaning } from './dashboard-logins.cleaning.js';
 import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
 import { SecondFactorLoginService } from './login/second-factor-login.service.js';
@@ -26,7 +25,7 @@ import { DashboardUsersRepository } from './users/dashboard-users.repository.js'
 import { DashboardUsersService } from './users/dashboard-users.service.js';
 
 const USERS = [DashboardUsersService, DashboardUsersRepository];
-const SESSIONS = [DashboardSessionsService, DashboardSessionsRepository, DashboardLoginsCleaning];
+const SESSIONS = [DashboardSessionsService, DashboardSessionsRepository];
 const LOGIN = [LoginService, LoginLimits, SecondFactorLoginService];
 const SECOND_FACTOR = [SecondFactorService, SecondFactorRepository];
 const PASSWORDS = [

@@ -6,7 +6,7 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
 import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DeviceAuthorizationsCleaning } from './authorizations/device-authorizations.cleaning.js';
+import { DevicePollTime } from './authorizations/device-poll-time.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
@@ -25,7 +25,6 @@ import { ActiveAccessTokens } from './tokens/active-access-tokens.js';
 import { PresentedTokens } from './tokens/presented-tokens.js';
 import { Redemption } from './tokens/redemption.js';
 import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
-import { RevokedAccessTokensCleaning } from './tokens/revoked-access-tokens.cleaning.js';
 import { RevokedAccessTokensRepository } from './tokens/revoked-access-tokens.repository.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
@@ -36,7 +35,7 @@ import { TokensController } from './tokens/tokens.controller.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DeviceAuthorization, TokenSigningKey, RevokedAccessToken]),
+    TypeOrmModule.forFeature([DeviceAuthorization, DevicePollTime, TokenSigningKey, RevokedAccessToken]),
     ApiClientsModule,
     AuditLogsModule,
     DashboardUsersModule,
@@ -54,7 +53,6 @@ import { TokensController } from './tokens/tokens.controller.js';
     OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
-    DeviceAuthorizationsCleaning,
     DevicePollsRepository,
     DeviceCodeExchange,
     Redemption,
@@ -62,7 +60,6 @@ import { TokensController } from './tokens/tokens.controller.js';
     ActiveAccessTokens,
     PresentedTokens,
     RevokedAccessTokensRepository,
-    RevokedAccessTokensCleaning,
     TokenKeyring,
     TokenSigningKeys,
     TokenSigningKeysRepository,

@@ -69,23 +69,6 @@ export class DeviceAuthorizationsRepository {
     await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
   }
 
-  /** Deletes requests that expired before the time given, a batch at most. @returns how many */
-  async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [gone] = await this.transaction.manager.query<{ count: string }[]>(
-      `WITH gone AS (
-         DELETE FROM device_authorization
-          WHERE id IN (SELECT id FROM device_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                          FOR UPDATE SKIP LOCKED)
-         RETURNING id
-       ), polls AS (
-         DELETE FROM device_poll USING gone WHERE authorization_id = gone.id
-       )
-       SELECT count(*) FROM gone`,
-      [before, batch],
-    );
-    return Number(gone?.count);
-  }
-
   private async change(statement: string, values: unknown[]): Promise<ChangedAuthorization | undefined> {
     const [[row]] = await this.transaction.manager.query<[ChangedAuthorization[], number]>(
       `${statement} RETURNING ${AUTHORIZATION}`,
