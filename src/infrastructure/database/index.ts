@@ -11,4 +11,4 @@ export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { ProcessCount, type CountedProcess } from './process-count.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { isDatabaseUnavailable, isMissingPartition, violatesUnique } from './sql-state.js';
-export { Snapshot, Transaction, Transactional, TransactionalApart } from './transaction.js';
+export { Snapshot, Transaction, Transactional } from './transaction.js';
