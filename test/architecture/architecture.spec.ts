@@ -1,5 +1,6 @@
 import {
   strayClock,
+  strayConnections,
   strayDrivers,
   strayEnvironment,
   strayHttpClients,
@@ -221,6 +222,20 @@ describe('Confinement', () => {
     "src/modules/careers/careers.service.ts imports typeorm: give the module's *.repository.ts a method",
     'src/modules/careers/careers.module.ts imports @nestjs/typeorm',
     'src/infrastructure/time/a.ts imports typeorm',
+  ]);
+
+  rule('connections outside the open transaction', strayConnections, [
+    {
+      'src/modules/careers/a.repository.ts': `import { DataSource, In } from 'typeorm';`,
+      'src/modules/careers/b.repository.ts': 'await this.transaction.manager.connection.query(statement);',
+      'src/modules/careers/c.repository.ts': `import { InjectRepository } from '@nestjs/typeorm';`,
+      'src/modules/careers/d.repository.ts': `import { In } from 'typeorm';\nawait this.transaction.manager.query(sql);`,
+      'src/modules/careers/careers.batch.ts': `import { DataSource } from 'typeorm';`,
+      'src/infrastructure/database/a.ts': `import { DataSource } from 'typeorm';`,
+    },
+    'src/modules/careers/a.repository.ts imports DataSource, which passes by the open transaction: take Transaction',
+    'src/modules/careers/c.repository.ts imports InjectRepository',
+    'src/modules/careers/b.repository.ts:1 uses manager.connection',
   ]);
 
   rule('SQL', straySql, [

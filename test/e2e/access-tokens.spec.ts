@@ -19,7 +19,7 @@ import type { PlatformEnvironment } from '../../src/infrastructure/config/index.
 import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
 import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
-import { RevokedAccessTokensCleaning } from '../../src/modules/oauth/tokens/revoked-access-tokens.cleaning.js';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
 import { TokenSigningKeysRotation } from '../../src/modules/oauth/tokens/token-signing-keys.rotation.js';
 import { moveClock, stopClock } from '../support/clock.js';
@@ -489,7 +489,7 @@ describe('Revocation', () => {
   it('is deleted one day after the token would have expired', async () => {
     const token = await accessToken(service, user);
     await revoke(token);
-    const cleaning = service.app.get(RevokedAccessTokensCleaning, { strict: false });
+    const cleaning = service.app.get(ExpiryJob);
     const count = async () => (await service.database.query('SELECT 1 FROM revoked_access_token')).length;
     expect(await count()).toBeGreaterThan(0);
     let restore = moveClock(service, DAY);

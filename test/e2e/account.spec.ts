@@ -1,5 +1,5 @@
 import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
-import { DashboardLoginsCleaning } from '../../src/modules/dashboard-login/dashboard-logins.cleaning.js';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, addUser, sessionsOf, type TestUser } from '../support/dashboard-users.js';
@@ -90,7 +90,7 @@ it('Cleaning deletes logins and links that have expired, and no others', async (
   await loggedIn(late);
   links.invite(fresh);
   await service.app.get(BackgroundTasks).settled();
-  await service.app.get(DashboardLoginsCleaning).run();
+  await service.app.get(ExpiryJob).run();
   restore();
   expect(await sessionsOf(service, early)).toBe(0);
   expect(await sessionsOf(service, late)).toBe(1);

@@ -457,22 +457,8 @@ describe('Recording', () => {
     expect(await names()).toEqual([null]);
   });
 
-  it('apart stays when the action is undone, also where the action recorded for somebody else', async () => {
-    await expect(
-      outer(async () => {
-        await auditLog().record(deed({ by: actorOf(stranger.id) }));
-        await auditLog().recordApart(deed({ target: { name: 'stays' }, outcome: 'failure' }));
-        // The outer transaction goes on where it was.
-        expect(service.app.get(TransactionHost).isTransactionActive()).toBe(true);
-        throw new Error('The action failed');
-      }),
-    ).rejects.toThrow('The action failed');
-    expect(await names()).toEqual(['stays']);
-    expect((await list({}, stranger.production)).body.data).toEqual([]);
-  });
-
-  it('apart needs no transaction around it', async () => {
-    await auditLog().recordApart(deed({ target: { name: 'alone' } }));
+  it('is committed at once where no transaction is open', async () => {
+    await auditLog().record(deed({ target: { name: 'alone' } }));
     expect(await names()).toEqual(['alone']);
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
-import { DeviceAuthorizationsCleaning } from '../../src/modules/oauth/authorizations/device-authorizations.cleaning.js';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import {
   accessToken,
@@ -640,7 +640,7 @@ describe('Concurrent requests to two processes', () => {
 describe('Expiry', () => {
   it('deletes requests one day after they expire', async () => {
     await startFlow(service);
-    const cleaning = service.app.get(DeviceAuthorizationsCleaning, { strict: false });
+    const cleaning = service.app.get(ExpiryJob);
     const count = async (): Promise<number> => {
       const rows = await service.database.query('SELECT 1 FROM device_authorization');
       return rows.length;

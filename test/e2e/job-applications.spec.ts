@@ -1,4 +1,4 @@
-import { CareersRetention } from '../../src/modules/careers/careers.retention.js';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock } from '../support/clock.js';
 import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -361,7 +361,7 @@ describe('Operation 8: submit job application', () => {
 
   it('deletes an application after a year, and not before', async () => {
     await service.database.query('DELETE FROM job_application');
-    const retention = service.app.get(CareersRetention);
+    const retention = service.app.get(ExpiryJob);
     const countAfter = async (milliseconds: number): Promise<number> => {
       const restore = moveClock(service, milliseconds);
       try {
@@ -391,7 +391,7 @@ describe('Retention of job applications', () => {
         expect((await submitTo(service, COMPLETE)).status).toBe(200);
         restore();
       }
-      await service.app.get(CareersRetention).run();
+      await service.app.get(ExpiryJob).run();
       expect(await countApplications(service)).toBe(1);
     } finally {
       await service.close();

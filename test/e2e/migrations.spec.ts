@@ -7,17 +7,17 @@ import { MIGRATIONS } from '../../src/infrastructure/database/migrations/index.j
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 
 const NAMES = MIGRATIONS.map((Migration) => new Migration().name);
-const MODULES = join(import.meta.dirname, '..', '..', 'src', 'modules');
+const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 /** What people and TypeORM call constraints and indexes: by hand, never with a hash. */
 const GIVEN_NAME = /^[a-z][a-z0-9_]*_(?:pkey|fkey|key|check|index)$/;
 
-/** Every entity of every module, also those that no module has registered. */
+/** Returns every entity, including those that no module has registered. */
 async function allEntities(): Promise<(new () => object)[]> {
-  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.entity.ts'),
   );
   const exported = await Promise.all(
-    files.map((file) => import(join(MODULES, file)) as Promise<Record<string, unknown>>),
+    files.map((file) => import(join(SOURCES, file)) as Promise<Record<string, unknown>>),
   );
   return exported
     .flatMap((file) => Object.values(file))

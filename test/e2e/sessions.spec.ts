@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Sealer } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
-import { SessionsCleaning } from '../../src/modules/sessions/sessions.cleaning.js';
+import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { CREATE_SESSION, NOBODY, SESSION_OPERATIONS } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -420,7 +420,7 @@ describe('For webhooks', () => {
     const expected = { externalUserId: 'u', cardId: 'c', metadata: { order: '4711' } };
     expect(await details(id)).toEqual(expected);
     await later(29 * DAY, async () => {
-      await service.app.get(SessionsCleaning).run();
+      await service.app.get(ExpiryJob).run();
       expect(await details(id)).toEqual(expected);
     });
   });
@@ -441,11 +441,11 @@ describe('For webhooks', () => {
          FROM generate_series(1, 2500) n`,
       [service.development.clientId],
     );
-    await later(-MINUTE, () => service.app.get(SessionsCleaning).run());
+    await later(-MINUTE, () => service.app.get(ExpiryJob).run());
     const count = async () =>
       (await service.database.query(`SELECT 1 FROM session WHERE external_user_id = 'old'`)).length;
     expect(await count()).toBeGreaterThan(800);
-    await service.app.get(SessionsCleaning).run();
+    await service.app.get(ExpiryJob).run();
     expect(await count()).toBe(0);
     expect((await rowOf(living)).external_user_id).toBe('user-1');
   });

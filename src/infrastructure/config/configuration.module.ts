@@ -5,9 +5,10 @@ import { LoadedConfiguration } from './load-configuration.js';
 @Module({})
 export class ConfigurationModule {
   static register(configuration: LoadedConfiguration): DynamicModule {
-    const providers = configuration
-      .classes()
-      .map((target) => ({ provide: target, useValue: configuration.get(target) }));
+    const providers = [
+      { provide: LoadedConfiguration, useValue: configuration },
+      ...configuration.classes().map((target) => ({ provide: target, useValue: configuration.get(target) })),
+    ];
     return { module: ConfigurationModule, global: true, providers, exports: providers };
   }
 }

@@ -7,8 +7,7 @@ export {
   variablesOf,
   type Environment,
 } from './environment-variable.js';
-export { loadConfiguration, LoadedConfiguration } from './load-configuration.js';
-export { processEnvironment } from './process-environment.js';
+export { loadConfiguration, LoadedConfiguration, processEnvironment } from './load-configuration.js';
 export {
   ENVIRONMENTS,
   ServiceConfiguration,

@@ -31,6 +31,11 @@ export class LoadedConfiguration {
   }
 }
 
+/** Returns `process.env`, which nothing else reads. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
 /**
  * Reads every imported configuration class from the environment.
  *

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Transaction } from '../database/index.js';
 
 /** A data key as the database holds it. */
 export interface WrappedDataKey {
@@ -10,31 +10,31 @@ export interface WrappedDataKey {
 /** The wrapped data keys, and check values by which a wrong key is noticed before it does harm. */
 @Injectable()
 export class KeyRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly transaction: Transaction) {}
 
   async dataKeys(): Promise<WrappedDataKey[]> {
-    return this.dataSource.query('SELECT id, wrapped FROM data_key ORDER BY id');
+    return this.transaction.manager.query('SELECT id, wrapped FROM data_key ORDER BY id');
   }
 
   /** Of several processes that start at once on an empty database, one provides the first data key. */
   async addFirstDataKey(wrapped: Buffer): Promise<void> {
-    await this.dataSource.query(
+    await this.transaction.manager.query(
       'INSERT INTO data_key (id, wrapped) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
       [wrapped],
     );
   }
 
   async replace(id: number, wrapped: Buffer): Promise<void> {
-    await this.dataSource.query('UPDATE data_key SET wrapped = $2 WHERE id = $1', [id, wrapped]);
+    await this.transaction.manager.query('UPDATE data_key SET wrapped = $2 WHERE id = $1', [id, wrapped]);
   }
 
   /** Keeps the value unless there is one already; answers the one that is kept. */
   async storeCheckValue(name: string, value: Buffer): Promise<Buffer> {
-    await this.dataSource.query(
+    await this.transaction.manager.query(
       'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
       [name, value],
     );
-    const [row] = await this.dataSource.query<{ value: Buffer }[]>(
+    const [row] = await this.transaction.manager.query<{ value: Buffer }[]>(
       'SELECT value FROM key_check WHERE name = $1',
       [name],
     );

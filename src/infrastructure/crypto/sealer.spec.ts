@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { cloneDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { dataSourceOptions } from '../database/data-source-options.js';
+import type { Transaction } from '../database/index.js';
 import { CryptoConfiguration } from './crypto.configuration.js';
 import { KeyRepository } from './key.repository.js';
 import { LocalKeyWrapper } from './key-wrapper.js';
@@ -31,7 +32,7 @@ describe('Sealer', () => {
 
   const sealerWith = (configuration: CryptoConfiguration): Sealer =>
     new Sealer(
-      new KeyRepository(dataSource),
+      new KeyRepository(dataSource as Pick<Transaction, 'manager'> as Transaction),
       new LocalKeyWrapper(configuration),
       new SecretDigest(configuration),
     );

@@ -27,22 +27,22 @@ export async function withAdvisoryLock<T>(
   }
 }
 
-/** Lets one process of many do a piece of background work. */
+/** Keeps several processes from doing the same background work at once. */
 @Injectable()
-export class Leadership {
+export class JobLock {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs the work unless another process is doing the same right now.
+   * Runs the work unless another process is running it at this moment.
    *
-   * @returns whether the work was done here
+   * @returns whether the work ran here
    */
-  async lead(name: string, work: () => Promise<void>): Promise<boolean> {
+  async runExclusively(job: string, work: () => Promise<void>): Promise<boolean> {
     const connection = this.dataSource.createQueryRunner();
-    const key = advisoryLockKey(name);
+    const key = advisoryLockKey(job);
     try {
-      const [answer] = await connection.query('SELECT pg_try_advisory_lock($1) AS leader', [key]);
-      if (!answer.leader) return false;
+      const [{ acquired }] = await connection.query('SELECT pg_try_advisory_lock($1) AS acquired', [key]);
+      if (!acquired) return false;
       try {
         await work();
       } finally {

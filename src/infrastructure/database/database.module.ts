@@ -4,10 +4,12 @@ import { ClsPluginTransactional } from '@nestjs-cls/transactional';
 import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { ClsModule } from 'nestjs-cls';
 import { DataSource } from 'typeorm';
-import { Leadership } from './advisory-lock.js';
+import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
+import { ExpiredRowsRepository } from './expiry/expired-rows.repository.js';
+import { ExpiryJob } from './expiry/expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { ProcessCount } from './process-count.js';
@@ -20,7 +22,7 @@ const NO_DATABASE = 'postgres://none.invalid/none';
 
 const SERVICES = [
   Transaction,
-  Leadership,
+  JobLock,
   Notifications,
   ProcessCount,
   DailyPartitions,
@@ -59,7 +61,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: SERVICES,
+  providers: [...SERVICES, ExpiredRowsRepository, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}

@@ -1,7 +1,9 @@
-export { Leadership } from './advisory-lock.js';
+export { JobLock } from './advisory-lock.js';
 export { DailyPartitions } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
+export { DeleteAfter } from './expiry/delete-after.js';
+export { ExpiryJob } from './expiry/expiry.job.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Subscription } from './notifications.js';
@@ -9,4 +11,4 @@ export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { ProcessCount, type CountedProcess } from './process-count.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { isDatabaseUnavailable, isMissingPartition, violatesUnique } from './sql-state.js';
-export { Snapshot, Transaction, Transactional, TransactionalApart } from './transaction.js';
+export { Snapshot, Transaction, Transactional } from './transaction.js';

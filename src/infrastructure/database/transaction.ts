@@ -6,12 +6,15 @@ import type { EntityManager } from 'typeorm';
 import { advisoryLockKey } from './advisory-lock.js';
 import { isTransient } from './sql-state.js';
 
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
-/** What waits for the commit of the transaction that is open. */
-const waitingForCommit = new AsyncLocalStorage<(() => void)[]>();
+/** Callbacks that run when the open transaction commits. */
+const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
-/** Repositories take their statements' connection from here: the open transaction's, or any. */
+/**
+ * The way of every repository to the database. Statements join the open transaction; without one, each commits by
+ * itself.
+ */
 @Injectable()
 export class Transaction {
   constructor(private readonly host: TransactionHost<TransactionalAdapterTypeOrm>) {}
@@ -21,69 +24,55 @@ export class Transaction {
   }
 
   /**
-   * Waits for the lock of this name and holds it until the transaction ends: for rules about several rows,
-   * some of which may not be there yet, such as a limit.
+   * Waits for the lock of this name and holds it until the transaction ends. Use it for rules about several rows,
+   * some of which may not exist yet, such as a limit.
    */
   async lock(name: string): Promise<void> {
-    if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} needs a transaction to hold it`);
+    if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} requires an open transaction`);
     await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
   }
 
-  /** Calls this when the transaction is committed, and never when it is rolled back. A crash between the two loses it. */
-  afterCommit(work: () => void): void {
-    const waiting = waitingForCommit.getStore();
-    if (!waiting) throw new Error('There is no transaction whose commit could be waited for');
-    waiting.push(work);
+  /** Calls back once the transaction is committed, and never if it is rolled back. A crash in between loses the call. */
+  afterCommit(callback: () => void): void {
+    const callbacks = commitCallbacks.getStore();
+    if (!callbacks) throw new Error('afterCommit requires an open transaction');
+    callbacks.push(callback);
   }
 }
 
 /**
- * Opens a transaction around a use case; nested calls join it. When PostgreSQL gives the transaction
- * up in favour of another (SQLSTATE 40001, 40P01), the whole method runs again, three times at most.
+ * Opens a transaction around a use case; nested calls join it. If PostgreSQL aborts the transaction in favor of
+ * another one (SQLSTATE 40001, 40P01), the whole method runs again, up to three times in total.
  */
 export function Transactional(): MethodDecorator {
-  return around(InTransaction(), (run) =>
-    TransactionHost.getInstance().isTransactionActive() ? run() : whole(run),
-  );
+  const inTransaction = InTransaction();
+  return (target, property, descriptor: PropertyDescriptor) => {
+    inTransaction(target, property, descriptor);
+    const method = descriptor.value as (...values: unknown[]) => Promise<unknown>;
+    descriptor.value = function (this: unknown, ...values: unknown[]): Promise<unknown> {
+      const run = (): Promise<unknown> => method.apply(this, values);
+      return TransactionHost.getInstance().isTransactionActive() ? run() : withRetries(run);
+    };
+  };
 }
 
-/**
- * Opens a transaction of its own, on a second connection where one is open already: what is written in it
- * stays, whatever becomes of the other. It must not need a lock that the other holds.
- */
-export function TransactionalApart(): MethodDecorator {
-  return around(InTransaction(Propagation.RequiresNew), whole);
-}
-
-/** Everything that the method reads is of one moment, however long it takes. It must not write. */
+/** Gives all reads of the method the same snapshot of the data. The method must not write. */
 export function Snapshot(): MethodDecorator {
   return InTransaction<TransactionalAdapterTypeOrm>(Propagation.RequiresNew, {
     isolationLevel: 'REPEATABLE READ',
   });
 }
 
-/** Whoever joins a transaction must not run alone again, nor hear of a commit: it is lost or kept as a whole. */
-async function whole<T>(run: () => Promise<T>): Promise<T> {
+/** Only the outermost method retries and calls back: a nested one is committed or rolled back with it. */
+async function withRetries<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const waiting: (() => void)[] = [];
+    const callbacks: (() => void)[] = [];
     try {
-      const result = await waitingForCommit.run(waiting, run);
-      for (const work of waiting) work();
+      const result = await commitCallbacks.run(callbacks, run);
+      for (const callback of callbacks) callback();
       return result;
     } catch (error) {
-      if (attempt >= ATTEMPTS || !isTransient(error)) throw error;
+      if (attempt >= MAX_ATTEMPTS || !isTransient(error)) throw error;
     }
   }
-}
-
-type Runner = <T>(run: () => Promise<T>) => Promise<T>;
-
-function around(inTransaction: MethodDecorator, runner: Runner): MethodDecorator {
-  return (target, property, descriptor: PropertyDescriptor) => {
-    inTransaction(target, property, descriptor);
-    const method = descriptor.value as (...values: unknown[]) => Promise<unknown>;
-    descriptor.value = function (this: unknown, ...values: unknown[]): Promise<unknown> {
-      return runner(() => method.apply(this, values));
-    };
-  };
 }

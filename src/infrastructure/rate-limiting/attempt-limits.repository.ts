@@ -78,9 +78,4 @@ export class AttemptLimitsRepository {
     });
     return new AttemptLimit(limiter, this.digest, this.refusals.of(name));
   }
-
-  /** Forgets what no longer counts. */
-  async deleteExpired(before: Date): Promise<void> {
-    await this.dataSource.query('DELETE FROM attempt_count WHERE expire < $1', [before.getTime()]);
-  }
 }

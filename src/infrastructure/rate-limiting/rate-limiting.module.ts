@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { AttemptLimitsCleaning } from './attempt-limits.cleaning.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AttemptCount } from './attempt-count.entity.js';
 import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 import { RateLimiters } from './rate-limiters.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
@@ -7,13 +8,8 @@ import { SeparateCountsWarning } from './separate-counts.warning.js';
 
 @Global()
 @Module({
-  providers: [
-    RateLimitRejections,
-    RateLimiters,
-    AttemptLimitsRepository,
-    AttemptLimitsCleaning,
-    SeparateCountsWarning,
-  ],
+  imports: [TypeOrmModule.forFeature([AttemptCount])],
+  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, SeparateCountsWarning],
   exports: [RateLimiters, AttemptLimitsRepository],
 })
 export class RateLimitingModule {}

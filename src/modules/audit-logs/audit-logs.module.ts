@@ -7,13 +7,9 @@ import { AuditLog } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { AuditDenialRecorder } from './audit-denial-recorder.js';
 import { AuditVerification } from './audit-verification.js';
 
-/**
- * For whoever acts and has to leave an entry, and for whoever reads the log. Global for the sake of
- * `RefusalRecorder`, which the guards call.
- */
+/** Global, because the guards inject `DenialRecorder`. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
@@ -22,7 +18,7 @@ import { AuditVerification } from './audit-verification.js';
     AuditLogRepository,
     AuditLogsService,
     AuditVerification,
-    { provide: DenialRecorder, useClass: AuditDenialRecorder },
+    { provide: DenialRecorder, useExisting: AuditLog },
   ],
   exports: [AuditLog, AuditLogsService, AuditVerification, DenialRecorder],
 })

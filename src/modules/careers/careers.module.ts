@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CareersController } from './careers.controller.js';
-import { CareersRetention } from './careers.retention.js';
 import { CareersService } from './careers.service.js';
 import { JobApplication } from './job-application.entity.js';
 import { JobApplicationsRepository } from './job-applications.repository.js';
@@ -9,7 +8,7 @@ import { JobApplicationsRepository } from './job-applications.repository.js';
 @Module({
   imports: [TypeOrmModule.forFeature([JobApplication])],
   controllers: [CareersController],
-  providers: [CareersService, JobApplicationsRepository, CareersRetention],
+  providers: [CareersService, JobApplicationsRepository],
   exports: [CareersService],
 })
 export class CareersModule {}

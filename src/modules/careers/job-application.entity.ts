@@ -1,4 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+import { CareersConfiguration } from './careers.configuration.js';
 
 export const JOB_ROLES = [
   'product_engineer',
@@ -16,6 +19,7 @@ export class JobApplication {
   id!: string;
 
   @Index('job_application_received_at_index')
+  @DeleteAfter((configuration) => configuration.get(CareersConfiguration).retentionDays * DAY)
   @Column({ name: 'received_at', type: 'timestamptz', precision: 3 })
   receivedAt!: Date;
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan } from 'typeorm';
+import { MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { JobApplication } from './job-application.entity.js';
 
@@ -25,13 +25,5 @@ export class JobApplicationsRepository {
       order: { receivedAt: 'DESC', id: 'DESC' },
       take: size,
     });
-  }
-
-  /** @returns how many were deleted */
-  async deleteReceivedBefore(time: Date): Promise<number> {
-    const { affected } = await this.transaction.manager.delete(JobApplication, {
-      receivedAt: LessThan(time),
-    });
-    return affected ?? 0;
   }
 }

@@ -5,7 +5,6 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule, UserLogins } from '../dashboard-users/index.js';
 import { AccountController } from './account/account.controller.js';
 import { AccountFlow } from './account/account.flow.js';
-import { DashboardLoginsCleaning } from './dashboard-logins.cleaning.js';
 import { LoginController } from './login/login.controller.js';
 import { LoginFlow } from './login/login.flow.js';
 import { LoginLimits } from './login/login-limits.js';
@@ -42,7 +41,6 @@ import { UserLoginsService } from './user-logins.service.js';
   providers: [
     DashboardSessionsService,
     DashboardSessionsRepository,
-    DashboardLoginsCleaning,
     LoginService,
     LoginLimits,
     SecondFactorLoginService,

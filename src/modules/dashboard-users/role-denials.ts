@@ -30,7 +30,7 @@ export class RoleDenials {
       return await work();
     } catch (error) {
       if (!(error instanceof RoleChangeDenied)) throw error;
-      await this.auditLog.recordApart({ action, by, target: { name: error.target }, outcome: 'denied' });
+      await this.auditLog.record({ action, by, target: { name: error.target }, outcome: 'denied' });
       throw INSUFFICIENT_ROLE.error(error.message);
     }
   }

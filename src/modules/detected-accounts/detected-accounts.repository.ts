@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
 @Injectable()
 export class DetectedAccountsRepository {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly transaction: Transaction,
-  ) {}
+  constructor(private readonly transaction: Transaction) {}
 
   /**
    * When the user's accounts behind these match keys were detected; a key without an account is absent.
@@ -19,7 +15,7 @@ export class DetectedAccountsRepository {
     externalUserId: string,
     matchKeys: readonly string[],
   ): Promise<Map<string, Date>> {
-    const rows = await this.dataSource.query<{ matchKey: string; detectedAt: Date }[]>(
+    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date }[]>(
       `SELECT merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
          FROM merchant_name
          JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
@@ -30,7 +26,7 @@ export class DetectedAccountsRepository {
     return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
   }
 
-  /** Adds the accounts; of an account that is known already the earlier time is kept. Joins an open transaction. */
+  /** Adds the accounts. An account that exists already keeps the earlier of the two times. */
   async record(accounts: readonly DetectedAccount[]): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)

@@ -1,5 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 
 /** A token that connects an agent for one user until `expiresAt`. Of the token itself only a hash is kept. */
 @Entity({ name: 'mcp_token' })
@@ -34,7 +36,9 @@ export class McpToken {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
+  /** An expired token is kept for another week, so that operators can answer questions about it. */
   @Index('mcp_token_expires_at_index')
+  @DeleteAfter(7 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { McpToken } from './mcp-token.entity.js';
-import { McpTokensCleaning } from './mcp-tokens.cleaning.js';
+import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 import { McpTokensService } from './mcp-tokens.service.js';
@@ -9,7 +9,7 @@ import { McpTokensService } from './mcp-tokens.service.js';
 /** For whoever asks what a token is good for, or ends it. */
 @Module({
   imports: [TypeOrmModule.forFeature([McpToken])],
-  providers: [McpTokensService, McpTokensRepository, McpTokensCleaning],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
   exports: [McpTokensService],
 })
 export class McpTokensModule {}

@@ -4,6 +4,7 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** What a token that is still good stands for. */
@@ -26,6 +27,7 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 export class McpTokensService {
   constructor(
     private readonly repository: McpTokensRepository,
+    private readonly batch: McpTokensBatch,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -36,7 +38,7 @@ export class McpTokensService {
     const tokenHash = sha256(token);
     const createdAt = this.clock.now();
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
-    await this.repository.add({
+    await this.batch.add({
       tokenHash,
       clientId: client.clientId,
       environment: client.environment,

@@ -6,7 +6,7 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
 import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DeviceAuthorizationsCleaning } from './authorizations/device-authorizations.cleaning.js';
+import { DevicePollTime } from './authorizations/device-poll-time.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DeviceAuthorizationsBatch } from './authorizations/device-authorizations.batch.js';
@@ -22,7 +22,6 @@ import { ActiveAccessTokenVerifier } from './tokens/access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
 import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';
-import { RevokedAccessTokensCleaning } from './tokens/revoked-access-tokens.cleaning.js';
 import { RevokedAccessTokensRepository } from './tokens/revoked-access-tokens.repository.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKey } from './tokens/token-signing-key.entity.js';
@@ -34,7 +33,7 @@ import { TokensService } from './tokens/tokens.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DeviceAuthorization, TokenSigningKey, RevokedAccessToken]),
+    TypeOrmModule.forFeature([DeviceAuthorization, DevicePollTime, TokenSigningKey, RevokedAccessToken]),
     ApiClientsModule,
     AuditLogsModule,
     DashboardUsersModule,
@@ -52,14 +51,12 @@ import { TokensService } from './tokens/tokens.service.js';
     OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
-    DeviceAuthorizationsCleaning,
     DeviceAuthorizationsBatch,
     DeviceCodeGrant,
     AccessTokensService,
     ActiveAccessTokenVerifier,
     TokensService,
     RevokedAccessTokensRepository,
-    RevokedAccessTokensCleaning,
     TokenKeyring,
     TokenSigningKeysService,
     TokenSigningKeysRepository,

@@ -1,8 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { RequestRecorder } from '../../infrastructure/http/index.js';
-import { PlatformCallRecorder } from './writing/platform-call-recorder.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
-import { RequestLogPartitionsMetrics } from './partitions/request-log-partitions.metrics.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
 import { RequestLogPartitions } from './partitions/request-log-partitions.js';
 import { RequestLogStore } from './storage/request-log-store.js';
@@ -11,14 +9,13 @@ import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
-/** Global for the sake of `CallRecorder`, which the HTTP server calls. */
+/** Global, because the HTTP server injects `RequestRecorder`. */
 @Global()
 @Module({
   providers: [
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
-    { provide: RequestRecorder, useClass: PlatformCallRecorder },
     RequestLogWriter,
-    RequestLogPartitionsMetrics,
+    { provide: RequestRecorder, useExisting: RequestLogWriter },
     RequestLogHistory,
     RequestLogPartitions,
   ],

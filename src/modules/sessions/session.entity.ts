@@ -1,4 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from './session-metadata.js';
 import type { SessionType } from './session-types.js';
 
@@ -36,7 +38,9 @@ export class Session {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
+  /** An expired session is kept for another 30 days: later webhooks about its user's cards still carry its metadata. */
   @Index('session_expires_at_index')
+  @DeleteAfter(30 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 }

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { Session } from './session.entity.js';
-import { SessionsCleaning } from './sessions.cleaning.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService } from './sessions.service.js';
@@ -10,7 +9,7 @@ import { SessionsService } from './sessions.service.js';
 /** For whoever sends webhooks of a session. */
 @Module({
   imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
-  providers: [SessionsService, SessionsRepository, SessionsCleaning],
+  providers: [SessionsService, SessionsRepository],
   exports: [SessionsService],
 })
 export class SessionsModule {}

@@ -35,15 +35,4 @@ export class SessionsRepository {
   async setMetadata(id: string, metadata: SessionMetadata): Promise<void> {
     await this.transaction.manager.update(Session, { id }, { metadata });
   }
-
-  /** Deletes sessions that expired before the time given, a batch at most. @returns how many */
-  async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `DELETE FROM session
-        WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                        FOR UPDATE SKIP LOCKED)`,
-      [before, batch],
-    );
-    return count;
-  }
 }

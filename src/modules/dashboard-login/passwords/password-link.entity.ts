@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
 /** Lets whoever has the mailbox set the password, once. A user has one at most: the newest. */
 @Entity({ name: 'password_link' })
@@ -13,6 +14,7 @@ export class PasswordLink {
   userId!: string;
 
   @Index('password_link_expires_at_index')
+  @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 }

@@ -33,15 +33,4 @@ export class PasswordLinksRepository {
   async deleteLinkOf(userId: string): Promise<void> {
     await this.transaction.manager.delete(PasswordLink, { userId });
   }
-
-  /** Deletes links that expired before the time given, a batch at most. @returns how many */
-  async deleteExpiredLinks(before: Date, batch: number): Promise<number> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `DELETE FROM password_link
-        WHERE token_hash IN (SELECT token_hash FROM password_link WHERE expires_at < $1
-                              ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-      [before, batch],
-    );
-    return count;
-  }
 }

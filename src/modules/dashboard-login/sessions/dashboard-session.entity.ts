@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
 /** `second_factor`: the password was right and the code is still missing; good for nothing else. */
 export type SessionStage = 'second_factor' | 'complete';
@@ -28,6 +29,7 @@ export class DashboardSession {
   authenticatedAt!: Date;
 
   @Index('dashboard_session_expires_at_index')
+  @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 

@@ -46,15 +46,4 @@ export class DashboardSessionsRepository {
   async endAllBut(userId: string, id: string): Promise<void> {
     await this.transaction.manager.delete(DashboardSession, { userId, id: Not(id) });
   }
-
-  /** Deletes sessions that expired before the time given, a batch at most. @returns how many */
-  async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `DELETE FROM dashboard_session
-        WHERE id IN (SELECT id FROM dashboard_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                        FOR UPDATE SKIP LOCKED)`,
-      [before, batch],
-    );
-    return count;
-  }
 }

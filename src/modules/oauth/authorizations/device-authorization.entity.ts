@@ -1,6 +1,8 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
 
 /**
  * `pending` until a user approves or denies the request; `redeemed` once the device has its token. Expiry is not a
@@ -53,7 +55,9 @@ export class DeviceAuthorization {
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 
+  /** An expired request is kept for another day, so that a device that polls late learns that its code has expired. */
   @Index('device_authorization_expires_at_index')
+  @DeleteAfter(DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 

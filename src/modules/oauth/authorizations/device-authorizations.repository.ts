@@ -70,21 +70,4 @@ export class DeviceAuthorizationsRepository {
     const approved = { id, status: 'approved' } as const;
     await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
   }
-
-  /** Deletes a batch of requests that expired before the given time, with their polls. @returns the number of requests */
-  async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [gone] = await this.transaction.manager.query<{ count: string }[]>(
-      `WITH gone AS (
-         DELETE FROM device_authorization
-          WHERE id IN (SELECT id FROM device_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                          FOR UPDATE SKIP LOCKED)
-         RETURNING id
-       ), polls AS (
-         DELETE FROM device_poll USING gone WHERE authorization_id = gone.id
-       )
-       SELECT count(*) FROM gone`,
-      [before, batch],
-    );
-    return Number(gone?.count);
-  }
 }

@@ -18,15 +18,4 @@ export class RevokedAccessTokensRepository {
     const rows = await manager.query<unknown[]>('SELECT FROM revoked_access_token WHERE jti = $1', [jti]);
     return rows.length > 0;
   }
-
-  /** Forgets tokens that expired before the time given, a batch at most. @returns how many */
-  async deleteExpired(before: Date, batch: number): Promise<number> {
-    const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `DELETE FROM revoked_access_token
-        WHERE jti IN (SELECT jti FROM revoked_access_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-                        FOR UPDATE SKIP LOCKED)`,
-      [before, batch],
-    );
-    return count;
-  }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Leadership } from '../../../infrastructure/database/index.js';
+import { JobLock } from '../../../infrastructure/database/index.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
 /** Rotates signing keys on schedule and deletes retired ones. */
@@ -8,12 +8,12 @@ import { TokenSigningKeysService } from './token-signing-keys.service.js';
 export class TokenSigningKeysRotation {
   constructor(
     private readonly keys: TokenSigningKeysService,
-    private readonly leadership: Leadership,
+    private readonly lock: JobLock,
   ) {}
 
   @Cron(CronExpression.EVERY_HOUR)
   async run(): Promise<void> {
-    await this.leadership.lead('token-signing-keys.rotation', async () => {
+    await this.lock.runExclusively('token-signing-keys.rotation', async () => {
       await this.keys.rotateIfDue();
       await this.keys.deleteObsolete();
     });

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Leadership } from '../../../infrastructure/database/index.js';
+import { JobLock } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countStrays } from './request-log-partitions.js';
@@ -13,7 +13,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
 
   constructor(
     private readonly store: RequestLogStore,
-    private readonly leadership: Leadership,
+    private readonly lock: JobLock,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
   ) {}
@@ -25,7 +25,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
 
   @Cron(CronExpression.EVERY_HOUR)
   async run(): Promise<void> {
-    await this.leadership.lead('request-logs.rotation', async () => {
+    await this.lock.runExclusively('request-logs.rotation', async () => {
       await this.store.rotate(this.clock.now(), this.configuration.retentionDays);
       await this.warnOfStrays();
     });

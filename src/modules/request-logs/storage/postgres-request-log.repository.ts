@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   DailyPartitions,
+  PartitionMetrics,
   QueryTimeout,
   ReadPools,
   Transaction,
@@ -71,10 +72,12 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   constructor(
     private readonly transaction: Transaction,
     private readonly partitions: DailyPartitions,
+    metrics: PartitionMetrics,
     pools: ReadPools,
     configuration: RequestLogsConfiguration,
   ) {
     super();
+    metrics.watch('request_log');
     this.reads = pools.open('request-logs', {
       connections: configuration.readConnections,
       timeoutMilliseconds: configuration.queryTimeoutMilliseconds,

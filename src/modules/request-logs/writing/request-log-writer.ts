@@ -1,60 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import {
   BatchedStatement,
   isDatabaseUnavailable,
   isMissingPartition,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
+import { RequestRecorder, type CompletedRequest } from '../../../infrastructure/http/index.js';
 import {
   CounterMetric,
   GaugeMetric,
   Metrics,
   type CounterValue,
 } from '../../../infrastructure/metrics/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import {
+  EXTERNAL_USER_ID_LENGTH,
+  isMissing,
+  isString,
+  maximumCharacters,
+} from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
 
-/** Milliseconds for which an answer waits for its entry: a slow log never fails the API. */
+/** Milliseconds for which a response waits for its entry: a slow log must not fail the API. */
 const TIMEOUT = 250;
-const RETRY_AFTER = SECOND;
+const RETRY_DELAY = SECOND;
 const SHUTDOWN_TIMEOUT = 5 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
-const STATEMENTS_AT_ONCE = 2;
+const CONCURRENT_STATEMENTS = 2;
+/** Dropped entries per line in the log. */
+const DROPS_PER_LOG_LINE = 10_000;
 
 const WRITTEN = new CounterMetric({
   name: 'mcs_request_log_entries_written_total',
-  help: 'Entries of API calls that were committed. Those of webhooks are counted as attempts.',
+  help: 'Entries of API requests that were committed. Entries of webhooks are counted as delivery attempts.',
 });
 const LOST = new CounterMetric({
   name: 'mcs_request_log_entries_lost_total',
-  help: 'Entries that will never be written: `dropped` because the buffer was full, or `refused` by the store.',
+  help: 'Entries that were lost: `dropped` because the buffer was full, or `refused` by the database.',
   labels: ['reason'],
 });
 const WAITING = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting',
-  help: 'Entries that wait in memory for the store.',
+  help: 'Entries that wait in memory to be written.',
 });
 const LIMIT = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting_limit',
-  help: 'Entries that may wait; one more drops the oldest.',
+  help: 'Maximum number of waiting entries. One more drops the oldest.',
 });
 
+const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);
+
 /**
- * Writes entries in batches. While the store is away they wait in a bounded buffer, and go in when it
- * is back.
+ * Writes an entry for each platform request of a client, in batches. While the database is unavailable, entries wait
+ * in a bounded buffer.
  */
 @Injectable()
-export class RequestLogWriter {
+export class RequestLogWriter extends RequestRecorder {
   private readonly logger = new Logger('RequestLogs');
   private readonly entries: BatchedStatement<NewRequestLogEntry>;
-  /** Entries that were lost because the buffer was full. */
-  private dropped = 0;
-  /** Whether the store did not take the last ones. */
-  private isHeldUp = false;
+  private droppedEntries = 0;
+  private isStoreUnavailable = false;
   private readonly losses: CounterValue<'reason'>;
 
-  constructor(store: RequestLogStore, configuration: RequestLogsConfiguration, metrics: Metrics) {
+  constructor(
+    store: RequestLogStore,
+    configuration: RequestLogsConfiguration,
+    metrics: Metrics,
+    private readonly clock: Clock,
+  ) {
+    super();
     const written = metrics.counter(WRITTEN);
     this.losses = metrics.counter(LOST);
     for (const reason of ['dropped', 'refused']) this.losses.inc({ reason }, 0);
@@ -64,12 +81,30 @@ export class RequestLogWriter {
       execute: async (entries) => {
         await store.append(entries);
         written.inc({}, entries.length);
-        this.goesOn();
+        this.noteRecovery();
       },
       maxRows: ENTRIES_PER_STATEMENT,
-      maxStatements: STATEMENTS_AT_ONCE,
+      maxStatements: CONCURRENT_STATEMENTS,
       maxWaiting: configuration.bufferedEntries,
       retryAfter: (error) => this.retryAfter(error),
+    });
+  }
+
+  record({ clientId, environment, method, path, body, ...request }: CompletedRequest): Promise<void> {
+    return this.write({
+      clientId,
+      environment,
+      createdAt: this.clock.now(),
+      type: 'request',
+      method,
+      path,
+      url: null,
+      event: null,
+      statusCode: request.statusCode,
+      latencyMilliseconds: request.latencyMilliseconds,
+      sessionId: request.sessionId ?? sessionIdOf(body),
+      taskId: null,
+      externalUserId: request.externalUserId ?? externalUserIdOf(body),
     });
   }
 
@@ -79,7 +114,7 @@ export class RequestLogWriter {
       const timer = setTimeout(resolve, TIMEOUT);
       this.entries.enqueue(entry, (error) => {
         clearTimeout(timer);
-        if (error !== undefined) this.lost(error);
+        if (error !== undefined) this.noteLoss(error);
         resolve();
       });
     });
@@ -87,40 +122,52 @@ export class RequestLogWriter {
 
   /** Resolves when no entry waits any more, and after 5 s at the latest. */
   async flush(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, SHUTDOWN_TIMEOUT);
-    });
-    await Promise.race([this.entries.idle(), patience]);
-    clearTimeout(timer);
+    const finished = new AbortController();
+    const timeout = pause(SHUTDOWN_TIMEOUT, undefined, { signal: finished.signal }).catch(() => undefined);
+    await Promise.race([this.entries.idle(), timeout]);
+    finished.abort();
   }
 
-  private lost(error: unknown): void {
+  private noteLoss(error: unknown): void {
     if (!(error instanceof RowDropped)) {
       this.losses.inc({ reason: 'refused' });
       this.logger.error('An entry could not be written', error);
       return;
     }
-    // The first one is news; after that a line now and then.
-    if (this.dropped % 10_000 === 0) {
-      this.logger.error('The buffer is full: entries are being dropped', { dropped: this.dropped });
+    if (this.droppedEntries % DROPS_PER_LOG_LINE === 0) {
+      this.logger.error('The buffer is full: entries are being dropped', { dropped: this.droppedEntries });
     }
-    this.dropped += 1;
+    this.droppedEntries += 1;
     this.losses.inc({ reason: 'dropped' });
   }
 
   private retryAfter(error: unknown): number | undefined {
     if (isMissingPartition(error)) return 0;
     if (!isDatabaseUnavailable(error)) return undefined;
-    if (!this.isHeldUp) this.logger.warn(`Entries wait in memory: ${(error as Error).message}`);
-    this.isHeldUp = true;
-    return RETRY_AFTER;
+    if (!this.isStoreUnavailable) this.logger.warn(`Entries wait in memory: ${(error as Error).message}`);
+    this.isStoreUnavailable = true;
+    return RETRY_DELAY;
   }
 
-  private goesOn(): void {
-    // On a disk that is nearly full some still find room.
+  private noteRecovery(): void {
+    // While a disk is almost full, some statements succeed and others do not.
     if (this.entries.waitingRows > 0) return;
-    if (this.isHeldUp) this.logger.log('Entries are written again');
-    this.isHeldUp = false;
+    if (this.isStoreUnavailable) this.logger.log('Entries are written again');
+    this.isStoreUnavailable = false;
   }
+}
+
+/** Returns the session that the body names, whether or not it exists. */
+function sessionIdOf(body: unknown): string | null {
+  const value = (body as { session_id?: unknown } | undefined)?.session_id;
+  return isUUID(value) ? (value as string) : null;
+}
+
+/** Returns the user that the body names, if the value can be stored: refused requests are logged with their user too. */
+function externalUserIdOf(body: unknown): string | null {
+  const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
+  const field = { words: 'external user id', object: {} };
+  if (isMissing(value)) return null;
+  if (isString(value, field) !== undefined || isShortEnough(value, field) !== undefined) return null;
+  return value as string;
 }

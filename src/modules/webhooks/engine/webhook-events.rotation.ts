@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Leadership, PartitionMetrics } from '../../../infrastructure/database/index.js';
+import { JobLock, PartitionMetrics } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
@@ -12,7 +12,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
 
   constructor(
     private readonly events: WebhookEventsRepository,
-    private readonly leadership: Leadership,
+    private readonly lock: JobLock,
     private readonly requestLogs: RequestLogsConfiguration,
     private readonly clock: Clock,
     partitions: PartitionMetrics,
@@ -27,7 +27,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
 
   @Cron(CronExpression.EVERY_HOUR)
   async run(): Promise<void> {
-    await this.leadership.lead('webhook-events.rotation', () =>
+    await this.lock.runExclusively('webhook-events.rotation', () =>
       this.events.rotate(this.clock.now(), this.requestLogs.retentionDays),
     );
   }

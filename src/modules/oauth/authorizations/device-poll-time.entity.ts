@@ -1,0 +1,21 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+
+/** When a device last polled for a device authorization. The table is unlogged: a crash empties it. */
+@Entity({ name: 'device_poll' })
+export class DevicePollTime {
+  @PrimaryColumn({ name: 'authorization_id', type: 'uuid', primaryKeyConstraintName: 'device_poll_pkey' })
+  authorizationId!: string;
+
+  /** Never later than the end of the authorization, so a day later no device polls for it. */
+  @DeleteAfter(DAY)
+  @Column({ name: 'accepted_at', type: 'timestamptz', precision: 3 })
+  acceptedAt!: Date;
+
+  @Column({ name: 'interval_seconds', type: 'integer' })
+  intervalSeconds!: number;
+
+  @Column({ type: 'boolean' })
+  early!: boolean;
+}

@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { ExpiryJob, JobLock } from '../../src/infrastructure/database/index.js';
+import { expiryRules } from '../../src/infrastructure/database/expiry/delete-after.js';
+import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
+import { logLines } from '../support/log-lines.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const run = () => service.app.get(ExpiryJob).run();
+const countsLeft = () => service.database.query('SELECT key FROM attempt_count ORDER BY key');
+
+describe('Expiry of rows', () => {
+  beforeEach(async () => {
+    await service.database.query('TRUNCATE attempt_count, revoked_access_token');
+    await service.database.query(
+      `INSERT INTO attempt_count (key, points, expire)
+       SELECT 'expired ' || n, 1, extract(epoch FROM now()) * 1000 - n FROM generate_series(1, 2500) n
+       UNION ALL VALUES ('current', 1, extract(epoch FROM now()) * 1000 + 60000), ('endless', 1, NULL)`,
+    );
+  });
+
+  it('follows the rules of all entities', () => {
+    const days = expiryRules().map(({ entity, property, keepFor }) => [
+      `${entity.name}.${property}`,
+      keepFor(loadConfiguration({})) / DAY,
+    ]);
+    expect(Object.fromEntries(days)).toEqual({
+      'AttemptCount.expire': 0,
+      'DashboardSession.expiresAt': 0,
+      'PasswordLink.expiresAt': 0,
+      'DeviceAuthorization.expiresAt': 1,
+      'DevicePollTime.acceptedAt': 1,
+      'RevokedAccessToken.expiresAt': 1,
+      'McpToken.expiresAt': 7,
+      'Session.expiresAt': 30,
+      'JobApplication.receivedAt': 365,
+    });
+  });
+
+  it('deletes more rows than fit into a batch, and keeps the others', async () => {
+    await run();
+    expect(await countsLeft()).toEqual([{ key: 'current' }, { key: 'endless' }]);
+  });
+
+  it('deletes rows by a timestamp', async () => {
+    await service.database.query(
+      `INSERT INTO revoked_access_token (jti, expires_at)
+       VALUES ('00000000-0000-0000-0000-000000000001', now() - interval '1 day 1 second'),
+              ('00000000-0000-0000-0000-000000000002', now() - interval '23 hours')`,
+    );
+    await run();
+    expect(await service.database.query('SELECT jti FROM revoked_access_token')).toEqual([
+      { jti: '00000000-0000-0000-0000-000000000002' },
+    ]);
+  });
+
+  it('cleans up the other tables when one of them fails, and logs an error', async () => {
+    await service.database.query('ALTER TABLE session RENAME TO session_elsewhere');
+    await run();
+    await service.database.query('ALTER TABLE session_elsewhere RENAME TO session');
+    expect(await countsLeft()).toHaveLength(2);
+    const messages = logLines().map((line) => line['message']);
+    expect(messages.filter((message) => message === 'Expired rows of Session were not deleted')).toHaveLength(
+      1,
+    );
+  });
+
+  it('skips rows that another transaction has locked', async () => {
+    const other = new pg.Client({ connectionString: service.database.url });
+    await other.connect();
+    await other.query("BEGIN; SELECT FROM attempt_count WHERE key = 'expired 7' FOR UPDATE");
+    await run();
+    expect(await countsLeft()).toEqual([{ key: 'current' }, { key: 'endless' }, { key: 'expired 7' }]);
+    await other.end();
+  });
+
+  it('runs in one process at a time', async () => {
+    const lock = service.app.get(JobLock);
+    await lock.runExclusively('expiry', async () => {
+      await run();
+      expect(await countsLeft()).toHaveLength(2502);
+    });
+  });
+});
