@@ -4,7 +4,7 @@ import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
-import { WebhookEventsRotation } from '../../src/modules/webhooks/engine/webhook-events.rotation.js';
+import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
@@ -444,20 +444,20 @@ describe('While the database is away', () => {
         .slice(before)
         .filter(
           ({ context, message }) =>
-            context === 'Webhooks' && /^(?:Deliveries|No|The queue)/.test(String(message)),
+            context === 'Webhooks' && /^(?:Deliveries|The delivery queue)/.test(String(message)),
         )
         .map(({ level, message }) => [level, String(message).replace(/: .*/, '')]);
     await service.database.cutOff();
     // Longer than two turns of the engine.
     await pause(2_500);
-    expect(said()).toEqual([['warn', 'Deliveries wait']]);
+    expect(said()).toEqual([['warn', 'Deliveries are paused']]);
     await service.database.reconnect();
     await eventually('deliveries go on', () => said().length > 1);
     const id = await publish();
     expect(await attempted(id, 1)).toMatchObject([{ status_code: 200 }]);
     expect(said()).toEqual([
-      ['warn', 'Deliveries wait'],
-      ['log', 'Deliveries go on'],
+      ['warn', 'Deliveries are paused'],
+      ['log', 'Deliveries resumed'],
     ]);
   });
 });
