@@ -395,6 +395,32 @@ describe('The lanes', () => {
     ]);
     expect(await attemptsOf(id)).toHaveLength(2);
   });
+
+  it('does not settle a delivery that was claimed again after its lease expired', async () => {
+    await createEndpoint();
+    const droppedResults = (): number =>
+      logLines().filter(({ message }) => String(message).startsWith('The lease of an attempt expired'))
+        .length;
+    const before = droppedResults();
+    const respond: ((status: number) => void)[] = [];
+    receiver.answer = (response) => respond.push((status) => response.writeHead(status).end());
+    const id = await publish();
+    await receiver.arrived(1);
+    await service.database.query(`UPDATE webhook_delivery SET lease_until = now() - interval '1 second'`);
+    await receiver.arrived(2);
+    // The first attempt ends while the second one holds the claim.
+    respond[0]?.(200);
+    await eventually('the late result is dropped', () => droppedResults() > before);
+    respond[1]?.(503);
+    await receiver.arrived(3);
+    respond[2]?.(200);
+    expect(await attempted(id, 3)).toEqual([
+      { status_code: 0, reason: 'INTERRUPTED', attempt: 1 },
+      { status_code: 503, reason: 'NON_200', attempt: 2 },
+      { status_code: 200, reason: null, attempt: 3 },
+    ]);
+    await queueIsEmpty();
+  });
 });
 
 describe('The engine goes on by itself', () => {
