@@ -4,7 +4,7 @@ import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
-import { WebhookEventsRotation } from '../../src/modules/webhooks/engine/webhook-events.rotation.js';
+import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
@@ -395,6 +395,32 @@ describe('The lanes', () => {
     ]);
     expect(await attemptsOf(id)).toHaveLength(2);
   });
+
+  it('does not settle a delivery that was claimed again after its lease expired', async () => {
+    await createEndpoint();
+    const droppedResults = (): number =>
+      logLines().filter(({ message }) => String(message).startsWith('The lease of an attempt expired'))
+        .length;
+    const before = droppedResults();
+    const respond: ((status: number) => void)[] = [];
+    receiver.answer = (response) => respond.push((status) => response.writeHead(status).end());
+    const id = await publish();
+    await receiver.arrived(1);
+    await service.database.query(`UPDATE webhook_delivery SET lease_until = now() - interval '1 second'`);
+    await receiver.arrived(2);
+    // The first attempt ends while the second one holds the claim.
+    respond[0]?.(200);
+    await eventually('the late result is dropped', () => droppedResults() > before);
+    respond[1]?.(503);
+    await receiver.arrived(3);
+    respond[2]?.(200);
+    expect(await attempted(id, 3)).toEqual([
+      { status_code: 0, reason: 'INTERRUPTED', attempt: 1 },
+      { status_code: 503, reason: 'NON_200', attempt: 2 },
+      { status_code: 200, reason: null, attempt: 3 },
+    ]);
+    await queueIsEmpty();
+  });
 });
 
 describe('The engine goes on by itself', () => {
@@ -444,20 +470,20 @@ describe('While the database is away', () => {
         .slice(before)
         .filter(
           ({ context, message }) =>
-            context === 'Webhooks' && /^(?:Deliveries|No|The queue)/.test(String(message)),
+            context === 'Webhooks' && /^(?:Deliveries|The delivery queue)/.test(String(message)),
         )
         .map(({ level, message }) => [level, String(message).replace(/: .*/, '')]);
     await service.database.cutOff();
     // Longer than two turns of the engine.
     await pause(2_500);
-    expect(said()).toEqual([['warn', 'Deliveries wait']]);
+    expect(said()).toEqual([['warn', 'Deliveries are paused']]);
     await service.database.reconnect();
     await eventually('deliveries go on', () => said().length > 1);
     const id = await publish();
     expect(await attempted(id, 1)).toMatchObject([{ status_code: 200 }]);
     expect(said()).toEqual([
-      ['warn', 'Deliveries wait'],
-      ['log', 'Deliveries go on'],
+      ['warn', 'Deliveries are paused'],
+      ['log', 'Deliveries resumed'],
     ]);
   });
 });

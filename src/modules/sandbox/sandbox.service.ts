@@ -20,7 +20,7 @@ import type {
 import { TaskIdsRepository } from './task-ids.repository.js';
 import { triggeredData, triggeredEvent } from './triggered-event.js';
 
-/** Lets integrators go through what happens at merchants without a real one. */
+/** Simulates what happens at merchants, so that integrators can test without a real one. */
 @Injectable()
 export class SandboxService {
   constructor(
@@ -89,14 +89,14 @@ export class SandboxService {
       externalUserId: request.external_user_id ?? session?.externalUserId,
       merchant: request.merchant_id === undefined ? undefined : await this.merchantOf(request.merchant_id),
       data,
-      // A session without metadata has none in the event, and not that of the example.
+      // For a session without metadata, the event has none either, instead of the example's.
       metadata: request.metadata ?? (session && (session.metadata ?? {})),
     });
     const eventId = await this.publisher.publish(client, event);
     return { event_id: eventId, task_id: 'taskId' in event ? event.taskId : null };
   }
 
-  /** A session of another user counts as unknown where the user is named. */
+  /** If a user is given, sessions of other users count as unknown. */
   private async sessionOf(
     { clientId }: AuthenticatedClient,
     sessionId: string | undefined,
@@ -115,7 +115,7 @@ export class SandboxService {
     return merchant;
   }
 
-  /** Each merchant once, in the order of its first name or id. */
+  /** Returns each merchant once, in the order of the first name or id that refers to it. */
   private async merchantsOf(named: readonly (string | number)[]): Promise<EventMerchant[]> {
     const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
     const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));

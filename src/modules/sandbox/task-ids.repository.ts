@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 
-/** Numbers for tasks. No two tasks have the same; some numbers no task has. */
+/** Generates task ids: unique, with gaps. */
 @Injectable()
 export class TaskIdsRepository {
   constructor(private readonly transaction: Transaction) {}

@@ -7,7 +7,7 @@ import {
   type SessionMetadata,
 } from '../webhooks/index.js';
 
-/** What shall be other than in the example; undefined where nothing is said. */
+/** Values that replace those of the example event; undefined keeps the example's. */
 export interface Changes {
   readonly sessionId: string | undefined;
   readonly taskId: number;
@@ -17,18 +17,18 @@ export interface Changes {
   readonly metadata: SessionMetadata | undefined;
 }
 
-/** The example of the event with the changes; those of fields that it does not have are left out. */
+/** Returns the example event with the changes. Changes to fields that the event lacks are ignored. */
 export function triggeredEvent(name: EventName, changes: Changes): AnyEvent {
-  const told = Object.entries(exampleEvent(name)).map(([field, example]) => [
+  const fields = Object.entries(exampleEvent(name)).map(([field, example]) => [
     field,
     changes[field as keyof Changes] ?? (example as unknown),
   ]);
-  return Object.fromEntries(told) as AnyEvent;
+  return Object.fromEntries(fields) as AnyEvent;
 }
 
-/** The `data` of the example with what the caller says of its fields. */
-export function triggeredData(name: EventName, told: Readonly<Record<string, unknown>>): object {
+/** Returns the example's `data` with the values of the request. Unknown fields are ignored. */
+export function triggeredData(name: EventName, requested: Readonly<Record<string, unknown>>): object {
   const { example } = EVENTS[name].data;
-  const fields = Object.keys(example).filter((field) => Object.hasOwn(told, field));
-  return { ...example, ...Object.fromEntries(fields.map((field) => [field, told[field]])) };
+  const fields = Object.keys(example).filter((field) => Object.hasOwn(requested, field));
+  return { ...example, ...Object.fromEntries(fields.map((field) => [field, requested[field]])) };
 }

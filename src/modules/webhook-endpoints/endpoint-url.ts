@@ -1,6 +1,6 @@
 /**
- * The one spelling of a URL that others can be compared with: as the URL Standard writes it (host in lower case
- * and ASCII, no default port, no `..`), and without a fragment, which HTTP does not send.
+ * Returns the normal form of a URL, so that URLs can be compared: the form of the URL Standard (host in lowercase ASCII,
+ * no default port, no `..`) without the fragment, which HTTP does not send.
  */
 export function normalUrl(text: string): string {
   const url = new URL(text);

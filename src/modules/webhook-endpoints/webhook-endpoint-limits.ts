@@ -1,4 +1,4 @@
-/** Endpoints of a client, that is of an organization in one environment (specification, "Limits"). */
+/** Maximum number of endpoints of an organization in one environment (specification, "Limits"). */
 export const MAX_ENDPOINTS = 10;
 /** Characters (specification, "Limits"). */
 export const MAX_URL_LENGTH = 2083;

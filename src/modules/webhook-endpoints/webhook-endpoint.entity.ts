@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
-/** Where webhooks of a client are sent to. Whatever belongs to an endpoint goes with it. */
+/** A URL that receives a client's webhooks. Deleting it deletes its deliveries and its lane. */
 @Entity({ name: 'webhook_endpoint' })
 @Unique('webhook_endpoint_client_url_key', ['clientId', 'url'])
 export class WebhookEndpoint {
@@ -12,7 +12,7 @@ export class WebhookEndpoint {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
-  /** In its normal form, which is ASCII: the longest one fits into an entry of the unique index (2,704 bytes). */
+  /** The normal form, which is ASCII, so that the longest URL fits in an entry of the unique index (2,704 bytes). */
   @Column({ type: 'varchar', length: MAX_URL_LENGTH })
   url!: string;
 

@@ -7,7 +7,7 @@ import { WebhookEndpointsController } from './webhook-endpoints.controller.js';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
-/** For whoever sends to the endpoints. */
+/** Endpoints, for modules that send webhooks. */
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEndpoint]), ApiClientsModule, AuditLogsModule],
   providers: [WebhookEndpointsService, WebhookEndpointsRepository],
@@ -15,6 +15,6 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 })
 export class WebhookEndpointsModule {}
 
-/** Operation 7 and its siblings, apart: only where the dashboard API is served. */
+/** Operations on endpoints, only where the dashboard API is served. */
 @Module({ imports: [WebhookEndpointsModule, AuditLogsModule], controllers: [WebhookEndpointsController] })
 export class WebhookEndpointOperationsModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
-/** An endpoint as far as sending to it needs it. */
+/** The part of an endpoint that sending to it requires. */
 export interface WebhookTarget {
   readonly id: string;
   readonly url: string;
@@ -14,7 +14,7 @@ const SAME_URL = 'webhook_endpoint_client_url_key';
 export class WebhookEndpointsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** In the order in which they were created. */
+  /** Returns the endpoints of a client in the order in which they were created. */
   async ofClient(clientId: string): Promise<WebhookEndpoint[]> {
     return this.transaction.manager.find(WebhookEndpoint, {
       where: { clientId },
@@ -22,7 +22,7 @@ export class WebhookEndpointsRepository {
     });
   }
 
-  /** The same, of which none is deleted until the caller's transaction ends: rows that name them can be added. */
+  /** Returns the endpoints and blocks their deletion until the open transaction ends, so that rows can refer to them. */
   async heldOfClient(clientId: string): Promise<WebhookTarget[]> {
     return this.transaction.manager.query<WebhookTarget[]>(
       'SELECT id, url FROM webhook_endpoint WHERE client_id = $1 ORDER BY created_at, id FOR KEY SHARE',
@@ -30,7 +30,7 @@ export class WebhookEndpointsRepository {
     );
   }
 
-  /** Lets nobody else add to them until the transaction ends. */
+  /** Returns the endpoints and blocks concurrent additions until the open transaction ends. */
   async lockedOfClient(clientId: string): Promise<WebhookEndpoint[]> {
     await this.transaction.lock(`webhook-endpoints:${clientId}`);
     return this.ofClient(clientId);
@@ -40,7 +40,7 @@ export class WebhookEndpointsRepository {
     return this.transaction.manager.findOneBy(WebhookEndpoint, { id });
   }
 
-  /** Rivals who change it go one after the other. */
+  /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
   async locked(id: string): Promise<WebhookEndpoint | null> {
     return this.transaction.manager.findOne(WebhookEndpoint, {
       where: { id },
@@ -48,12 +48,12 @@ export class WebhookEndpointsRepository {
     });
   }
 
-  /** @returns whether it was added; a client has no URL twice */
+  /** @returns false if the client already has an endpoint with this URL */
   async add(endpoint: WebhookEndpoint): Promise<boolean> {
     return unlessUrlIsTaken(() => this.transaction.manager.insert(WebhookEndpoint, endpoint));
   }
 
-  /** @returns whether it was changed; a client has no URL twice */
+  /** @returns false if the client already has an endpoint with this URL */
   async change(id: string, changes: Partial<WebhookEndpoint>): Promise<boolean> {
     return unlessUrlIsTaken(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes));
   }

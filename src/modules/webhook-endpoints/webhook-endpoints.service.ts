@@ -33,38 +33,38 @@ import {
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type WebhookTarget } from './webhook-endpoints.repository.js';
 
-/** An endpoint of the caller's organization, and whose events are sent to it. */
+/** An endpoint with the client whose events it receives. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
   readonly client: AttributedClient;
 }
 
 const isShortEnough = maximumCharacters(MAX_URL_LENGTH);
 
-/** Where organizations have their webhooks sent to (specification, operation 7). */
+/** Manages the webhook endpoints of organizations (specification, operation 7). */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
     private readonly repository: WebhookEndpointsRepository,
     private readonly clients: ApiClientDirectory,
-    private readonly callerClients: AccessibleClients,
+    private readonly accessibleClients: AccessibleClients,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Where the events of a client are sent to. None of them is deleted before the transaction ends that this is
-   * called in, so that what is to be sent can be kept with it.
+   * Returns the endpoints that receive a client's events. They cannot be deleted until the open transaction ends, so that
+   * deliveries to them can be added.
    */
   async ofClient(clientId: string): Promise<WebhookTarget[]> {
     return this.repository.heldOfClient(clientId);
   }
 
   /**
-   * The endpoint that a path names.
+   * Returns the endpoint with the id of a path.
    *
-   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND when it is absent, or another organization's
-   * @throws ApiError ENVIRONMENT_MISMATCH when the caller's access token is for the other environment
+   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND if it does not exist or belongs to another organization
+   * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
    */
   async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
     const endpoint = existing(isUUID(id) ? await this.repository.one(id) : null);
@@ -75,7 +75,7 @@ export class WebhookEndpointsService {
   }
 
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
-    const client = await this.callerClients.in(actor, environment);
+    const client = await this.accessibleClients.in(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
     return endpoints.map((endpoint) => toResponse({ ...endpoint, client }));
   }
@@ -89,7 +89,7 @@ export class WebhookEndpointsService {
     actor: DashboardActor,
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const client = await this.callerClients.in(actor, request.environment);
+    const client = await this.accessibleClients.in(actor, request.environment);
     this.requireGoodFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
@@ -101,7 +101,7 @@ export class WebhookEndpointsService {
     const others = await this.repository.lockedOfClient(client.clientId);
     if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
-    // Somebody who changes another endpoint may be faster all the same.
+    // The lock does not cover updates: one of them may have taken the URL in the meantime.
     if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     return this.recorded('webhook.create', actor, { ...endpoint, client });
   }
@@ -127,13 +127,13 @@ export class WebhookEndpointsService {
   @Transactional()
   async delete(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    // Of rivals one finds it, as those left it who changed it.
+    // One of several concurrent deletions finds it, and sees earlier updates.
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
     return this.recorded('webhook.delete', actor, { ...endpoint, client });
   }
 
-  /** @throws ApiError INVALID_FIELD for the first problem in the order of the fields */
+  /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
   private requireGoodFields({ url, description }: UpdateWebhookEndpointRequest): void {
     const fault =
       (url === undefined ? undefined : this.faultOfUrl(url)) ??
@@ -145,7 +145,7 @@ export class WebhookEndpointsService {
 
   private faultOfUrl(url: string): string | undefined {
     if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
-    // The normal form may be longer than what was written: letters beyond ASCII become three or more.
+    // The normal form can be longer than the URL in the request: each non-ASCII letter becomes three or more characters.
     return isShortEnough(normalUrl(url), { words: 'url', object: {} });
   }
 

@@ -6,7 +6,7 @@ import { deliveryHeaders } from './signing/delivery-headers.js';
 
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 
-/** What the API document says of the requests that clients' endpoints get, one for each kind of event. */
+/** Returns the parts of the API document that describe webhook requests, one for each event. */
 export function webhookDocuments(): WebhookDocuments {
   return {
     webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name)])),
@@ -24,9 +24,9 @@ function capitalized(word: string): string {
 }
 
 const DELIVERY =
-  'Answer 200 within 10 seconds. With any other status, 201 and 204 included, or without an answer, the event is ' +
-  'sent up to two more times, a few minutes apart. The same event may arrive twice and events in any order: ' +
-  'recognise them by `webhook-id`. Verify the signature before you believe it.';
+  'Respond with 200 within 10 seconds. After any other status, including 201 and 204, or without a response, the ' +
+  'service sends the event up to two more times, a few minutes apart. Events can arrive more than once and in any ' +
+  'order; detect duplicates by `webhook-id`. Verify the signature before you process the event.';
 
 function webhookOf(name: EventName): PathItem {
   const schemaName = schemaNameOf(name);
@@ -48,52 +48,55 @@ function webhookOf(name: EventName): PathItem {
       },
       responses: {
         200: {
-          description: 'The event has arrived and is not sent again. The body of the answer is ignored.',
+          description: 'The event was received and is not sent again. The response body is ignored.',
         },
         default: {
           description:
-            'The event has not arrived: any other status, 201 and 204 included, makes the service send it again.',
+            'The event was not received: after any other status, including 201 and 204, the service sends it again.',
         },
       },
     },
   };
 }
 
-/** Content-Type is not among them: OpenAPI tells it as the type of the body. */
+/** Without Content-Type, which OpenAPI describes as the type of the body. */
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>> = {
-  'Content-Length': { description: 'Bytes of the body.', schema: { type: 'integer', minimum: 2 } },
+  'Content-Length': { description: 'Size of the body in bytes.', schema: { type: 'integer', minimum: 2 } },
   'Encryption-Type': {
-    description: 'How `Service-Signature` is made.',
+    description: 'The algorithm of `Service-Signature`.',
     schema: { type: 'string', enum: ['HMAC-SHA256'] },
   },
   'Service-Signature': {
     description:
-      'Base64 of the HMAC-SHA256, under your client secret, of `Content-Length|<n>|Content-Type|application/json|' +
-      'Encryption-Type|HMAC-SHA256|event|<event>|session_id|<session_id>`; without the last two parts where the ' +
-      'body has no `session_id`. It covers neither the time nor a body of equal length: verify `webhook-signature` too.',
+      'The HMAC-SHA256, in base64, of `Content-Length|<n>|Content-Type|application/json|' +
+      'Encryption-Type|HMAC-SHA256|event|<event>|session_id|<session_id>` with your client secret as the key; without ' +
+      'the last two parts if the body has no `session_id`. It covers neither the time nor the content of the body: ' +
+      'verify `webhook-signature` too.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' },
   },
-  'User-Agent': { description: 'Names the service.', schema: { type: 'string' } },
+  'User-Agent': { description: 'The name of the service.', schema: { type: 'string' } },
   'webhook-id': {
-    description: 'Names the event; the same in every attempt. You have had an event whose id you know.',
+    description:
+      'ID of the event, the same in every attempt. Skip events whose ID you have already processed.',
     schema: { type: 'string', format: 'uuid' },
   },
   'webhook-timestamp': {
-    description: 'When this attempt was made: seconds since the epoch. Refuse what is older than 5 minutes.',
+    description:
+      'When this attempt was made, in seconds since the Unix epoch. Reject attempts older than 5 minutes.',
     schema: { type: 'integer' },
   },
   'webhook-signature': {
     description:
-      'As in the Standard Webhooks specification: `v1,` and base64 of the HMAC-SHA256 of ' +
-      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is your client secret as it is, in UTF-8.',
+      'As in the Standard Webhooks specification: `v1,` followed by the HMAC-SHA256, in base64, of ' +
+      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the UTF-8 text of your client secret.',
     schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=$' },
   },
 };
 
-/** Not a secret of anybody: its checksum is wrong. */
+/** Not a real secret: its checksum is wrong. */
 const EXAMPLE_SECRET = 'mcs_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
-/** The headers of the example are those that the service would send with it. */
+/** Returns the headers with the values that the service would send with the example payload. */
 function headersOf(event: EventName): ParameterObject[] {
   const payload = examplePayload(event);
   const sent = deliveryHeaders({

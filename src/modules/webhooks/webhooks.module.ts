@@ -5,53 +5,47 @@ import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { AttemptMetrics } from './engine/attempt.metrics.js';
-import { Attempts } from './engine/attempts.js';
-import { DeliveryEngine } from './engine/delivery-engine.js';
-import { DeliveryQueue } from './engine/delivery-queue.js';
-import { DeliveryQueueRepository } from './engine/delivery-queue.repository.js';
-import { LaneCalls } from './engine/lane-calls.js';
-import { QueueOverviewRepository } from './engine/queue-overview.repository.js';
-import { QueueMetrics } from './engine/queue.metrics.js';
-import { WebhookEventsRepository } from './engine/webhook-events.repository.js';
-import { WebhookEventsRotation } from './engine/webhook-events.rotation.js';
-import { WebhookPublisherService } from './engine/webhook-publisher.service.js';
+import { WebhookEventsRepository } from './events/webhook-events.repository.js';
+import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
+import { AttemptRecorder } from './queue/attempt-recorder.js';
+import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
+import { DeliveryQueueService } from './queue/delivery-queue.service.js';
+import { QueueMetrics } from './queue/queue.metrics.js';
+import { DeliverySender } from './sender/delivery-sender.js';
 import { WebhookPublisher } from './webhook-publisher.js';
+import { DeliverySweep } from './worker/delivery-sweep.js';
+import { DeliveryWorker } from './worker/delivery-worker.js';
 
-/** For whoever has something to tell: `WebhookPublisher`. */
+/** What every process needs: publishing, the queue and the sender. */
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule],
   providers: [
-    WebhookPublisherService,
-    { provide: WebhookPublisher, useExisting: WebhookPublisherService },
-    DeliveryQueueRepository,
-    DeliveryQueue,
+    WebhookPublisher,
     WebhookEventsRepository,
     WebhookEventsRotation,
-    LaneCalls,
-    AttemptMetrics,
-    Attempts,
+    DeliveryQueueService,
+    DeliveryQueueRepository,
+    AttemptRecorder,
+    DeliverySender,
   ],
   exports: [
     WebhookPublisher,
-    WebhookPublisherService,
     WebhookEventsRepository,
-    DeliveryQueue,
+    DeliveryQueueService,
     DeliveryQueueRepository,
-    LaneCalls,
-    Attempts,
+    DeliverySender,
   ],
 })
 export class WebhooksModule {}
 
-/** What people do about deliveries, apart: only where the dashboard API is served. */
+/** Operations on deliveries, only where the dashboard API is served. */
 @Module({
-  imports: [WebhooksModule, WebhookEndpointsModule, AuditLogsModule],
+  imports: [WebhooksModule, WebhookEndpointsModule, AuditLogsModule, RequestLogsModule],
   controllers: [DeliveriesController],
   providers: [DeliveriesService],
 })
 export class WebhookDeliveryOperationsModule {}
 
-/** The engine, apart: only in processes that do the background work. */
-@Module({ imports: [WebhooksModule], providers: [DeliveryEngine, QueueOverviewRepository, QueueMetrics] })
+/** Claims and sends deliveries, only in processes that do background work. */
+@Module({ imports: [WebhooksModule], providers: [DeliveryWorker, DeliverySweep, QueueMetrics] })
 export class WebhookEngineModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { RequestLogStore } from '../../request-logs/index.js';
 import {
@@ -9,15 +9,12 @@ import {
   WebhookEndpointsService,
   type OwnedWebhookEndpoint,
 } from '../../webhook-endpoints/index.js';
-import { Attempts } from '../engine/attempts.js';
-import type { ClaimedDelivery, Outcome } from '../engine/delivery.js';
-import { DeliveryQueueRepository } from '../engine/delivery-queue.repository.js';
-import { LaneCalls } from '../engine/lane-calls.js';
-import { WebhookDeliveriesConfiguration } from '../engine/webhook-deliveries.configuration.js';
-import { WebhookPublisherService } from '../engine/webhook-publisher.service.js';
-import { WebhookEventsRepository } from '../engine/webhook-events.repository.js';
 import type { EventName } from '../events/event-catalogue.js';
-import { exampleEvent } from '../events/event-document.js';
+import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
+import type { Outcome } from '../queue/delivery.js';
+import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { DeliverySender } from '../sender/delivery-sender.js';
+import { WebhookPublisher } from '../webhook-publisher.js';
 import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
 export const UNKNOWN_EVENT = 'The selected event id is invalid.';
@@ -25,39 +22,38 @@ const EVENTS_PER_PAGE = 1_000;
 
 interface RecoveredPage {
   readonly queued: number;
-  /** The last event of a full page, behind which there may be more. */
+  /** The last event of a full page; undefined if there are no more events. */
   readonly last: string | undefined;
 }
 
-/** What people do about deliveries beside waiting for them. */
+/** Tests endpoints and repeats deliveries on request. */
 @Injectable()
 export class DeliveriesService {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
-    private readonly publisher: WebhookPublisherService,
+    private readonly publisher: WebhookPublisher,
     private readonly events: WebhookEventsRepository,
-    private readonly queue: DeliveryQueueRepository,
-    private readonly lanes: LaneCalls,
-    private readonly attempts: Attempts,
+    private readonly queue: DeliveryQueueService,
+    private readonly sender: DeliverySender,
     private readonly requestLog: RequestLogStore,
-    private readonly transaction: Transaction,
-    private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
-  /** One attempt, made here and now as the engine makes them. */
+  /** Makes a single attempt during the request, in the same way as the worker. */
   async test(
     actor: DashboardActor,
     id: string,
     event: EventName = 'AUTHENTICATED',
   ): Promise<TestedWebhookEndpointResponse> {
-    const delivery = await this.claimedTest(await this.endpoints.require(actor, id), event);
-    const outcome = await this.attempts.make(delivery);
+    const endpoint = await this.endpoints.require(actor, id);
+    const delivery = await this.publisher.publishTest(endpoint, event);
+    const outcome = await this.sender.send(delivery);
+    await this.queue.settle({ delivery, outcome });
     return {
       event_id: delivery.event.id,
       received: outcome.reason === null,
       status_code: outcome.statusCode,
       reason: outcome.reason,
-      message: this.messageAbout(outcome),
+      message: this.messageOf(outcome),
       latency_ms: outcome.phases.total,
     };
   }
@@ -67,13 +63,12 @@ export class DeliveriesService {
     const endpoint = await this.endpoints.require(actor, id);
     const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
-    await this.holdLane(endpoint);
-    await this.queue.add(event, [endpoint], this.attemptsAllowed);
-    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+    await this.lockLane(endpoint);
+    await this.queue.add(event, [endpoint]);
     return { queued: 1 };
   }
 
-  /** Page by page, so that the lane does not stand still for long. */
+  /** Runs page by page, because the lane is locked while a page is queued. */
   async recover(actor: DashboardActor, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
     const endpoint = await this.endpoints.require(actor, id);
     let queued = 0;
@@ -86,8 +81,8 @@ export class DeliveriesService {
   }
 
   /**
-   * While the lane is locked no attempt is settled: an event that the log says has failed, and that is not in the
-   * queue, cannot be received in between. Of rivals one after the other finds what is left.
+   * While the lane is locked, no attempt is settled. Therefore an event that failed according to the log and is not in
+   * the queue cannot be received in between. Concurrent requests run one after the other and find what is left.
    */
   @Transactional()
   private async recoverPage(
@@ -95,35 +90,22 @@ export class DeliveriesService {
     since: Date,
     after: string | undefined,
   ): Promise<RecoveredPage> {
-    await this.holdLane(endpoint);
+    await this.lockLane(endpoint);
     const page = { after, most: EVENTS_PER_PAGE };
     const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
-    const queued = await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
-    this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
+    const queued = await this.queue.addMissing(endpoint, eventIds);
     return { queued, last: eventIds.length === EVENTS_PER_PAGE ? eventIds.at(-1) : undefined };
   }
 
-  @Transactional()
-  private async claimedTest(endpoint: OwnedWebhookEndpoint, name: EventName): Promise<ClaimedDelivery> {
-    const { clientId, environment } = endpoint.client;
-    const event = { ...this.publisher.newEvent({ clientId, environment }, exampleEvent(name)), isTest: true };
-    await this.events.add(event);
-    return this.queue.addClaimed(event, endpoint);
-  }
-
-  /** The endpoint may have been deleted since it was found. */
-  private async holdLane({ id }: OwnedWebhookEndpoint): Promise<void> {
+  /** The endpoint may have been deleted since it was read. */
+  private async lockLane({ id }: OwnedWebhookEndpoint): Promise<void> {
     if (!(await this.queue.lockLane(id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
   }
 
-  private get attemptsAllowed(): number {
-    return 1 + this.configuration.retryDelays.length;
-  }
-
-  private messageAbout({ statusCode, reason, explanation }: Outcome): string {
+  private messageOf({ statusCode, reason, explanation }: Outcome): string {
     if (reason === null) return 'The endpoint received the event.';
     if (reason !== 'NON_200') return explanation ?? 'The endpoint did not answer.';
-    const retries = this.configuration.retryDelays.length;
+    const retries = this.queue.attemptsAllowed - 1;
     const times = retries === 2 ? 'twice more' : `${retries} times more`;
     return `The endpoint answered ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
   }

@@ -2,20 +2,20 @@ import type { EventVariant, FieldsOfVariant } from './event-envelope.js';
 import { integer, list, nothing, object, orNull, text, word, type Shape, type ValueOf } from './shape.js';
 
 interface EventDescription {
-  /** Whom the event is about, and so which fields stand around `data`. */
+  /** Determines which fields the payload has besides `data`. */
   readonly variant: EventVariant;
-  /** When it is sent and what to do then; published in the documents. */
+  /** When the event is sent and how to react to it; published in the documents. */
   readonly description: string;
   readonly data: Shape<object>;
 }
 
-const CARD_ID = text('The card, by the id that you gave it.', '81n9al10a0ayn13');
-const DATA = 'What this kind of event tells.';
-const NO_DATA = 'This kind of event tells nothing more: an empty object. Fields may be added.';
+const CARD_ID = text('Your own ID for the card.', '81n9al10a0ayn13');
+const DATA = 'Fields that depend on the event.';
+const NO_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
 /**
- * Everything that webhooks tell of. A new event is one entry here: types, payloads, the `webhooks` section of the
- * API document and `docs/webhook-events.md` follow from it.
+ * All events. To add one, add an entry here: types, payloads, the `webhooks` section of the API document and
+ * `docs/webhook-events.md` are derived from it.
  */
 export const EVENTS = {
   AUTHENTICATED: {
@@ -25,16 +25,16 @@ export const EVENTS = {
   },
   CARD_UPDATED: {
     variant: 'session',
-    description: 'The card is now the one that the merchant charges.',
+    description: 'The merchant now charges the card.',
     data: object({ card_id: CARD_ID }, DATA),
   },
   CARD_FAILED: {
     variant: 'session',
-    description: 'The card could not be put on file at the merchant.',
+    description: 'The card could not be saved at the merchant.',
     data: object(
       {
         card_id: CARD_ID,
-        reason: text('Why; for people. The wording may change.', 'The merchant declined the card.'),
+        reason: text('The reason as a sentence. The wording may change.', 'The merchant declined the card.'),
       },
       DATA,
     ),
@@ -42,17 +42,17 @@ export const EVENTS = {
   ACCOUNT_LOGIN_REQUIRED: {
     variant: 'userAndMerchant',
     description:
-      'The account is disconnected: the merchant asks the user to log in again. Start a session in which they do.',
+      'The account is disconnected: the user must log in to the merchant again. Start a session for this.',
     data: nothing(NO_DATA),
   },
   NEW_TRANSACTIONS_AVAILABLE: {
     variant: 'userAndMerchant',
-    description: 'There are transactions of the user at the merchant that you have not had.',
+    description: 'The user has new transactions at the merchant.',
     data: nothing(NO_DATA),
   },
   MERCHANT_STATUS_UPDATE: {
     variant: 'merchant',
-    description: 'Sessions of a type do not work at the merchant (`DOWN`), or work again (`UP`).',
+    description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
     data: object(
       {
         type: word(
@@ -60,7 +60,7 @@ export const EVENTS = {
           'The type of session.',
           'card_switcher',
         ),
-        status: word(['UP', 'DOWN'], 'Whether it works.', 'DOWN'),
+        status: word(['UP', 'DOWN'], 'Whether sessions of this type work.', 'DOWN'),
       },
       DATA,
     ),
@@ -68,8 +68,8 @@ export const EVENTS = {
   NEW_DETECTED_ACCOUNTS_AVAILABLE: {
     variant: 'user',
     description:
-      'Accounts of the user were detected at these merchants. Call "Search detected accounts" to see which of the ' +
-      'merchants that you care about are among them.',
+      'Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants ' +
+      'that you are interested in.',
     data: object(
       {
         detected_accounts: list(
@@ -90,14 +90,14 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 
-/** Every name of an event, in the order of the catalogue. */
+/** All event names, in the order of the catalogue. */
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 
-/** An event as its publisher tells it; which fields it has is a matter of its name. */
+/** An event as its publisher provides it. Its fields depend on its name. */
 export type EventOf<Name extends EventName> = {
   readonly event: Name;
   readonly data: ValueOf<(typeof EVENTS)[Name]['data']>;
 } & FieldsOfVariant[(typeof EVENTS)[Name]['variant']];
 
-/** An event of any name, whose fields go with it. */
+/** An event of any name, with the fields of that name. */
 export type AnyEvent = { [Name in EventName]: EventOf<Name> }[EventName];

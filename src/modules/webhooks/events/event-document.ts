@@ -5,14 +5,14 @@ import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js
 import { integer, object, word } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
-const TIMESTAMP = integer('When it happened: milliseconds since the epoch.', EXAMPLE_TIME);
+const TIMESTAMP = integer('When the event happened, in milliseconds since the Unix epoch.', EXAMPLE_TIME);
 
-/** The JSON Schema of the payload. Fields may be added to it: it forbids none. */
+/** Returns the JSON Schema of the payload. It allows additional fields, because fields may be added later. */
 export function eventSchema(name: EventName): SchemaObject {
   const { variant, data } = EVENTS[name];
   const { schema } = object(
     {
-      event: word([name], 'Names the kind of event.', name),
+      event: word([name], 'The name of the event.', name),
       ...ENVELOPES[variant],
       data: { ...data, schema: variant === 'session' ? withMetadata(data.schema) : data.schema },
       timestamp: TIMESTAMP,
@@ -26,7 +26,7 @@ function withMetadata(data: SchemaObject): SchemaObject {
   return { ...data, properties: { ...data.properties, metadata: SESSION_METADATA.schema } };
 }
 
-/** An event of this name with every field that it may have. */
+/** Returns an example event with all fields that its name allows. */
 export function exampleEvent<Name extends EventName>(name: Name): AnyEvent & { readonly event: Name } {
   const { variant, data } = EVENTS[name];
   return { event: name, ...EXAMPLE_FIELDS[variant], data: data.example } as AnyEvent & {
@@ -34,7 +34,7 @@ export function exampleEvent<Name extends EventName>(name: Name): AnyEvent & { r
   };
 }
 
-/** The payload of the example, as it is sent. */
+/** Returns the payload of the example event, as it is sent. */
 export function examplePayload(name: EventName): Readonly<Record<string, unknown>> {
   return JSON.parse(eventBody(exampleEvent(name), EXAMPLE_TIME).toString()) as Record<string, unknown>;
 }

@@ -12,10 +12,10 @@ const MAX_VALUE_LENGTH = 500;
 
 const MERCHANT = object(
   {
-    id: integer('The merchant’s id; it never changes.', 16),
+    id: integer('The merchant’s id, which never changes.', 16),
     name: text('The merchant’s name.', 'Netflix'),
   },
-  'The merchant that it is about.',
+  'The merchant that the event is about.',
 );
 
 /** The merchant that an event is about. */
@@ -65,8 +65,8 @@ interface SessionFields {
 }
 
 /**
- * Whom an event is about, by its variant: the fields that its publisher gives beside `data`. Only what belongs to
- * a session has metadata.
+ * The fields besides `data` that a publisher provides for each variant of event. Only events of a session have
+ * metadata.
  */
 export interface FieldsOfVariant {
   readonly session: SessionFields;
@@ -76,11 +76,11 @@ export interface FieldsOfVariant {
 }
 export type EventVariant = keyof FieldsOfVariant;
 
-const SESSION_ID = uuid('The session that it belongs to.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584');
+const SESSION_ID = uuid('The session that the event belongs to.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584');
 const TASK_ID = integer('The task of the session.', 25_605);
 const EXTERNAL_USER_ID = text('Your own identifier for the user.', 'user-8f3a');
 
-/** The same fields as receivers see them, in the order of the payload. */
+/** The same fields in the payload, in their order. */
 export const ENVELOPES = {
   session: {
     session_id: SESSION_ID,

@@ -2,21 +2,21 @@ import { serviceSignature } from './service-signature.js';
 import { standardSignature } from './standard-webhooks.js';
 
 export interface Delivery {
-  /** The same in every delivery of the event, so that receivers recognise what they have had. */
+  /** The same in every delivery of the event, so that receivers can recognize duplicates. */
   readonly eventId: string;
   readonly event: string;
-  /** Where the body has a `session_id`. */
+  /** Only if the body has a `session_id`. */
   readonly sessionId?: string;
   readonly body: Buffer;
-  /** When this attempt is made: a receiver refuses a signature that is too old, and a retry is minutes later. */
+  /** The time of this attempt: receivers reject old signatures, and a retry is minutes later. */
   readonly now: Date;
-  /** The client secret that signs at present. */
+  /** The client secret that currently signs. */
   readonly secret: string;
 }
 
 const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
 
-/** The headers of one attempt to deliver an event (contract, section 5), and no others. */
+/** Returns all headers of one delivery attempt (contract, section 5). */
 export function deliveryHeaders({
   eventId,
   event,

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 
-/** What the signature of a delivery covers (specification, "Signature"): the length of the body, not its bytes. */
+/** The signed parts of a delivery (specification, "Signature"): the length of the body, not its bytes. */
 export interface SignedParts {
   readonly event: string;
-  /** Left out of what is signed where the body has none. */
+  /** Not signed if the body has none. */
   readonly sessionId?: string;
-  /** Bytes of the whole body. */
+  /** Size of the body in bytes. */
   readonly contentLength: number;
 }
 
-/** The header `Service-Signature`: base64 of the HMAC-SHA256 under the client secret. */
+/** Returns the header `Service-Signature`: the HMAC-SHA256 with the client secret, in base64. */
 export function serviceSignature(parts: SignedParts, secret: string): string {
   return createHmac('sha256', secret).update(signedString(parts)).digest('base64');
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What the signature of the Standard Webhooks specification covers: which message, when it was sent, every byte. */
+/** The signed parts of a message in the Standard Webhooks specification. */
 export interface SignedMessage {
   readonly id: string;
   readonly timestampSeconds: number;
@@ -8,8 +8,8 @@ export interface SignedMessage {
 }
 
 /**
- * The header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the client
- * secret as it is, in UTF-8: not what its letters would be as base64.
+ * Returns the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
+ * text of the client secret; the secret is not decoded from base64.
  */
 export function standardSignature({ id, timestampSeconds, body }: SignedMessage, secret: string): string {
   const signature = createHmac('sha256', secret).update(`${id}.${timestampSeconds}.`).update(body);

@@ -1,10 +1,13 @@
 import { IsInt, Matches, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../../infrastructure/config/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { SECOND } from '../../infrastructure/time/index.js';
 
 @Configuration('Webhook deliveries')
 export class WebhookDeliveriesConfiguration {
-  @EnvironmentVariable('WEBHOOK_CONCURRENCY', 'Attempts that one process has under way at once.')
+  @EnvironmentVariable(
+    'WEBHOOK_CONCURRENCY',
+    'Maximum number of concurrent delivery attempts of one process.',
+  )
   @IsInt()
   @Min(2)
   @Max(10_000)
@@ -12,7 +15,7 @@ export class WebhookDeliveriesConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_ENDPOINT_CONCURRENCY',
-    'Attempts to one endpoint at once, by all processes together.',
+    'Maximum number of concurrent delivery attempts to one endpoint, over all processes.',
   )
   @IsInt()
   @Min(1)
@@ -21,10 +24,10 @@ export class WebhookDeliveriesConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_RETRY_SECONDS',
-    'Seconds from a failed attempt to the next one, one number for each retry. The API promises two, a few minutes apart.',
+    'Seconds before each retry of a failed delivery, separated by commas. The API promises two retries, a few minutes apart.',
   )
   @Matches(/^\d{1,5}(?:,\d{1,5})*$/, {
-    message: 'retrySeconds must be whole numbers with commas between them',
+    message: 'retrySeconds must be whole numbers separated by commas',
   })
   retrySeconds: string = '180,300';
 

@@ -1,7 +1,7 @@
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { RequestPhases, TransportFailure } from '../../../infrastructure/http-client/index.js';
 
-/** A delivery that a process has claimed: it alone makes this attempt, until the lease ends. */
+/** A delivery that one process has claimed: until the lease expires, no other process makes this attempt. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly claimId: string;
@@ -14,33 +14,33 @@ export interface ClaimedDelivery {
   readonly event: DeliveredEvent;
 }
 
-/** An event as its deliveries need it. */
+/** The part of an event that its deliveries need. */
 export interface DeliveredEvent {
   readonly id: string;
   readonly name: string;
   readonly sessionId: string | null;
   readonly taskId: number | null;
   readonly externalUserId: string | null;
-  /** The bytes that are sent, every time the same. */
+  /** The exact bytes to send, the same in every attempt. */
   readonly body: Buffer;
 }
 
-/** Why an attempt failed, as the log tells it; stable. `INTERRUPTED`: the process that made it ended. */
+/** Stable code for why an attempt failed, as in the request log. `INTERRUPTED`: its process ended before it did. */
 export type FailureReason = TransportFailure | 'NON_200' | 'INTERRUPTED';
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export interface Outcome {
-  /** What the receiver answered; 0 when it did not. */
+  /** The receiver's status; 0 without a response. */
   readonly statusCode: number;
-  /** Null when it succeeded, which is status 200 and nothing else. */
+  /** Null when the attempt succeeded. */
   readonly reason: FailureReason | null;
   readonly retryAfterMilliseconds?: number;
-  /** Why no answer came, for people. */
+  /** A sentence for the owner of the endpoint about why there was no response. */
   readonly explanation?: string;
   readonly phases: RequestPhases;
 }
 
-/** An attempt that is over. */
+/** An attempt that has ended and has to be settled. */
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly outcome: Outcome;

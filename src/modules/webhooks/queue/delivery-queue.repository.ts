@@ -1,39 +1,54 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
+import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './delivery.js';
-import type { StoredEvent } from './webhook-events.repository.js';
 
-/** What a process may take on. */
+/** How many deliveries one claim can take. */
 export interface ClaimLimits {
   readonly deliveries: number;
-  /** Of them, retries: the rest is kept for first attempts. */
+  /** How many of them can be retries; the rest is reserved for first attempts. */
   readonly retries: number;
 }
 
-/** A lane that this transaction has locked. */
+/** A lane that the open transaction has locked. */
 export interface LockedLane {
   readonly endpointId: string;
-  /** Deliveries that may join those under way. */
+  /** Deliveries that can be claimed in addition to those in flight. */
   readonly room: number;
 }
 
-/** What becomes of a delivery after an attempt. */
+/** The result of an attempt, as far as the queue needs it. */
 export interface Settlement {
   readonly deliveryId: string;
   readonly claimId: string;
   readonly endpointId: string;
   readonly succeeded: boolean;
-  /** Milliseconds until the next attempt; null when there is none. */
+  /** Milliseconds until the next attempt; null if this was the last one. */
   readonly retryIn: number | null;
 }
 
-/** Rules about how many failures narrow a lane, and how it widens again. */
+/** How failures narrow a lane. Each success doubles its width again. */
 export interface LaneRules {
   readonly width: number;
   readonly failuresUntilNarrow: number;
-  /** Milliseconds between two probes of a narrow lane. */
-  readonly probeEvery: number;
+  /** Milliseconds between two attempts in a lane that keeps failing. */
+  readonly probeInterval: number;
+}
+
+export const DELIVERY_STATES = ['waiting', 'retrying', 'under_way'] as const;
+type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The state of the queue, over all processes. */
+export interface QueueOverview {
+  readonly deliveries: Readonly<Record<DeliveryState, number>>;
+  /** Seconds for which the oldest delivery of each state has been due or in flight; 0 if there is none. */
+  readonly oldest: Readonly<Record<DeliveryState, number>>;
+  /** Lanes with attempts in flight. */
+  readonly lanesTaken: number;
+  /** Lanes that failures have narrowed. */
+  readonly lanesNarrow: number;
 }
 
 interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event'> {
@@ -47,10 +62,13 @@ interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event'> {
   readonly body: Buffer;
 }
 
-const CHANNEL = 'webhook_lanes';
-/** Seconds. An attempt is over after 10; the rest is for a slow settlement. */
+type OverviewRow = Readonly<Record<`${DeliveryState}Count` | `${DeliveryState}Age`, number>> &
+  Pick<QueueOverview, 'lanesTaken' | 'lanesNarrow'>;
+
+/** Channel that is notified when a lane gets deliveries. */
+export const LANES_CHANNEL = 'webhook_lanes';
+/** Seconds. An attempt takes at most 10; the rest allows for a slow settlement. */
 const LEASE = 30;
-/** Lanes that one claim looks at. */
 const LANES_PER_CLAIM = 64;
 
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
@@ -59,22 +77,15 @@ const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id 
   event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body`;
 
 /**
- * The queue of deliveries and the lanes that it is worked off by, one for each endpoint. Whoever changes both
- * locks the lane first. The time is that of the database.
+ * Deliveries and lanes. There is one lane for each endpoint. Statements that change both lock the lane before the
+ * delivery, because the opposite order deadlocks. All times are those of the database.
  */
 @Injectable()
 export class DeliveryQueueRepository {
-  /** Told whenever a lane has work that it had not before. */
-  readonly channel = CHANNEL;
-
   constructor(private readonly transaction: Transaction) {}
 
-  /** One delivery to each endpoint, due at once. */
-  async add(
-    event: StoredEvent,
-    endpoints: readonly { readonly id: string; readonly url: string }[],
-    attemptsAllowed: number,
-  ): Promise<void> {
+  /** Adds a delivery for each endpoint, due now. */
+  async add(event: StoredEvent, endpoints: readonly WebhookTarget[], attemptsAllowed: number): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
        SELECT endpoint_id, $1, $2, url, $3, now() FROM unnest($4::uuid[], $5::text[]) AS endpoint (endpoint_id, url)`,
@@ -88,9 +99,9 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Adds those of the events that are kept, no tests, and not in the queue already. @returns how many */
-  async addAgain(
-    endpoint: { readonly id: string; readonly url: string },
+  /** Adds deliveries of stored events that are neither tests nor in the endpoint's queue. @returns how many */
+  async addMissing(
+    endpoint: WebhookTarget,
     eventIds: readonly string[],
     attemptsAllowed: number,
   ): Promise<number> {
@@ -105,23 +116,23 @@ export class DeliveryQueueRepository {
     return added.length;
   }
 
-  /** Tells the lanes that deliveries are due, and the workers that lanes are. After the commit, never before it. */
-  async wake(endpointIds: readonly string[]): Promise<void> {
+  /** Marks the lanes as due and notifies the workers. Call it after the deliveries are committed. */
+  async wakeLanes(endpointIds: readonly string[]): Promise<void> {
     await this.transaction.manager.query(
       `WITH woken AS (
          INSERT INTO webhook_lane (endpoint_id, next_due)
          SELECT id, now() FROM webhook_endpoint WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE
              ON CONFLICT (endpoint_id) DO UPDATE SET next_due = excluded.next_due
                 WHERE webhook_lane.next_due IS NULL OR webhook_lane.next_due > excluded.next_due)
-       SELECT pg_notify('${CHANNEL}', '')`,
+       SELECT pg_notify('${LANES_CHANNEL}', '')`,
       [endpointIds],
     );
   }
 
   /**
-   * Locks the lane of one endpoint, and the endpoint before it, as a deletion does.
+   * Locks an endpoint and then its lane, in the same order as a deletion.
    *
-   * @returns whether the endpoint is still there
+   * @returns whether the endpoint still exists
    */
   async lockLane(endpointId: string): Promise<boolean> {
     const locked = await this.transaction.manager.query<object[]>(
@@ -133,7 +144,7 @@ export class DeliveryQueueRepository {
     return locked.length > 0;
   }
 
-  /** Locks lanes in which something is due, those first that have waited longest. */
+  /** Locks lanes with due deliveries and free room, starting with the one that has been due for longest. */
   async lockDueLanes(width: number): Promise<LockedLane[]> {
     return this.transaction.manager.query<LockedLane[]>(
       `SELECT endpoint_id AS "endpointId", LEAST(width, $1) - in_flight AS room
@@ -147,8 +158,8 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Claims what is due in lanes that are locked: of each lane the first before the second of any. A statement of
-   * its own, because it has to see what was there when the lanes were locked, and not before.
+   * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. It is a separate
+   * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
    */
   async claim(lanes: readonly LockedLane[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
     const rows = await this.transaction.manager.query<ClaimedRow[]>(
@@ -193,11 +204,8 @@ export class DeliveryQueueRepository {
     return rows.map(toClaimed);
   }
 
-  /** Adds a delivery to one endpoint that is claimed already: by whoever adds it. */
-  async addClaimed(
-    event: StoredEvent,
-    endpoint: { readonly id: string; readonly url: string },
-  ): Promise<ClaimedDelivery> {
+  /** Adds a delivery with a single attempt that is claimed from the start. */
+  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<ClaimedRow[]>(
       `WITH lane AS (
               INSERT INTO webhook_lane (endpoint_id, in_flight) VALUES ($3, 1)
@@ -212,16 +220,17 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
       [event.id, event.createdAt, endpoint.id, endpoint.url],
     );
-    if (!row) throw new Error(`The event ${event.id} is not there`);
+    if (!row) throw new Error(`The event ${event.id} is not stored`);
     return toClaimed(row);
   }
 
   /**
-   * Ends attempts: deliveries that are done leave the queue, the others are due again, and the lanes have room.
+   * Ends attempts: finished deliveries leave the queue, the others get their next due time, and the lanes get room.
+   * A claim that another process has ended is left alone: the delivery may have been claimed again since.
    *
-   * @returns the deliveries whose claim still stood; of others the lease was lost, or the endpoint is gone
+   * @returns ids of the settled deliveries; for the others the lease expired or the endpoint was deleted
    */
-  async settle(settlements: readonly Settlement[], rules: LaneRules): Promise<string[]> {
+  async settle(settlements: readonly Settlement[], rules: LaneRules): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       `WITH result AS MATERIALIZED (
               SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[])
@@ -267,14 +276,14 @@ export class DeliveryQueueRepository {
         settlements.map(({ retryIn }) => retryIn),
         rules.width,
         rules.failuresUntilNarrow,
-        rules.probeEvery,
+        rules.probeInterval,
       ],
     );
-    return rows.map(({ id }) => id);
+    return new Set(rows.map(({ id }) => id));
   }
 
-  /** Attempts whose process did not settle them in time. */
-  async lapsed(most: number): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
+  /** Returns claimed deliveries whose lease has expired. */
+  async expired(limit: number): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
     const rows = await this.transaction.manager.query<(ClaimedRow & { startedMillisecondsAgo: number })[]>(
       `SELECT ${CLAIMED},
               (extract(epoch FROM now() - claimed.attempt_started_at) * 1000)::integer AS "startedMillisecondsAgo"
@@ -283,13 +292,13 @@ export class DeliveryQueueRepository {
         WHERE claimed.lease_until < now()
         ORDER BY claimed.lease_until
         LIMIT $1`,
-      [most],
+      [limit],
     );
     return rows.map((row) => ({ ...toClaimed(row), startedMillisecondsAgo: row.startedMillisecondsAgo }));
   }
 
-  /** Wakes lanes whose publisher ended between its commit and `wake`. */
-  async wakeForgotten(): Promise<void> {
+  /** Wakes lanes whose publisher ended between its commit and `wakeLanes`. */
+  async wakeForgottenLanes(): Promise<void> {
     await this.transaction.manager.query(
       `WITH forgotten AS (
          SELECT endpoint.id, first.due_at
@@ -305,14 +314,46 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Which of the endpoints are still there. */
-  async existing(endpointIds: readonly string[]): Promise<Set<string>> {
+  /** Returns the ids of the endpoints that still exist. */
+  async existingEndpoints(endpointIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       'SELECT id FROM webhook_endpoint WHERE id = ANY ($1)',
       [endpointIds],
     );
     return new Set(rows.map(({ id }) => id));
   }
+
+  /**
+   * Counts the queue for metrics. It scans the queue, which holds only unsettled deliveries: about 40 ms for 100,000
+   * and 200 ms for a million. It neither takes nor waits for row locks.
+   */
+  async overview(): Promise<QueueOverview> {
+    const [row] = await this.transaction.manager.query<[OverviewRow]>(
+      `SELECT delivery.*, lane.*
+         FROM (SELECT count(*) FILTER (WHERE claim_id IS NULL AND attempts = 0)::integer AS "waitingCount",
+                      count(*) FILTER (WHERE claim_id IS NULL AND attempts > 0)::integer AS "retryingCount",
+                      count(claim_id)::integer AS "under_wayCount",
+                      ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts = 0)')} AS "waitingAge",
+                      ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts > 0)')} AS "retryingAge",
+                      ${ageOf('min(attempt_started_at)')} AS "under_wayAge"
+                 FROM webhook_delivery) delivery,
+              (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesTaken",
+                      count(width)::integer AS "lanesNarrow"
+                 FROM webhook_lane) lane`,
+    );
+    const { lanesTaken, lanesNarrow } = row;
+    return {
+      deliveries: { waiting: row.waitingCount, retrying: row.retryingCount, under_way: row.under_wayCount },
+      oldest: { waiting: row.waitingAge, retrying: row.retryingAge, under_way: row.under_wayAge },
+      lanesTaken,
+      lanesNarrow,
+    };
+  }
+}
+
+/** SQL for the seconds since a time; 0 if the time is in the future or null. */
+function ageOf(time: string): string {
+  return `GREATEST(0, extract(epoch FROM now() - ${time}))::double precision`;
 }
 
 function toClaimed(row: ClaimedRow): ClaimedDelivery {

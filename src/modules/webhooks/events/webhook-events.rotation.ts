@@ -2,10 +2,10 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { JobLock, PartitionMetrics } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { WebhookEventsRepository } from './webhook-events.repository.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
+import { WebhookEventsRepository } from './webhook-events.repository.js';
 
-/** Keeps events as long as the request log, so that whatever the log shows can be sent again. */
+/** Keeps events as long as the request log, so that every delivery in the log can be repeated. */
 @Injectable()
 export class WebhookEventsRotation implements OnApplicationBootstrap {
   private readonly logger = new Logger('Webhooks');
@@ -20,9 +20,11 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
     partitions.watch('webhook_event');
   }
 
-  /** Without a partition of today the default partition takes the events. */
+  /** Until today's partition exists, events go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
+    await this.run().catch((error: unknown) =>
+      this.logger.error('The partitions of webhook events could not be created', error),
+    );
   }
 
   @Cron(CronExpression.EVERY_HOUR)

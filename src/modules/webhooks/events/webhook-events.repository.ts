@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { DailyPartitions, Transaction } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import type { DeliveredEvent } from './delivery.js';
 import { DAY } from '../../../infrastructure/time/index.js';
+import type { DeliveredEvent } from '../queue/delivery.js';
 
 export interface NewEvent extends DeliveredEvent {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
-  /** Sent to try an endpoint out: it is not missed when it fails. */
+  /** Sent to test an endpoint. Recovery skips it. */
   readonly isTest: boolean;
 }
 
-/** An event as others refer to it. */
+/** Identifies an event and its partition. */
 export interface StoredEvent {
   readonly id: string;
   readonly createdAt: Date;
 }
 
-/** What happened, once for all deliveries: it never changes. */
+/** Published events, which never change. */
 @Injectable()
 export class WebhookEventsRepository {
   constructor(
@@ -55,8 +55,8 @@ export class WebhookEventsRepository {
   }
 
   /**
-   * Deliveries that never got their turn end with the retention of their events, which are kept a day longer: an
-   * attempt that is under way needs its event until it is settled, or its place in the lane would stay taken.
+   * Deletes deliveries and then events that are past retention. Events are kept a day longer, because an attempt in
+   * flight needs its event until it is settled; otherwise its slot in the lane would never become free.
    */
   async rotate(now: Date, retentionDays: number): Promise<void> {
     const oldestKept = new Date(now.getTime() - retentionDays * DAY);

@@ -1,17 +1,17 @@
 import { MINUTE } from '../../../infrastructure/time/index.js';
 
-/** So that what failed together does not come back together. */
+/** Spreads out the retries of deliveries that failed at the same time. */
 const JITTER = 0.2;
-/** What a receiver may ask for: `Retry-After` only ever pushes an attempt later, and not beyond this. */
+/** Limit for `Retry-After`, which can only postpone an attempt. */
 const MAX_RETRY_AFTER = 15 * MINUTE;
 
 /**
- * Milliseconds until the next attempt, or undefined when the one that failed was the last.
+ * Returns the milliseconds until the next attempt, or undefined if the failed attempt was the last one.
  *
- * @param attempts made so far
- * @param delays milliseconds, one for each retry
+ * @param attempts number of attempts made so far
+ * @param delays milliseconds before each retry
  * @param retryAfter milliseconds that the receiver asked for
- * @param random from 0 to 1
+ * @param random a number from 0 to 1 that chooses the jitter
  */
 export function delayUntilRetry(
   { attempts, allowed }: { readonly attempts: number; readonly allowed: number },

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
+import { CounterMetric, HistogramMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { RequestLogStore, type NewRequestLogEntry } from '../../request-logs/index.js';
+import type { FinishedAttempt } from './delivery.js';
+
+/** Value of the label `reason` for attempts that succeeded. */
+const NO_REASON = 'none';
+
+const ATTEMPTS = new CounterMetric({
+  name: 'mcs_webhook_attempts_total',
+  help: 'Finished delivery attempts by failure reason; `none` means that the receiver returned 200.',
+  labels: ['reason'],
+});
+const DURATION = new HistogramMetric({
+  name: 'mcs_webhook_attempt_duration_seconds',
+  help: 'Duration of delivery attempts, from checking the URL to the response or failure.',
+  labels: ['outcome'],
+});
+const ENDED = new CounterMetric({
+  name: 'mcs_webhook_deliveries_ended_total',
+  help: 'Deliveries that left the queue: `delivered`, or `given_up` after the last attempt.',
+  labels: ['outcome'],
+});
+
+/** Records finished attempts in this process's metrics and in the request log. */
+@Injectable()
+export class AttemptRecorder {
+  private readonly attempts = this.metrics.counter(ATTEMPTS);
+  private readonly duration = this.metrics.histogram(DURATION);
+  private readonly deliveries = this.metrics.counter(ENDED);
+
+  constructor(
+    private readonly requestLog: RequestLogStore,
+    private readonly clock: Clock,
+    private readonly metrics: Metrics,
+  ) {
+    for (const reason of [NO_REASON, ...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED']) {
+      this.attempts.inc({ reason }, 0);
+    }
+    for (const outcome of ['delivered', 'given_up']) this.deliveries.inc({ outcome }, 0);
+  }
+
+  /** Counts the attempt in the metrics. */
+  count({ delivery, outcome: { reason, phases } }: FinishedAttempt): void {
+    const succeeded = reason === null;
+    this.attempts.inc({ reason: reason ?? NO_REASON });
+    this.duration.observe({ outcome: succeeded ? 'success' : 'failure' }, phases.total / SECOND);
+    if (succeeded) this.deliveries.inc({ outcome: 'delivered' });
+    else if (delivery.attempt >= delivery.attemptsAllowed) this.deliveries.inc({ outcome: 'given_up' });
+  }
+
+  /** Appends the attempts to the request log within the open transaction. */
+  async log(attempts: readonly FinishedAttempt[]): Promise<void> {
+    if (attempts.length > 0) await this.requestLog.append(attempts.map((attempt) => this.entryOf(attempt)));
+  }
+
+  private entryOf({ delivery, outcome }: FinishedAttempt): NewRequestLogEntry {
+    const { client, event, endpointId, url, attempt } = delivery;
+    const { statusCode, reason, phases } = outcome;
+    return {
+      clientId: client.clientId,
+      environment: client.environment,
+      createdAt: this.clock.now(),
+      type: 'webhook',
+      method: 'POST',
+      path: null,
+      url: maskedUrl(url),
+      event: event.name,
+      statusCode,
+      latencyMilliseconds: phases.total,
+      sessionId: event.sessionId,
+      taskId: event.taskId,
+      externalUserId: event.externalUserId,
+      attempt: { endpointId, eventId: event.id, number: attempt, reason, phases },
+    };
+  }
+}

@@ -1,0 +1,175 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  BatchedStatement,
+  isDatabaseUnavailable,
+  isMissingPartition,
+  Transaction,
+  Transactional,
+} from '../../../infrastructure/database/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+import type { StoredEvent } from '../events/webhook-events.repository.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
+import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
+import { delayUntilRetry } from './retry-schedule.js';
+
+/** Share of a process's slots that retries may take, so that failing deliveries don't delay new ones. */
+const RETRY_SHARE = 0.5;
+/** Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each. */
+const FAILURES_UNTIL_NARROW = 5;
+const PROBE_INTERVAL = SECOND;
+const LANES_PER_WAKE_UP = 1_000;
+const ATTEMPTS_PER_SETTLEMENT = 200;
+const CONCURRENT_SETTLEMENTS = 2;
+const SETTLEMENT_RETRY_DELAY = SECOND;
+const EXPIRED_PER_SWEEP = 200;
+
+/** The queue of deliveries: adds them, claims due ones for one process at a time, and settles their attempts. */
+@Injectable()
+export class DeliveryQueueService {
+  private readonly logger = new Logger('Webhooks');
+  /**
+   * Runs after the publisher's commit: a lane that a publisher locked would stand still until its transaction ends. If
+   * the process ends before the lane is woken, the sweep finds the lane within a second or two.
+   */
+  private readonly wakeUps = new BatchedStatement<string>({
+    execute: (endpointIds) => this.repository.wakeLanes([...new Set(endpointIds)]),
+    maxRows: LANES_PER_WAKE_UP,
+    maxStatements: 1,
+  });
+  private readonly settlements = new BatchedStatement<FinishedAttempt>({
+    execute: (attempts) => this.settleBatch(attempts),
+    maxRows: ATTEMPTS_PER_SETTLEMENT,
+    maxStatements: CONCURRENT_SETTLEMENTS,
+    retryAfter: (error) => {
+      if (isMissingPartition(error)) return 0;
+      return isDatabaseUnavailable(error) ? SETTLEMENT_RETRY_DELAY : undefined;
+    },
+  });
+
+  constructor(
+    private readonly repository: DeliveryQueueRepository,
+    private readonly recorder: AttemptRecorder,
+    private readonly transaction: Transaction,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+  ) {}
+
+  /** Attempts that a delivery gets: the first one and its retries. */
+  get attemptsAllowed(): number {
+    return 1 + this.configuration.retryDelays.length;
+  }
+
+  /** Adds a delivery for each endpoint within the open transaction. The deliveries are due when it commits. */
+  async add(event: StoredEvent, endpoints: readonly WebhookTarget[]): Promise<void> {
+    await this.repository.add(event, endpoints, this.attemptsAllowed);
+    this.wakeAfterCommit(endpoints);
+  }
+
+  /**
+   * Adds a delivery for each of the events within the open transaction, except for tests, events that are no longer
+   * stored, and events that the queue already has for this endpoint.
+   *
+   * @returns how many were added
+   */
+  async addMissing(endpoint: WebhookTarget, eventIds: readonly string[]): Promise<number> {
+    const added = await this.repository.addMissing(endpoint, eventIds, this.attemptsAllowed);
+    this.wakeAfterCommit([endpoint]);
+    return added;
+  }
+
+  /** Adds a delivery with a single attempt that the caller makes: it is claimed from the start. */
+  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
+    return this.repository.addClaimed(event, endpoint);
+  }
+
+  /**
+   * Lets no attempt to the endpoint be claimed or settled until the open transaction ends.
+   *
+   * @returns whether the endpoint still exists
+   */
+  async lockLane(endpointId: string): Promise<boolean> {
+    return this.repository.lockLane(endpointId);
+  }
+
+  /** @param slots attempts that this process can start now */
+  @Transactional()
+  async claim(slots: number): Promise<ClaimedDelivery[]> {
+    const lanes = await this.repository.lockDueLanes(this.configuration.endpointConcurrency);
+    if (lanes.length === 0) return [];
+    return this.repository.claim(lanes, { deliveries: slots, retries: Math.ceil(slots * RETRY_SHARE) });
+  }
+
+  /** Resolves when the attempt is settled. Attempts that end at about the same time are settled together. */
+  settle(attempt: FinishedAttempt): Promise<void> {
+    this.recorder.count(attempt);
+    return this.settlements.add(attempt);
+  }
+
+  /** Wakes lanes that their publisher could not wake, and settles attempts whose lease has expired. */
+  async sweep(): Promise<void> {
+    await this.repository.wakeForgottenLanes();
+    // An interrupted attempt counts, or an event that crashes its process would be retried forever.
+    const expired = await this.repository.expired(EXPIRED_PER_SWEEP);
+    await Promise.all(
+      expired.map(({ startedMillisecondsAgo, ...delivery }) =>
+        this.settle({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
+      ),
+    );
+  }
+
+  private wakeAfterCommit(endpoints: readonly WebhookTarget[]): void {
+    this.transaction.afterCommit(() => {
+      for (const { id } of endpoints) {
+        this.wakeUps
+          .add(id)
+          .catch((error: unknown) =>
+            this.logger.warn('A lane was not woken; the next sweep finds its deliveries', error),
+          );
+      }
+    });
+  }
+
+  /** Deliveries, lanes and request log change in one transaction. */
+  @Transactional()
+  private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
+    const settled = await this.repository.settle(
+      attempts.map((attempt) => this.settlementOf(attempt)),
+      {
+        width: this.configuration.endpointConcurrency,
+        failuresUntilNarrow: FAILURES_UNTIL_NARROW,
+        probeInterval: PROBE_INTERVAL,
+      },
+    );
+    const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
+    const lost = unsettled.length === 0 ? unsettled : await this.withEndpoint(unsettled);
+    for (const { delivery } of lost) {
+      const { id, attempt } = delivery;
+      this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
+    }
+    await this.recorder.log(attempts.filter((attempt) => !lost.includes(attempt)));
+  }
+
+  /** Of attempts that were not settled, another process has logged these; if the endpoint is gone, nobody has. */
+  private async withEndpoint(attempts: readonly FinishedAttempt[]): Promise<FinishedAttempt[]> {
+    const ids = attempts.map(({ delivery }) => delivery.endpointId);
+    const existing = await this.repository.existingEndpoints(ids);
+    return attempts.filter(({ delivery }) => existing.has(delivery.endpointId));
+  }
+
+  private settlementOf({ delivery, outcome }: FinishedAttempt): Settlement {
+    const { id: deliveryId, claimId, endpointId, attempt: attempts, attemptsAllowed: allowed } = delivery;
+    const succeeded = outcome.reason === null;
+    const { retryDelays } = this.configuration;
+    const retryIn = succeeded
+      ? undefined
+      : delayUntilRetry({ attempts, allowed }, retryDelays, outcome.retryAfterMilliseconds);
+    return { deliveryId, claimId, endpointId, succeeded, retryIn: retryIn ?? null };
+  }
+}
+
+function interruptedAfter(total: number): Outcome {
+  const phases = { dns: null, connect: null, tls: null, firstByte: null, total };
+  return { statusCode: 0, reason: 'INTERRUPTED', phases };
+}

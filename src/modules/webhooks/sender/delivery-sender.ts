@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { HttpClient } from '../../../infrastructure/http-client/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import {
+  SpanKind,
+  SpanStatusCode,
+  Tracing,
+  type SpanOptions,
+} from '../../../infrastructure/tracing/index.js';
+import { SigningSecrets } from '../../api-clients/index.js';
+import type { ClaimedDelivery, Outcome } from '../queue/delivery.js';
+import { deliveryHeaders } from '../signing/delivery-headers.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+
+/** Success is status 200 and nothing else (specification, "Delivery"). */
+const OK = 200;
+
+/** Makes one attempt: signs the event, posts it to the endpoint, and classifies the result. */
+@Injectable()
+export class DeliverySender {
+  constructor(
+    private readonly secrets: SigningSecrets,
+    private readonly http: HttpClient,
+    private readonly clock: Clock,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+    private readonly tracing: Tracing,
+  ) {}
+
+  send(delivery: ClaimedDelivery): Promise<Outcome> {
+    const name = `deliver ${delivery.event.name}`;
+    return this.tracing.inSpan(
+      name,
+      () => spanOf(delivery),
+      async (span) => {
+        const outcome = await this.post(delivery);
+        if (outcome.reason !== null) {
+          span?.setAttribute('error.type', outcome.reason).setStatus({ code: SpanStatusCode.ERROR });
+        }
+        return outcome;
+      },
+    );
+  }
+
+  private async post({ url, event, client }: ClaimedDelivery): Promise<Outcome> {
+    const { id: eventId, name, sessionId, body } = event;
+    const secret = await this.secrets.of(client.clientId);
+    const headers = deliveryHeaders({
+      eventId,
+      event: name,
+      ...(sessionId !== null && { sessionId }),
+      body,
+      now: this.clock.now(),
+      secret,
+    });
+    // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
+    const connections = this.configuration.concurrency;
+    const result = await this.http.post({ url, headers, body, connections });
+    const { statusCode, failure, explanation, retryAfterSeconds, phases } = result;
+    return {
+      statusCode,
+      reason: failure ?? (statusCode === OK ? null : 'NON_200'),
+      ...(explanation !== null && { explanation }),
+      ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
+      phases,
+    };
+  }
+}
+
+/**
+ * Each attempt is a trace of its own, because it can run minutes or days after the event was published. The event's id
+ * (`messaging.message.id`) links the two.
+ */
+function spanOf({ id, endpointId, attempt, event, client }: ClaimedDelivery): SpanOptions {
+  return {
+    kind: SpanKind.CONSUMER,
+    attributes: {
+      'messaging.message.id': event.id,
+      'mcs.client_id': client.clientId,
+      'mcs.webhook.attempt': attempt,
+      'mcs.webhook.delivery_id': id,
+      'mcs.webhook.endpoint_id': endpointId,
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
+  isDatabaseUnavailable,
+  Notifications,
+  type Subscription,
+} from '../../../infrastructure/database/index.js';
+import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import type { ClaimedDelivery } from '../queue/delivery.js';
+import { LANES_CHANNEL } from '../queue/delivery-queue.repository.js';
+import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { DeliverySender } from '../sender/delivery-sender.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+
+/** Milliseconds. Notifications may get lost; polling guarantees that every delivery is found. */
+const POLL_INTERVAL = SECOND;
+const DRAIN_TIMEOUT = 15 * SECOND;
+
+const IN_FLIGHT = new GaugeMetric({
+  name: 'mcs_webhook_attempts_under_way',
+  help: 'Delivery attempts that this process has in flight.',
+});
+const SLOTS = new GaugeMetric({
+  name: 'mcs_webhook_attempt_slots',
+  help: 'Delivery attempts that this process can have in flight at the same time.',
+});
+const TURN_AGE = new GaugeMetric({
+  name: 'mcs_webhook_engine_turn_age_seconds',
+  help: 'Seconds since this process last checked the queue. More than a few seconds means that it cannot, or hangs.',
+});
+
+/** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
+@Injectable()
+export class DeliveryWorker
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly logger = new Logger('Webhooks');
+  private readonly inFlight = new Set<Promise<void>>();
+  /** Aborted when something happens that makes another claim worthwhile. */
+  private wakeUp = new AbortController();
+  private isStopping = false;
+  private isPaused = false;
+  /** `performance.now()` of the last turn that could look at the queue or had no free slot. */
+  private lastTurn = performance.now();
+  private subscription: Subscription | undefined;
+  private loop: Promise<void> | undefined;
+
+  constructor(
+    private readonly queue: DeliveryQueueService,
+    private readonly sender: DeliverySender,
+    private readonly notifications: Notifications,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+    metrics: Metrics,
+  ) {
+    metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: this.inFlight.size }]);
+    metrics.gauge(SLOTS, () => [{ labels: {}, value: configuration.concurrency }]);
+    metrics.gauge(TURN_AGE, () => [{ labels: {}, value: (performance.now() - this.lastTurn) / SECOND }]);
+  }
+
+  onApplicationBootstrap(): void {
+    this.subscription = this.notifications.listen(LANES_CHANNEL, () => this.wakeUp.abort());
+    this.loop = this.run();
+  }
+
+  /** Stops claiming while the HTTP server closes. */
+  beforeApplicationShutdown(): void {
+    this.isStopping = true;
+    this.wakeUp.abort();
+  }
+
+  /** Waits for attempts in flight. If one takes too long, its lease expires and another process settles it. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.subscription?.close();
+    await this.loop;
+    const timeout = new AbortController();
+    await Promise.race([
+      Promise.all(this.inFlight),
+      sleep(DRAIN_TIMEOUT, undefined, { signal: timeout.signal }),
+    ]);
+    timeout.abort();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopping) {
+      // Before the claim, so that what happens during it is not missed.
+      this.wakeUp = new AbortController();
+      const claimed = await this.claim();
+      for (const delivery of claimed) this.start(delivery);
+      if (claimed.length === 0) await this.pause();
+    }
+  }
+
+  private async claim(): Promise<ClaimedDelivery[]> {
+    const slots = this.configuration.concurrency - this.inFlight.size;
+    try {
+      const claimed = slots > 0 ? await this.queue.claim(slots) : [];
+      this.lastTurn = performance.now();
+      if (slots > 0 && this.isPaused) {
+        this.logger.log('Deliveries resumed');
+        this.isPaused = false;
+      }
+      return claimed;
+    } catch (error) {
+      this.reportFailure(error);
+      return [];
+    }
+  }
+
+  private start(delivery: ClaimedDelivery): void {
+    const attempt = this.deliver(delivery)
+      .catch((error: unknown) =>
+        this.logger.error('An attempt could not be settled; its lease will expire', error),
+      )
+      .then(() => {
+        this.inFlight.delete(attempt);
+        this.wakeUp.abort();
+      });
+    this.inFlight.add(attempt);
+  }
+
+  private async deliver(delivery: ClaimedDelivery): Promise<void> {
+    await this.queue.settle({ delivery, outcome: await this.sender.send(delivery) });
+  }
+
+  private async pause(): Promise<void> {
+    const { signal } = this.wakeUp;
+    await sleep(POLL_INTERVAL, undefined, { signal }).catch(() => undefined);
+  }
+
+  /** Logs once that the database is unavailable, not at every turn. */
+  private reportFailure(error: unknown): void {
+    if (!isDatabaseUnavailable(error)) {
+      this.logger.error('Deliveries could not be claimed', error);
+      return;
+    }
+    if (!this.isPaused) this.logger.warn(`Deliveries are paused: ${(error as Error).message}`);
+    this.isPaused = true;
+  }
+}
