@@ -1,13 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LoadedConfiguration } from './load-configuration.js';
 
-/** Makes every configuration class injectable, with the values that were read at the start. */
+/** Makes every configuration class injectable, with the values that were read at startup. */
 @Module({})
 export class ConfigurationModule {
   static register(configuration: LoadedConfiguration): DynamicModule {
     const providers = configuration
       .classes()
-      .map((target) => ({ provide: target, useValue: configuration.get(target) }));
-    return { module: ConfigurationModule, global: true, providers, exports: providers };
+      .map((target) => ({ provide: target, useValue: configuration.get(target) as object }));
+    const all = [...providers, { provide: LoadedConfiguration, useValue: configuration }];
+    return { module: ConfigurationModule, global: true, providers: all, exports: all };
   }
 }

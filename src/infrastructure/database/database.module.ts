@@ -10,7 +10,6 @@ import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
-import { ProcessCount } from './process-count.js';
 import { PartitionMetrics } from './partition-metrics.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { Transaction } from './transaction.js';
@@ -22,7 +21,6 @@ const SERVICES = [
   Transaction,
   Leadership,
   Notifications,
-  ProcessCount,
   DailyPartitions,
   ReadPools,
   PartitionMetrics,

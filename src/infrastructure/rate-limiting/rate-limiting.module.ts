@@ -3,17 +3,10 @@ import { AttemptLimitsCleaning } from './attempt-limits.cleaning.js';
 import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 import { RateLimiters } from './rate-limiters.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
-import { SeparateCountsWarning } from './separate-counts.warning.js';
 
 @Global()
 @Module({
-  providers: [
-    RateLimitRejections,
-    RateLimiters,
-    AttemptLimitsRepository,
-    AttemptLimitsCleaning,
-    SeparateCountsWarning,
-  ],
+  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, AttemptLimitsCleaning],
   exports: [RateLimiters, AttemptLimitsRepository],
 })
 export class RateLimitingModule {}
