@@ -12,7 +12,6 @@ import { ExpiredRowsRepository } from './expiry/expired-rows.repository.js';
 import { ExpiryJob } from './expiry/expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
-import { ProcessCount } from './process-count.js';
 import { PartitionMetrics } from './partition-metrics.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { Transaction } from './transaction.js';
@@ -24,7 +23,6 @@ const SERVICES = [
   Transaction,
   JobLock,
   Notifications,
-  ProcessCount,
   DailyPartitions,
   ReadPools,
   PartitionMetrics,

@@ -8,7 +8,6 @@ export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Subscription } from './notifications.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
-export { ProcessCount, type CountedProcess } from './process-count.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { isDatabaseUnavailable, isMissingPartition, violatesUnique } from './sql-state.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

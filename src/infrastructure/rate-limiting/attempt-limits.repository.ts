@@ -12,19 +12,19 @@ export interface AttemptLimitOptions {
   readonly seconds: number;
 }
 
-/** How often somebody may try before they have to wait. */
+/** A limit on failed attempts, such as logins or codes. */
 export class AttemptLimit {
   constructor(
     private readonly limiter: RateLimiterPostgres,
     private readonly digest: SecretDigest,
-    private readonly countRefusal: () => void,
+    private readonly countRejection: () => void,
   ) {}
 
   /**
-   * Counts an attempt before it is judged, in one statement, so that a hundred guesses at once get no
-   * further than as many one after the other.
+   * Counts an attempt in one statement, before its outcome is known, so that concurrent attempts can't exceed the
+   * limit.
    *
-   * @returns seconds to wait when there were too many, at least 1
+   * @returns seconds to wait if the limit is exceeded, at least 1
    */
   async count(subject: string): Promise<number | undefined> {
     try {
@@ -32,37 +32,37 @@ export class AttemptLimit {
       return undefined;
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
-      this.countRefusal();
+      this.countRejection();
       return Math.max(1, Math.ceil(rejection.msBeforeNext / SECOND));
     }
   }
 
-  /** An attempt that succeeded was none to be held against anybody: all is forgotten. */
+  /** Resets the count of the subject, after an attempt that succeeded. */
   async forget(subject: string): Promise<void> {
     await this.limiter.delete(this.keyOf(subject));
   }
 
-  /** Takes one attempt back, because it was right. Those before still count, so that nobody guesses on between two. */
+  /** Subtracts an attempt that succeeded. Earlier ones still count, so a success doesn't allow more guesses. */
   async takeBack(subject: string): Promise<void> {
     await this.limiter.reward(this.keyOf(subject));
   }
 
-  /** The subject may be an e-mail address or an IP address, which this table has no need to know. */
+  /** The subject may be an email address or an IP address, which the table must not contain. */
   private keyOf(subject: string): string {
     return this.digest.of(subject).toString('base64');
   }
 }
 
 /**
- * Limits on guessing, counted in PostgreSQL: they hold over all processes and over a restart, which a
- * guesser must not be able to wait for. Too slow for the rate of requests (`RateLimitGuard`).
+ * Limits on guessing, counted in PostgreSQL so that they hold across processes and restarts. Too slow for request
+ * rates (`RateLimitGuard`).
  */
 @Injectable()
 export class AttemptLimitsRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly digest: SecretDigest,
-    private readonly refusals: RateLimitRejections,
+    private readonly rejections: RateLimitRejections,
   ) {}
 
   limit({ name, attempts, seconds }: AttemptLimitOptions): AttemptLimit {
@@ -76,6 +76,6 @@ export class AttemptLimitsRepository {
       points: attempts,
       duration: seconds,
     });
-    return new AttemptLimit(limiter, this.digest, this.refusals.of(name));
+    return new AttemptLimit(limiter, this.digest, this.rejections.of(name));
   }
 }

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 
-const REFUSALS = new CounterMetric({
+const REJECTIONS = new CounterMetric({
   name: 'mcs_rate_limit_refusals_total',
-  help: 'Requests and attempts that were refused because there had been too many.',
+  help: 'Requests and attempts that were refused because they exceeded a limit.',
   labels: ['limit'],
 });
 
-/** Counts how often each limit was met. */
+/** Counts how often each limit refused a request or an attempt. */
 @Injectable()
 export class RateLimitRejections {
-  private readonly refusals = this.metrics.counter(REFUSALS);
+  private readonly rejections = this.metrics.counter(REJECTIONS);
 
   constructor(private readonly metrics: Metrics) {}
 
-  /** @returns what to call for each refusal by the limit of this name, which is shown from now on */
+  /** Exposes the limit in the metrics. @returns a function to call for each refusal */
   of(limit: string): () => void {
-    this.refusals.inc({ limit }, 0);
-    return () => this.refusals.inc({ limit });
+    this.rejections.inc({ limit }, 0);
+    return () => this.rejections.inc({ limit });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
-import { Redis, type RedisScript } from '../redis/index.js';
+import { Redis } from '../redis/index.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
 
 export interface RequestRate {
@@ -10,72 +10,56 @@ export interface RequestRate {
   readonly seconds: number;
 }
 
+export type RateLimiter = Pick<RateLimiterAbstract, 'consume'>;
+
 /**
- * The counters, one for each limit: in Redis, together with all other processes, where there is one, and of
- * this process alone otherwise. Nest makes a guard anew for every module that uses it; the counts must not
- * be made anew with it.
+ * The counters of requests, one for each limit: in Redis, shared by all processes, where `REDIS_URL` is set, and in
+ * memory otherwise.
  *
- * Redis adds one and tells the sum in one step, so rivals in any number of processes get exactly what is left.
- * Whoever has used up the limit is refused from memory until the window ends, without asking Redis again: a
- * flood costs it nothing.
+ * Redis increments and returns the count in one step, so concurrent requests to any number of processes get exactly
+ * the limit. Once a subject has used up the limit, requests are refused from memory until the window ends, without
+ * asking Redis.
  *
- * While Redis is away each process counts for itself, from zero. When it is back its counts go on from where
- * they were, if their windows have not ended meanwhile, and those in memory are looked at no more. So around
- * both moments a caller may have the limit once more from each process. A call whose answer was lost may be
- * counted in both places, and is never counted twice in one.
+ * While Redis is unavailable, each process counts in memory, starting from zero. When Redis is available again, its
+ * counts continue, and those in memory are ignored. Around both moments, a subject may get the limit once more from
+ * each process. A request whose reply from Redis was lost may be counted in both places, but never twice in one.
  */
 @Injectable()
 export class RateLimiters {
-  private readonly limiters = new Map<string, RateLimiterAbstract>();
+  private readonly limiters = new Map<string, RateLimiter>();
 
   constructor(
     private readonly redis: Redis,
-    private readonly refusals: RateLimitRejections,
+    private readonly rejections: RateLimitRejections,
   ) {}
 
-  for(rate: RequestRate): RateLimiterAbstract {
+  /** Returns the limiter of this name, the same one for every guard that asks. */
+  for(rate: RequestRate): RateLimiter {
     let limiter = this.limiters.get(rate.name);
     if (!limiter) {
-      limiter = this.redis.isConfigured ? this.shared(rate) : this.inMemory(rate);
+      limiter = this.create(rate);
       this.limiters.set(rate.name, limiter);
     }
     return limiter;
   }
 
-  /** @returns what to call for every request that is refused */
-  refusalsOf(name: string): () => void {
-    return this.refusals.of(name);
+  /** @returns a function to call for every request that is refused */
+  rejectionsOf(name: string): () => void {
+    return this.rejections.of(name);
   }
 
-  private inMemory({ name, requests, seconds }: RequestRate): RateLimiterMemory {
-    return new RateLimiterMemory({ keyPrefix: name, points: requests, duration: seconds });
-  }
-
-  private shared(rate: RequestRate): RateLimiterRedis {
-    const { name, requests, seconds } = rate;
-    return new RateLimiterRedis({
-      storeClient: new CountingClient(this.redis),
+  private create({ name, requests, seconds }: RequestRate): RateLimiter {
+    const { client } = this.redis;
+    const options = { points: requests, duration: seconds };
+    const inMemory = new RateLimiterMemory({ ...options, keyPrefix: name });
+    if (!client) return inMemory;
+    const inRedis = new RateLimiterRedis({
+      ...options,
+      storeClient: client,
       keyPrefix: `merchant-connectivity:${name}`,
-      points: requests,
-      duration: seconds,
       inMemoryBlockOnConsumed: requests,
-      insuranceLimiter: this.inMemory(rate),
+      insuranceLimiter: inMemory,
     });
-  }
-}
-
-/** As much of a client as `RateLimiterRedis` uses; ours knows when to give up. */
-class CountingClient {
-  private script: RedisScript | undefined;
-
-  constructor(private readonly redis: Redis) {}
-
-  defineCommand(name: string, script: Omit<RedisScript, 'name'>): void {
-    this.script = { name, ...script };
-  }
-
-  async rlflxIncr(values: readonly string[]): Promise<unknown> {
-    if (!this.script) throw new Error('The script is not defined');
-    return this.redis.run(this.script, values);
+    return { consume: (subject) => (this.redis.isConnected ? inRedis : inMemory).consume(subject) };
   }
 }

@@ -4,12 +4,11 @@ import { AttemptCount } from './attempt-count.entity.js';
 import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 import { RateLimiters } from './rate-limiters.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
-import { SeparateCountsWarning } from './separate-counts.warning.js';
 
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AttemptCount])],
-  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, SeparateCountsWarning],
+  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository],
   exports: [RateLimiters, AttemptLimitsRepository],
 })
 export class RateLimitingModule {}

@@ -5,19 +5,17 @@ import { parsedUrl } from '../urls/index.js';
 
 const DEFAULT_PORT = 6379;
 
-/** Where a server listens. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** How to introduce oneself to it. */
 export interface RedisCredentials {
   readonly username?: string;
   readonly password?: string;
 }
 
-/** Every part must be readable, or the client fails later in words that name no variable. */
+/** Checks every part, because the client would fail later with a message that names no variable. */
 function isRedisUrl(text: string): boolean {
   const url = parsedUrl(text);
   if (url === undefined || !/^rediss?:$/.test(url.protocol)) return false;
@@ -31,22 +29,21 @@ function isRedisUrl(text: string): boolean {
   );
 }
 
-/** Nodes of a cluster are met in the same way, and have one database. */
+/** The nodes of a cluster share their protocol, user and password, and have no database but 0. */
 function areOfOneCluster(texts: readonly string[]): boolean {
   const urls = texts.map((text) => new URL(text));
-  const manners = urls.map(({ protocol, username, password }) => `${protocol}${username}:${password}`);
-  return new Set(manners).size === 1 && urls.every(({ pathname }) => /^\/?0?$/.test(pathname));
+  const prefixes = urls.map(({ protocol, username, password }) => `${protocol}${username}:${password}`);
+  return new Set(prefixes).size === 1 && urls.every(({ pathname }) => /^\/?0?$/.test(pathname));
 }
 
 const areRedisUrls = (value: unknown): boolean =>
   Array.isArray(value) && value.every(isRedisUrl) && (value.length < 2 || areOfOneCluster(value));
 
-/** What several processes share besides PostgreSQL. */
 @Configuration('Redis')
 export class RedisConfiguration {
   @EnvironmentVariable(
     'REDIS_URL',
-    'Where several processes count rate limits together, as `redis://user:password@host:6379/0`, or `rediss://` for TLS. Several addresses separated by commas, with the same user and password, are nodes of a Redis Cluster; one with a single address is named twice. Without it each process counts for itself.',
+    'Redis server in which several processes count rate limits together: `redis://user:password@host:6379/0`, or `rediss://` for TLS. For a Redis Cluster, set several addresses separated by commas, with the same user and password; repeat the address if there is only one. Without it, each process counts in memory.',
     { secret: true },
   )
   @IsOptional()
@@ -59,7 +56,7 @@ export class RedisConfiguration {
 
   @EnvironmentVariable(
     'REDIS_CA',
-    'Certificate of an authority (PEM) that is trusted beside the usual ones, for a Redis with a private one.',
+    'Certificate (PEM) of a private certificate authority to trust in addition to the public ones, for connections to Redis.',
   )
   @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')

@@ -1,126 +1,114 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { Cluster } from 'ioredis';
 import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
-import { RedisConnection, type RedisScript } from './redis-connection.js';
+import { createRedisClient, type RedisClient } from './redis-client.js';
 import { RedisConfiguration } from './redis.configuration.js';
 
-/** Milliseconds between attempts to connect, each twice the one before. */
-const MIN_PAUSE = 100;
-const MAX_PAUSE = 5 * SECOND;
-/** Milliseconds after which a connection has proved itself. One that ends before must not be replaced too eagerly. */
-const STEADY_AFTER = 10 * SECOND;
+const PROBE_KEY = 'merchant-connectivity:probe';
 
 const STATES = ['connected', 'lost', 'unconfigured'] as const;
 const STATE = new GaugeMetric({
   name: 'mcs_redis_state',
-  help: '1 of the state that the connection to Redis is in, 0 of the others. Limits are exact over processes while it is `connected`.',
+  help: '1 for the current state of the connection to Redis, 0 for the other states. Rate limits are exact over all processes while the state is `connected`.',
   labels: ['state'],
 });
 
-/** There is no connection right now. */
-class RedisAway extends Error {}
-
-/**
- * What processes share in Redis; for a process that serves requests, and only where `REDIS_URL` is set. Nobody
- * ever waits for it: it answers at once, or the caller has to do without.
- */
+/** The Redis that processes share, where `REDIS_URL` is set. Only processes that serve HTTP connect to it. */
 @Injectable()
 export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** Undefined without `REDIS_URL`. Use it only while `isConnected`, and expect that commands fail. */
+  readonly client: RedisClient | undefined;
   private readonly logger = new Logger('Redis');
-  private readonly stopped = new AbortController();
-  private connection: RedisConnection | undefined;
-  private running: Promise<void> | undefined;
-  private isMissed = false;
+  private isVerified = false;
+  private isReportedUnavailable = false;
+  private isStopped = false;
+  /** The first error since Redis was available. */
+  private cause: Error | undefined;
 
   constructor(
     private readonly configuration: RedisConfiguration,
     private readonly adapterHost: HttpAdapterHost,
     metrics: Metrics,
   ) {
+    if (configuration.urls) this.client = createRedisClient(configuration, (error) => this.remember(error));
     metrics.gauge(STATE, () =>
       STATES.map((state) => ({ labels: { state }, value: Number(state === this.state) })),
     );
   }
 
-  /** Whether there should be one. */
-  get isConfigured(): boolean {
-    return this.configuration.urls !== undefined;
-  }
-
-  /** Whether there is one right now. */
   get isConnected(): boolean {
-    return this.connection?.isUsable ?? false;
+    return this.isVerified;
   }
 
   private get state(): (typeof STATES)[number] {
-    if (!this.isConfigured) return 'unconfigured';
+    if (!this.client) return 'unconfigured';
     return this.isConnected ? 'connected' : 'lost';
   }
 
-  /** The first attempt is waited for, one second at most, so that the first requests find a connection. */
+  /** Waits for the first attempt to connect, at most one second, so that the first requests find a connection. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.isConfigured || !this.adapterHost.httpAdapter) return;
-    await new Promise<void>((tried) => {
-      this.running = this.stayConnected(tried);
+    const { client } = this;
+    if (!client || !this.adapterHost.httpAdapter) return;
+    const firstAttempt = new Promise<void>((resolve) => {
+      client.on('ready', () => void this.verify(client).then(resolve));
+      client.on('close', () => {
+        this.setUnavailable();
+        resolve();
+      });
     });
+    client.on('node error', (error: Error) => this.remember(error));
+    client.on('error', (error: Error) => this.remember(error));
+    // A cluster counts as a whole. The next connection finds out whether the node failed or left the cluster.
+    client.on('-node', () => {
+      if (this.isVerified) client.disconnect(true);
+      this.isVerified = false;
+    });
+    client.connect().catch((error: Error) => this.remember(error));
+    await Promise.race([firstAttempt, pause(SECOND, undefined, { ref: false })]);
   }
 
-  /** After the HTTP server was closed. */
-  async onApplicationShutdown(): Promise<void> {
-    this.stopped.abort();
-    this.connection?.close();
-    await this.running;
+  /** Runs after the HTTP server was closed. */
+  onApplicationShutdown(): void {
+    this.isStopped = true;
+    this.client?.disconnect();
   }
 
-  /**
-   * Runs the script, on keys that are in one slot.
-   *
-   * @throws at once while there is no connection, and within 250 ms when it is lost
-   */
-  async run(script: RedisScript, values: readonly string[]): Promise<unknown> {
-    if (!this.connection?.isUsable) throw new RedisAway('Redis is away');
-    return this.connection.run(script, values);
-  }
-
-  private async stayConnected(tried: () => void): Promise<void> {
-    let attempt = 0;
-    while (!this.stopped.signal.aborted) {
-      const began = performance.now();
-      const reason = await this.connectUntilLost(tried);
-      tried();
-      if (!this.stopped.signal.aborted) this.tellLost(reason);
-      attempt = performance.now() - began > STEADY_AFTER ? 0 : attempt + 1;
-      await pause(pauseAfter(attempt), undefined, { signal: this.stopped.signal }).catch(() => undefined);
-    }
-  }
-
-  /** @returns why there is no connection, or no longer */
-  private async connectUntilLost(connected: () => void): Promise<Error> {
+  /** A server that is ready may still be unable to count: a replica, one without memory, a node of a cluster. */
+  private async verify(client: RedisClient): Promise<void> {
+    const servers = client instanceof Cluster ? client.nodes('master') : [client];
     try {
-      this.connection = await RedisConnection.open(this.configuration);
-      if (this.stopped.signal.aborted) this.connection.close();
-      else this.tellBack();
-      connected();
-      return await this.connection.lost;
+      await Promise.all(servers.map((server) => server.ping()));
+      await client.set(PROBE_KEY, '1', 'PX', SECOND);
+      this.setAvailable();
     } catch (error) {
-      return error as Error;
+      this.remember(error as Error);
+      if (client.status === 'ready') client.disconnect(true);
     }
   }
 
-  private tellLost(reason: Error): void {
-    if (this.isMissed) return;
-    this.isMissed = true;
-    this.logger.warn(
-      `Redis at ${this.place} is away (${inWords(reason)}): each process counts for itself until it is back`,
-    );
+  private remember(error: Error): void {
+    this.cause ??= error;
   }
 
-  private tellBack(): void {
-    if (!this.isMissed) return;
-    this.isMissed = false;
-    this.logger.log(`Redis at ${this.place} is back: processes count together again`);
+  private setAvailable(): void {
+    this.isVerified = true;
+    this.cause = undefined;
+    if (this.isReportedUnavailable) {
+      this.logger.log(`Redis at ${this.place} is available again: rate limits are counted across processes`);
+    }
+    this.isReportedUnavailable = false;
+  }
+
+  private setUnavailable(): void {
+    this.isVerified = false;
+    if (this.isReportedUnavailable || this.isStopped) return;
+    this.isReportedUnavailable = true;
+    this.logger.warn(
+      `Redis at ${this.place} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
+    );
   }
 
   private get place(): string {
@@ -128,14 +116,10 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** With jitter, so that many processes do not come back all at once. */
-function pauseAfter(attempt: number): number {
-  return Math.min(MIN_PAUSE * 2 ** attempt, MAX_PAUSE) * (0.5 + Math.random() / 2);
-}
-
-function inWords(reason: Error & { readonly code?: string }): string {
-  if (reason.message.startsWith('MOVED ')) {
-    return 'it is a Redis Cluster: name several of its addresses in REDIS_URL, separated by commas';
+function reasonOf(cause: (Error & { readonly code?: string }) | undefined): string {
+  if (!cause) return 'the connection was closed';
+  if (cause.message.startsWith('MOVED ')) {
+    return 'it is a Redis Cluster: set REDIS_URL to several of its addresses, separated by commas';
   }
-  return reason.code ?? reason.message;
+  return cause.code ?? cause.message;
 }

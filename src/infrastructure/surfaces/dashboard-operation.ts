@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import {
   DashboardAuthGuard,
@@ -17,16 +17,25 @@ import {
   RATE_LIMIT_EXCEEDED,
 } from '../errors/index.js';
 import { DocumentedOperation, withMessages, type OperationDocument } from '../openapi/index.js';
-import { DashboardRateLimitGuard } from '../rate-limiting/index.js';
+import { RateLimitGuard, RateLimitingConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
 export interface DashboardOperationOptions extends OperationDocument {
   readonly permission: DashboardPermission;
 }
 
+/** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
+const LIMIT: RateLimit = {
+  name: 'dashboard',
+  requests: (configuration) => configuration.get(RateLimitingConfiguration).dashboardRequestsPerMinute,
+  per: 'user',
+  seconds: 60,
+};
+const DashboardLimitGuard = RateLimitGuard(LIMIT, RATE_LIMIT_EXCEEDED);
+
 /**
- * An operation of the dashboard API: an access token or a login in the dashboard (401), the rate (429), the
- * permission (403); the JSON body is read after them.
+ * An operation of the dashboard API. Checks the access token or session (401), the rate limit (429) and the
+ * permission (403) before it reads the JSON body.
  */
 export function DashboardOperation(options: DashboardOperationOptions): MethodDecorator {
   const { permission } = options;
@@ -34,12 +43,12 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
   return applyDecorators(
     HttpCode(200),
     RequirePermission(permission),
-    UseGuards(...GUARDS),
+    UseGuards(DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard),
     ...bearer,
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
       ...options,
-      description: `${options.description}\n\n${LIMIT}`,
+      description: `${options.description}\n\n${LIMIT_DESCRIPTION}`,
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
@@ -55,19 +64,13 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
   );
 }
 
-/** Of `DASHBOARD_REQUESTS_PER_MINUTE` as it is promised. */
-const LIMIT =
+/** The promised value of `DASHBOARD_REQUESTS_PER_MINUTE`. */
+const LIMIT_DESCRIPTION =
   'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
 
-/** What a token, or a login in its place, may be refused for. */
+/** Errors (403) for an access token, or for a session in its place. */
 const FORBIDDEN_TOKENS = {
   any: [],
   scope: [INSUFFICIENT_SCOPE, withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
   none: [withMessages(INSUFFICIENT_SCOPE, LOGIN_REQUIRED), withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
 };
-
-const GUARDS: readonly Type<CanActivate>[] = [
-  DashboardAuthGuard,
-  DashboardRateLimitGuard,
-  DashboardPermissionGuard,
-];

@@ -7,7 +7,7 @@ import {
 } from '../errors/index.js';
 import type { OperationDocument } from '../openapi/index.js';
 
-/** What any operation may answer besides its own errors; with a JSON body more can be wrong. */
+/** Returns the errors that any operation may respond with; a JSON body adds some. */
 export function commonErrors({ body }: OperationDocument): ErrorKind[] {
   return [...(body ? [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE] : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
 }

@@ -1,37 +1,48 @@
 import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { ApiBasicAuth, ApiSecurity } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
-import { INVALID_API_KEYS } from '../errors/index.js';
+import { INVALID_API_KEYS, TOO_MANY_REQUESTS } from '../errors/index.js';
 import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
+import { RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
 export interface PlatformOperationOptions extends OperationDocument {
-  /** What stands between the credentials and the body, in this order: rate (429), access (403). */
+  /** Checked after the credentials, before `guards` (429). */
+  readonly limit?: RateLimit;
+  /** Access checks that run before the body is read (403). */
   readonly guards?: readonly Type<CanActivate>[];
 }
 
 /**
- * An operation of the platform API: Basic credentials, then the guards; the JSON body is read after them
+ * An operation of the platform API. Checks credentials, the rate limit and access before it reads the JSON body
  * (contract, "Order of checks").
  */
 export function PlatformOperation(options: PlatformOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(BasicAuthGuard, ...(options.guards ?? [])),
+    UseGuards(BasicAuthGuard, ...guardsOf(options)),
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
       ...options,
-      errors: [...options.errors, INVALID_API_KEYS, ...commonErrors(options)],
+      errors: [...errorsOf(options), INVALID_API_KEYS],
     }),
   );
 }
 
-/** An operation of the platform API for the client SDK, which has no credentials to keep: what it sends is enough. */
+/** An operation of the platform API for the client SDK, which cannot keep a secret and sends no credentials. */
 export function SdkOperation(options: PlatformOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(...(options.guards ?? [])),
+    UseGuards(...guardsOf(options)),
     ApiSecurity({}),
-    DocumentedOperation('platform', { ...options, errors: [...options.errors, ...commonErrors(options)] }),
+    DocumentedOperation('platform', { ...options, errors: errorsOf(options) }),
   );
+}
+
+function guardsOf({ limit, guards = [] }: PlatformOperationOptions): Type<CanActivate>[] {
+  return [...(limit ? [RateLimitGuard(limit, TOO_MANY_REQUESTS)] : []), ...guards];
+}
+
+function errorsOf(options: PlatformOperationOptions): OperationDocument['errors'] {
+  return [...options.errors, ...(options.limit ? [TOO_MANY_REQUESTS] : []), ...commonErrors(options)];
 }

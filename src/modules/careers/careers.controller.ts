@@ -1,9 +1,9 @@
 import { Controller, Post } from '@nestjs/common';
-import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
-import { CareersRateLimitGuard } from './careers-rate-limit.guard.js';
+import { CareersConfiguration } from './careers.configuration.js';
 import { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto.js';
 import { CareersService } from './careers.service.js';
 
@@ -27,7 +27,12 @@ export class CareersController {
       id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
       received_at: '2026-01-31T08:15:30.123Z',
     },
-    guards: [CareersRateLimitGuard],
+    limit: {
+      name: 'careers',
+      requests: (configuration) => configuration.get(CareersConfiguration).requestsPerHour,
+      per: 'address',
+      seconds: 3600,
+    },
     errors: [
       withMessages(
         INVALID_FIELD,
@@ -35,7 +40,6 @@ export class CareersController {
         'The email field must be a valid email address.',
         'The github url field is required when the linkedin url field is not present.',
       ),
-      RATE_LIMIT_EXCEEDED,
     ],
   })
   submit(@JsonBody() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {

@@ -1,10 +1,10 @@
 import { Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { McpTokenRateLimitGuard } from './mcp-token-rate-limit.guard.js';
+import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 import { CreateMcpTokenRequest, EXAMPLE_TOKEN, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
@@ -29,7 +29,12 @@ export class McpTokensController {
       token: EXAMPLE_TOKEN,
       expires_at: '2026-01-31T08:15:30.123Z',
     },
-    guards: [McpTokenRateLimitGuard],
+    limit: {
+      name: 'mcp-tokens',
+      requests: (configuration) => configuration.get(McpTokensConfiguration).requestsPerMinute,
+      per: 'client',
+      seconds: 60,
+    },
     errors: [
       withMessages(
         INVALID_FIELD,
@@ -38,7 +43,6 @@ export class McpTokensController {
         'The phone number format is invalid.',
         'The phone number must be a valid number in a supported country.',
       ),
-      TOO_MANY_REQUESTS,
     ],
   })
   create(

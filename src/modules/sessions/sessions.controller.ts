@@ -1,11 +1,11 @@
 import { Controller, Post } from '@nestjs/common';
 import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
-import { INVALID_FIELD, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Attribution, JsonBody, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { SessionOpenRateLimitGuard } from './session-open-rate-limit.guard.js';
+import { SessionsConfiguration } from './sessions.configuration.js';
 import {
   CreateSessionRequest,
   EXAMPLE_SESSION,
@@ -96,12 +96,13 @@ export class SessionsController {
     response: LivingSessionResponse,
     responseDescription: 'The session is open.',
     responseExample: EXAMPLE_LIVING,
-    guards: [SessionOpenRateLimitGuard],
-    errors: [
-      withMessages(INVALID_FIELD, ...WRONG_SESSION_ID, ...WRONG_METADATA),
-      SESSION_NOT_FOUND,
-      TOO_MANY_REQUESTS,
-    ],
+    limit: {
+      name: 'session-opens',
+      requests: (configuration) => configuration.get(SessionsConfiguration).opensPerMinute,
+      per: 'address',
+      seconds: 60,
+    },
+    errors: [withMessages(INVALID_FIELD, ...WRONG_SESSION_ID, ...WRONG_METADATA), SESSION_NOT_FOUND],
   })
   open(
     @JsonBody() request: OpenSessionRequest,

@@ -4,7 +4,7 @@ import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
 import { PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
-import { DeviceCodeRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
 import { DeviceCodeRequest, DeviceCodeResponse, EXAMPLE_DEVICE_CODE } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsService } from './device-authorizations.service.js';
 
@@ -35,7 +35,12 @@ export class DeviceAuthorizationsController {
       expires_in: 600,
       interval: 5,
     },
-    guards: [DeviceCodeRateLimitGuard],
+    limit: {
+      name: 'device-codes',
+      requests: (configuration) => configuration.get(OAuthConfiguration).deviceCodesPerMinute,
+      per: 'address',
+      seconds: 60,
+    },
     errors: [
       withMessages(
         INVALID_REQUEST,

@@ -3,7 +3,6 @@ import { Topic } from '../../../infrastructure/openapi/index.js';
 import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
-import { OAuthRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
 import { JWKS_CACHED_FOR } from '../tokens/key-schedule.js';
 import {
   AuthorizationServerMetadata,
@@ -30,7 +29,6 @@ export class MetadataController {
     response: AuthorizationServerMetadata,
     responseDescription: 'The metadata.',
     responseExample: EXAMPLE_METADATA,
-    guards: [OAuthRateLimitGuard],
     errors: [],
   })
   authorizationServer(): AuthorizationServerMetadata {
@@ -48,7 +46,6 @@ export class MetadataController {
     response: JsonWebKeySet,
     responseDescription: 'The keys.',
     responseExample: EXAMPLE_JWKS,
-    guards: [OAuthRateLimitGuard],
     errors: [INTERNAL_ERROR, SERVICE_UNAVAILABLE],
   })
   jwks(): Promise<JsonWebKeySet> {

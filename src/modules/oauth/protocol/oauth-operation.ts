@@ -1,7 +1,9 @@
-import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
+import { ClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
   INTERNAL_ERROR,
+  INVALID_API_KEYS,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
   SERVICE_UNAVAILABLE,
@@ -13,30 +15,45 @@ import {
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
+import { RateLimitGuard, type RateLimit } from '../../../infrastructure/rate-limiting/index.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
 import { oauthBodyOf } from './oauth-error-format.js';
 import { OAuthErrorResponse } from './oauth-error-response.js';
 
 export interface OAuthOperationOptions extends OperationDocument {
-  /** What a request must pass before its form is read: the rate, and credentials where there are any. */
-  readonly guards: readonly Type<CanActivate>[];
-  /** The scheme of the credentials; none where a client only says who it is. */
-  readonly security?: string;
+  /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */
+  readonly security?: 'basic';
+  /** Checked before the form is read; the default is one limit per address for all of OAuth. */
+  readonly limit?: RateLimit;
 }
+
+/** Generous, because an office full of devices polls from one address. */
+const OAUTH_LIMIT: RateLimit = {
+  name: 'oauth',
+  requests: (configuration) => configuration.get(OAuthConfiguration).requestsPerMinute,
+  per: 'address',
+  seconds: 60,
+};
 
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
-/** An OAuth endpoint: takes a form, and its errors have the fields of OAuth and of this API. */
-export function OAuthOperation(options: OAuthOperationOptions): MethodDecorator {
+/** An OAuth endpoint: takes a form, and its errors have both the fields of OAuth and those of the API. */
+export function OAuthOperation({
+  security,
+  limit = OAUTH_LIMIT,
+  ...options
+}: OAuthOperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(...options.guards),
-    ApiSecurity(options.security ?? {}),
+    UseGuards(...(security ? [ClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
+    ApiSecurity(security ?? {}),
     ApiConsumes('application/x-www-form-urlencoded'),
     DocumentedOperation('dashboard', {
       ...options,
       errorBody: ERROR_BODY,
       errors: [
         ...options.errors,
+        ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
         withMessages(PAYLOAD_TOO_LARGE, 'The request body must not be larger than 16384 bytes.'),
         withMessages(
@@ -50,10 +67,10 @@ export function OAuthOperation(options: OAuthOperationOptions): MethodDecorator 
   );
 }
 
-/** A public metadata document of the authorization server. */
-export function OAuthMetadata(options: OAuthOperationOptions): MethodDecorator {
+/** A public description of this authorization server. */
+export function OAuthMetadata(options: OperationDocument): MethodDecorator {
   return applyDecorators(
-    UseGuards(...options.guards),
+    UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED)),
     ApiSecurity({}),
     DocumentedOperation('dashboard', {
       ...options,

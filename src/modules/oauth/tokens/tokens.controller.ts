@@ -1,10 +1,5 @@
 import { Controller, Post } from '@nestjs/common';
-import {
-  CurrentClient,
-  ClientAuthGuard,
-  type AuthenticatedClient,
-} from '../../../infrastructure/auth/index.js';
-import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { withMessages, Topic } from '../../../infrastructure/openapi/index.js';
 import {
@@ -19,7 +14,7 @@ import {
 } from '../protocol/oauth-errors.js';
 import { ConfidentialForm, PublicForm } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
-import { IntrospectionRateLimitGuard, OAuthRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
 import { DeviceCodeGrant } from './device-code.grant.js';
 import {
   AccessTokenResponse,
@@ -55,7 +50,6 @@ export class TokensController {
     response: AccessTokenResponse,
     responseDescription: 'The token.',
     responseExample: { token_type: 'Bearer', expires_in: 900, access_token: EXAMPLE_ACCESS_TOKEN },
-    guards: [OAuthRateLimitGuard],
     errors: [
       AUTHORIZATION_PENDING,
       SLOW_DOWN,
@@ -90,7 +84,6 @@ export class TokensController {
     response: RevocationResponse,
     responseDescription: 'The token is good for nothing, whatever it was before.',
     responseExample: {},
-    guards: [OAuthRateLimitGuard],
     errors: [
       withMessages(INVALID_REQUEST, 'The token field is required.', 'The client id field is required.'),
       INVALID_CLIENT,
@@ -114,8 +107,13 @@ export class TokensController {
     responseDescription: 'What the token stands for.',
     responseExample: EXAMPLE_INTROSPECTION,
     security: 'basic',
-    guards: [ClientAuthGuard, IntrospectionRateLimitGuard],
-    errors: [withMessages(INVALID_REQUEST, 'The token field is required.'), INVALID_API_KEYS],
+    limit: {
+      name: 'introspection',
+      requests: (configuration) => configuration.get(OAuthConfiguration).introspectionsPerMinute,
+      per: 'client',
+      seconds: 60,
+    },
+    errors: [withMessages(INVALID_REQUEST, 'The token field is required.')],
   })
   introspect(
     @CurrentClient() client: AuthenticatedClient,

@@ -1,0 +1,70 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { SECOND } from '../time/index.js';
+import type { RedisConfiguration } from './redis.configuration.js';
+
+/** Milliseconds that a command, or a connection that expects a reply, waits: several hundred times the usual. */
+const TIMEOUT = SECOND / 2;
+
+/** Replies that ioredis handles by itself. After any other error reply a new connection must prove that it works. */
+const HANDLED_BY_IOREDIS = /^(?:NOSCRIPT|MOVED|ASK|TRYAGAIN) /;
+
+export type RedisClient = Redis | Cluster;
+
+/**
+ * Creates a client that fails early: a command is sent once, on a connection that is ready, or rejected. Sending it
+ * again later would count a request twice.
+ *
+ * @param onErrorReply receives an error reply, after which the connection is closed
+ */
+export function createRedisClient(
+  configuration: RedisConfiguration,
+  onErrorReply: (error: Error) => void,
+): RedisClient {
+  const { addresses, credentials, database, tls, isCluster } = configuration;
+  const options: RedisOptions = {
+    ...credentials,
+    ...(tls === undefined ? {} : { tls }),
+    db: database,
+    connectionName: 'merchant-connectivity-service',
+    connectTimeout: SECOND,
+    commandTimeout: TIMEOUT,
+    // Closes a connection that hangs, so that later requests don't wait for it.
+    socketTimeout: TIMEOUT,
+    keepAlive: 10 * SECOND,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    // Commands in flight fail together with the connection.
+    disconnectTimeout: 0,
+    disableClientInfo: true,
+    lazyConnect: true,
+    reconnectOnError: (error) => {
+      if (HANDLED_BY_IOREDIS.test(error.message)) return false;
+      onErrorReply(error);
+      return true;
+    },
+  };
+  if (!isCluster) {
+    return new Redis({ ...options, ...addresses[0], enableOfflineQueue: false, retryStrategy: retryDelay });
+  }
+  return new Cluster([...addresses], {
+    redisOptions: options,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: retryDelay,
+    // Keeps host names, which certificates are issued for.
+    dnsLookup: (address, found) => found(null, address),
+    slotsRefreshTimeout: TIMEOUT,
+    maxRedirections: 3,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+  });
+}
+
+/**
+ * Returns the milliseconds before an attempt to connect, with jitter, so that many processes don't reconnect at once.
+ * At least `TIMEOUT`: ioredis leaves the socket timer of a closed connection running, and the timer would close the
+ * next one.
+ */
+function retryDelay(attempt: number): number {
+  return Math.min(TIMEOUT * attempt, 4 * SECOND) + Math.random() * SECOND;
+}
