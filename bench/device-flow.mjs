@@ -1,11 +1,11 @@
-/** Operation 2: polls of devices that wait, and redemptions, against `oidc-provider` with PostgreSQL. */
+/** Measures operation 2: pending polls and redemptions, compared with `oidc-provider` on PostgreSQL. */
 import pg from 'pg';
 import { Pool } from 'undici';
 import { reportTable } from './support/report.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-/** In a round; each is polled once, because a second poll would come too early. */
+/** Codes per round. Each is polled once, because a second poll would be too early. */
 const CODES = Number(process.env.CODES ?? 2_000);
 const CONNECTIONS = 16;
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -39,8 +39,8 @@ try {
       }
       return codes;
     },
-    poll: (code, word) =>
-      post(ours, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code: code }, word),
+    poll: (code, expected) =>
+      post(ours, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code: code }, expected),
   };
   const comparison = {
     async seed(isApproved) {
@@ -50,13 +50,13 @@ try {
       });
       return body.json();
     },
-    poll: (code, word) =>
-      post(theirs, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, word),
+    poll: (code, expected) =>
+      post(theirs, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, expected),
   };
 
   const rows = [];
-  for (const [label, isApproved, word] of [
-    ['polls that wait', false, 'authorization_pending'],
+  for (const [label, isApproved, expected] of [
+    ['pending polls', false, 'authorization_pending'],
     ['redemptions', true, 'access_token'],
   ]) {
     const rates = { product: [], comparison: [] };
@@ -64,20 +64,20 @@ try {
       for (const [name, side] of Object.entries({ comparison, product })) {
         const codes = await side.seed(isApproved);
         const began = performance.now();
-        await inParallel(codes, (code) => side.poll(code, word));
-        // The first round warms up.
+        await inParallel(codes, (code) => side.poll(code, expected));
+        // The first round is a warm-up.
         if (round > 0) rates[name].push(codes.length / ((performance.now() - began) / 1_000));
       }
       if (round > 0)
         console.error(
-          `${label}: ${rates.product.at(-1).toFixed(0)}/s of ${rates.comparison.at(-1).toFixed(0)}/s`,
+          `${label}: ${rates.product.at(-1).toFixed(0)}/s, comparison ${rates.comparison.at(-1).toFixed(0)}/s`,
         );
     }
-    const [our, their] = [middle(rates.product), middle(rates.comparison)];
+    const [our, their] = [median(rates.product), median(rates.comparison)];
     rows.push([label, `${our.toFixed(0)} /s`, `${their.toFixed(0)} /s`, (our / their).toFixed(2)]);
   }
   reportTable('device-flow', {
-    title: `Operation 2, ${CONNECTIONS} connections, against oidc-provider with a PostgreSQL adapter`,
+    title: `Operation 2, ${CONNECTIONS} connections, compared with oidc-provider and a PostgreSQL adapter`,
     goal: 'ratio above 1',
     columns: ['median', 'product', 'comparison', 'ratio'],
     rows,
@@ -87,7 +87,7 @@ try {
   await bench.close();
 }
 
-async function post(pool, path, fields, word) {
+async function post(pool, path, fields, expected) {
   const { body } = await pool.request({
     path,
     method: 'POST',
@@ -95,11 +95,11 @@ async function post(pool, path, fields, word) {
     body: new URLSearchParams(fields).toString(),
   });
   const text = await body.text();
-  if (word !== undefined && !text.includes(word)) throw new Error(`${path} answered ${text}`);
+  if (expected !== undefined && !text.includes(expected)) throw new Error(`${path} responded ${text}`);
   return JSON.parse(text);
 }
 
-/** So many at once as there are connections. */
+/** Processes the items with one concurrent worker per connection. */
 async function inParallel(items, work) {
   const results = Array.from({ length: items.length });
   let next = 0;
@@ -115,6 +115,6 @@ async function inParallel(items, work) {
   return results;
 }
 
-function middle(values) {
+function median(values) {
   return values.toSorted((left, right) => left - right)[values.length >> 1];
 }

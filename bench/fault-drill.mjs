@@ -1,7 +1,7 @@
 /**
- * Two processes that serve the API behind a balancer that retries, two workers, PostgreSQL and Redis, under load; then
- * one fault after the other. After each, whatever was answered 200 has its traces: the token, the entry in the request
- * log, the event at every endpoint.
+ * Runs two API processes behind a load balancer that retries, two workers, PostgreSQL and Redis under load, and injects
+ * one fault after the other. After each fault, it checks that every request with a 200 response left its traces: the
+ * token, the request log entry, and the event at every endpoint.
  *
  * `node bench/fault-drill.mjs --short`, `node bench/fault-drill.mjs --only postgres --only disk`
  */
@@ -25,24 +25,24 @@ import { basic, openWorkbench } from './support/workbench.mjs';
 const { values: options } = parseArgs({
   options: { short: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
 });
-/** How often each process is killed, and seconds for which things stay as they are. */
-const [KILLS, WHILE] = options.short ? [1, 2] : [5, 8];
-/** Calls a second. */
+/** Number of kills per process kind, and seconds for which a state lasts. */
+const [KILLS, DURATION] = options.short ? [1, 2] : [5, 8];
+/** Requests per second. */
 const RATES = { token: 25, search: 15, event: 8, page: 1 };
 const CUSTOMERS = 6;
 const LIMIT = 600;
-/** Milliseconds: what balancers take to notice, which look each half second. */
+/** Milliseconds that a load balancer needs to notice, with a check every half second. */
 const SHUTDOWN_DELAY = 1_500;
-/** Milliseconds: two leases of attempts that were cut off, and what waits behind them. */
-const LEASES = 90_000;
+/** Milliseconds: two leases of interrupted attempts, and the deliveries that wait after them. */
+const SETTLE_TIMEOUT = 90_000;
 const NO_ROOM = /Entries wait in memory: .*No space left/;
 const PAGES = 'request_logs:read';
 
 const redis = await startRedis();
 if (!redis) {
-  const sentence = 'There is no redis-server here (on Debian: apt-get install redis-server).';
-  if (process.env.CI === 'true') throw new Error(sentence);
-  console.error(`${sentence} Faults of Redis and limits over both processes are left out.`);
+  const message = 'redis-server is not installed (on Debian: apt-get install redis-server).';
+  if (process.env.CI === 'true') throw new Error(message);
+  console.error(`${message} The Redis fault and the shared rate limit are not tested.`);
 }
 const bench = await openWorkbench();
 const balancer = await startBalancer();
@@ -51,7 +51,7 @@ const webhooks = await openWebhooks(bench, {
   environment: {
     DASHBOARD_URL: balancer.baseUrl,
     ...(redis && { REDIS_URL: redis.url }),
-    // The machine may be busy; who is refused must have been refused by a database that is away.
+    // On a busy machine, requests must fail only because the database is unavailable, not because they wait.
     DATABASE_CONNECT_TIMEOUT_MS: '10000',
     SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY),
     TRUSTED_PROXY_HOPS: '1',
@@ -68,10 +68,10 @@ function expect(what, isSo) {
   if (!isSo) faults.push(what);
 }
 
-async function eventually(what, isSo, patience = 20_000) {
-  const until = Date.now() + patience;
+async function eventually(what, isSo, timeout = 20_000) {
+  const until = Date.now() + timeout;
   while (!(await isSo())) {
-    if (Date.now() > until) throw new Error(`${what}: not within ${patience} ms`);
+    if (Date.now() > until) throw new Error(`${what}: not within ${timeout} ms`);
     await pause(100);
   }
 }
@@ -94,7 +94,7 @@ try {
   let token = await login();
   const load = openMixedLoad({
     baseUrl: () => balancer.baseUrl,
-    // The others are for who has not called yet.
+    // The other clients must not have sent any requests before limitIsExact().
     clients: customers.splice(0, 3),
     developer,
     token: () => token,
@@ -105,14 +105,14 @@ try {
       name: `Customer ${index}`,
       ownerEmail: `owner-${index}@example.com`,
       ownerName: 'Owner',
-      ownerPassword: 'a long password of nobody',
+      ownerPassword: 'a long example password',
     });
     return { client_id: production.clientId, secret: production.secret };
   }
 
-  /** Somebody new calls more often than is allowed, through all processes. */
+  /** A new client exceeds its limit through all processes. */
   async function limitIsExact() {
-    if (!redis) return 'limits not looked at without Redis';
+    if (!redis) return 'limits not tested without Redis';
     const authorization = basic(customers.pop());
     const send = async () => {
       const response = await fetch(`${balancer.baseUrl}/mcp/tokens/create`, {
@@ -124,39 +124,39 @@ try {
       return response.status;
     };
     const statuses = [];
-    const caller = async () => {
+    const client = async () => {
       while (statuses.length < LIMIT + 50) {
         const place = statuses.push(0) - 1;
         statuses[place] = await send();
       }
     };
-    await Promise.all(Array.from({ length: 20 }, caller));
+    await Promise.all(Array.from({ length: 20 }, client));
     const of = (status) => statuses.filter((each) => each === status).length;
-    const found = `${LIMIT + 50} calls of one client: ${of(200)} × 200, ${of(429)} × 429`;
+    const found = `${LIMIT + 50} requests of one client: ${of(200)} × 200, ${of(429)} × 429`;
     expect(`the limit is not exact: ${found}`, of(200) === LIMIT && of(429) === 50);
     return found;
   }
 
   const open = [];
-  /** Does the work under load, and says what became of it. */
+  /** Runs the work under load and records the result. */
   async function phase(name, title, { mayFail = false, mayRepeat = false, mayRetry = true }, work) {
     if (options.only && !options.only.includes(name)) return;
     const before = { ...balancer.counts };
-    let words = '';
+    let result = '';
     try {
-      words = await load.during(name, RATES, work);
+      result = await load.during(name, RATES, work);
     } catch (error) {
-      words = error.message;
+      result = error.message;
       expect(`${title}: ${error.message}`, false);
     }
     const calls = load.calls.filter((call) => call.phase === name);
     const failed = calls.filter(({ status }) => status !== 200);
     for (const { kind, status, retryAfter, problem } of failed) {
-      const isPolite = mayFail && status === 503 && retryAfter >= 1;
-      expect(`${title}: a call (${kind}) was answered ${status} ${problem ?? ''}`, isPolite);
+      const isExpected = mayFail && status === 503 && retryAfter >= 1;
+      expect(`${title}: a request (${kind}) got status ${status} ${problem ?? ''}`, isExpected);
     }
     const retried = balancer.counts.retried - before.retried;
-    expect(`${title}: the balancer had to retry ${retried} calls`, mayRetry || retried === 0);
+    expect(`${title}: the load balancer had to retry ${retried} requests`, mayRetry || retried === 0);
     const slowest = Math.max(...calls.map(({ milliseconds }) => milliseconds));
     const row = {
       name,
@@ -165,18 +165,18 @@ try {
       calls: calls.length,
       failed: failed.length,
       retried,
-      words,
+      result,
       slowest,
     };
     console.error(
-      `${elapsed()}: ${title}: ${row.calls} calls, ${row.failed} failed, ${retried} retried. ${words}`,
+      `${elapsed()}: ${title}: ${row.calls} requests, ${row.failed} failed, ${retried} retried. ${result}`,
     );
     open.push(row);
     if (!options.short) await settle();
   }
 
   async function settle() {
-    // First: until then something may arrive once more.
+    // Wait first: until the lanes are empty, an event may arrive a second time.
     await eventually(
       'all lanes are empty',
       async () => {
@@ -188,12 +188,12 @@ try {
         ).rows;
         return flying === 0 && waiting === 0;
       },
-      LEASES,
+      SETTLE_TIMEOUT,
     );
     for (const row of open.splice(0)) {
       const calls = load.calls.filter(({ phase: of, status }) => of === row.name && status === 200);
       const { events, lost, twice } = await tracesOf(calls, webhooks);
-      for (const sentence of lost.slice(0, 5)) expect(`${row.title}: ${sentence}`, false);
+      for (const problem of lost.slice(0, 5)) expect(`${row.title}: ${problem}`, false);
       expect(`${row.title}: ${twice} deliveries arrived twice`, row.mayRepeat || twice === 0);
       console.error(`${elapsed()}: ${row.title}: ${events} events, ${lost.length} lost, ${twice} twice`);
       rows.push([
@@ -205,15 +205,15 @@ try {
         events,
         lost.length,
         twice,
-        row.words,
+        row.result,
       ]);
     }
   }
 
   const seconds = (count) => pause(count * 1000);
 
-  await phase('steady', 'nothing', { mayRetry: false }, async () => {
-    await seconds(WHILE);
+  await phase('steady', 'none', { mayRetry: false }, async () => {
+    await seconds(DURATION);
     return limitIsExact();
   });
 
@@ -230,7 +230,7 @@ try {
         'SELECT count(*)::integer AS cut FROM webhook_delivery WHERE attempt_started_at IS NOT NULL',
       )
     ).rows;
-    return `${KILLS} killed; the other one goes on, attempts that were cut off are made again 30 s later (${cut} under way)`;
+    return `${KILLS} kills; the other worker continues, and interrupted attempts are retried 30 s later (${cut} in progress)`;
   });
 
   await phase('api-kill', 'SIGKILL of an API process', {}, async () => {
@@ -241,10 +241,10 @@ try {
       apis[kill % 2] = await fleet.api();
     }
     await seconds(1);
-    return `${KILLS} killed; calls under way in it are sent again by the balancer`;
+    return `${KILLS} kills; the load balancer resends the requests that were in progress`;
   });
 
-  await phase('rolling', 'rolling deploy: SIGTERM of all', { mayRetry: false }, async () => {
+  await phase('rolling', 'rolling deployment: SIGTERM to every process', { mayRetry: false }, async () => {
     const codes = [];
     const times = [];
     const roll = async (members, index, replacement) => {
@@ -266,20 +266,20 @@ try {
 
   await phase('postgres', 'PostgreSQL restarted', { mayFail: true, mayRepeat: true }, async () => {
     await seconds(1);
-    await restartPostgres(join(bench.directory, 'postgres'), { milliseconds: WHILE * 500 });
-    await eventually('PostgreSQL answers', () =>
+    await restartPostgres(join(bench.directory, 'postgres'), { milliseconds: DURATION * 500 });
+    await eventually('PostgreSQL is available', () =>
       webhooks.query('SELECT 1').then(
         () => true,
         () => false,
       ),
     );
     const back = Date.now();
-    await seconds(WHILE);
+    await seconds(DURATION);
     const refused = load.calls.filter(({ phase: of, status }) => of === 'postgres' && status === 503);
     const last = Math.max(0, ...refused.map(({ at, milliseconds }) => at + milliseconds - back));
-    expect('calls fail 2 s after the database is back', last < 2_000);
-    expect('nobody was refused, so the server was not away', refused.length > 0);
-    return `away for ${(WHILE / 2).toFixed(1)} s: ${refused.length} calls answered 503 with Retry-After, none by anything else; the last one ${last} ms after it was back`;
+    expect('requests fail 2 s after the database is back', last < 2_000);
+    expect('no request failed, so the server was not down', refused.length > 0);
+    return `down for ${(DURATION / 2).toFixed(1)} s: ${refused.length} requests got 503 with Retry-After and none failed otherwise; the last one ${last} ms after the restart`;
   });
 
   if (redis)
@@ -287,44 +287,47 @@ try {
       await seconds(1);
       await redis.restart(1_000);
       const state = async (member) => (await metricsOf(member))('mcs_redis_state', 'state="connected"');
-      await eventually('all are connected', async () => {
+      await eventually('all processes are connected', async () => {
         const states = await Promise.all(apis.map(state));
         return states.every((each) => each === 1);
       });
-      return `each process counted for itself for a moment; afterwards ${await limitIsExact()}`;
+      return `each process counted in memory for a moment; afterwards, ${await limitIsExact()}`;
     });
 
   await phase('disk', 'disk full', { mayRepeat: true, mayRetry: false }, async () => {
     await disk.use();
     await forgetPartitions();
     await disk.fill();
-    const strays = async () =>
-      (await webhooks.query('SELECT count(*)::integer AS strays FROM request_log_default')).rows[0].strays;
+    const rowsInDefault = async () =>
+      (await webhooks.query('SELECT count(*)::integer AS count FROM request_log_default')).rows[0].count;
 
-    // The day has no partition, and none can be made.
+    // Today has no partition, and none can be created.
     const witness = await fleet.worker();
     await eventually(
-      'it is said that no partition was made',
-      () => said(witness, /partitions were not made/) === 1,
+      'the log says that no partition was created',
+      () => countLines(witness, /partitions were not made/) === 1,
     );
     const full = await metricsOf(witness);
-    expect('the metrics say nothing', full('mcs_partitions_ahead', 'request_log') === 0);
+    expect(
+      'the metrics do not show the missing partitions',
+      full('mcs_partitions_ahead', 'request_log') === 0,
+    );
     await seconds(1);
-    const inDefault = await strays();
+    const inDefault = await rowsInDefault();
     expect('no entry is in the default partition', inDefault > 0);
     await disk.free();
     await witness.stop();
     await workers[0].stop();
     workers[0] = await fleet.worker();
     const healed = await metricsOf(workers[0]);
-    expect('the partitions were not made', healed('mcs_partitions_ahead', 'request_log') === 7);
-    expect('entries stayed in the default partition', (await strays()) === 0);
+    expect('the partitions were not created', healed('mcs_partitions_ahead', 'request_log') === 7);
+    expect('entries remained in the default partition', (await rowsInDefault()) === 0);
 
-    // The partition of the day lies on the full disk.
+    // Today's partition is on the full disk.
     await disk.fill();
-    await eventually('entries wait', () => apis.every((api) => said(api, NO_ROOM) >= 1));
+    await eventually('entries wait', () => apis.every((api) => countLines(api, NO_ROOM) >= 1));
     const from = performance.now();
-    await seconds(WHILE);
+    await seconds(DURATION);
     const waiting = await Promise.all(
       apis.map(async (api) => (await metricsOf(api))('mcs_request_log_entries_waiting')),
     );
@@ -338,13 +341,14 @@ try {
     for (const api of apis) {
       const lost = (await metricsOf(api))('mcs_request_log_entries_lost_total');
       expect(`${api.name} lost ${lost} entries`, lost === 0);
-      const complaints = said(api, NO_ROOM);
-      expect(`${api.name} complains ${complaints} times`, complaints >= 1 && complaints <= 3);
+      const complaints = countLines(api, NO_ROOM);
+      expect(`${api.name} logged the problem ${complaints} times`, complaints >= 1 && complaints <= 3);
     }
     return (
-      `${disk.what}. No partition could be made: one line of the log, \`mcs_partitions_ahead\` 0, ${inDefault} entries in ` +
-      `the default partition, moved when there was room. No row could be added: for ${Math.round(performance.now() - from)} ms ` +
-      `up to ${waiting.join(' and ')} entries waited in memory, with one line of each process, and were written then`
+      `${disk.what}. While no partition could be created: one log line, \`mcs_partitions_ahead\` 0, ${inDefault} entries in ` +
+      `the default partition, which were moved when there was space. While no row could be added: for ` +
+      `${Math.round(performance.now() - from)} ms, up to ${waiting.join(' and ')} entries waited in memory, with one log ` +
+      `line per process, and were written afterwards`
     );
   });
 
@@ -362,7 +366,7 @@ try {
           headers: { authorization: `Bearer ${each}` },
         });
         await response.arrayBuffer();
-        expect(`a token was answered ${response.status}`, response.status === 200);
+        expect(`a request with a token got status ${response.status}`, response.status === 200);
       }
     }
     token = tokens[1];
@@ -371,13 +375,13 @@ try {
     const [{ id }] = (await webhooks.query(`SELECT id FROM organization ORDER BY created_at LIMIT 1`)).rows;
     const { flaw } = await webhooks.get(AuditVerification).verify(id);
     expect(`the audit chain: ${flaw?.explanation}`, flaw === undefined);
-    return `an API 30 s ahead, a worker 30 s behind: 2 device flows through both, tokens accepted by both, audit chain intact, ${exact}`;
+    return `an API process 30 s ahead and a worker 30 s behind: 2 device flows across both API processes, both accept the tokens, the audit chain is intact, ${exact}`;
   });
 
   await settle();
   load.close();
 
-  /** As if the background work had been down for days: what today's partition held is in the default one. */
+  /** Simulates that the background work was down for days: moves the rows of today's partition to the default partition. */
   async function forgetPartitions() {
     const today = `request_log_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
     const ahead = (
@@ -400,18 +404,18 @@ try {
 
   reportTable('fault-drill', {
     keep: !options.short && !options.only,
-    title: 'Two API processes and two workers under load, and what was done to them',
-    goal: 'nothing lost, and no failed call but while PostgreSQL is away',
+    title: 'Fault drill: two API processes and two workers under load',
+    goal: 'nothing lost, and no failed request except while PostgreSQL is down',
     columns: [
-      'what was done',
-      'calls',
+      'fault',
+      'requests',
       'failed',
-      'retried by the balancer',
+      'retried by the load balancer',
       'slowest',
       'events',
       'lost',
-      'deliveries twice',
-      'what happened',
+      'delivered twice',
+      'details',
     ],
     rows,
   });
@@ -431,7 +435,7 @@ for (const fault of faults.slice(0, 20)) console.error(`✗ ${fault}`);
 console.error(`${elapsed()}, ${faults.length} faults`);
 if (faults.length > 0) process.exitCode = 1;
 
-/** How many lines of its log say so. */
-function said(member, sentence) {
-  return member.lines().filter(({ message }) => sentence.test(message)).length;
+/** Counts the log lines of a process that match a pattern. */
+function countLines(member, pattern) {
+  return member.lines().filter(({ message }) => pattern.test(message)).length;
 }

@@ -1,4 +1,4 @@
-/** The first start after installing, with the embedded PostgreSQL: how long, and how much memory. */
+/** Measures the time and the memory of the first start with the embedded PostgreSQL. */
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
 const runs = [];
 for (let round = 0; round < ROUNDS; round += 1) {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  // The user that PostgreSQL runs as must be able to enter it.
+  // PostgreSQL may run as another user, which must be able to enter the folder.
   chmodSync(directory, 0o755);
   const began = performance.now();
   const service = await start(MAIN, {
@@ -26,19 +26,19 @@ for (let round = 0; round < ROUNDS; round += 1) {
   rmSync(directory, { recursive: true, force: true });
   console.error(runs.at(-1));
 }
-const middle = (key) => runs.map((run) => run[key]).toSorted((left, right) => left - right)[ROUNDS >> 1];
+const median = (key) => runs.map((run) => run[key]).toSorted((left, right) => left - right)[ROUNDS >> 1];
 reportTable('first-start', {
-  title: 'First start with the embedded PostgreSQL, with all work in one process',
-  goal: '10 s to ready, 250 MB resident',
-  columns: ['median', 'is'],
+  title: 'First start with the embedded PostgreSQL, everything in one process',
+  goal: 'ready within 10 s, at most 250 MB resident',
+  columns: ['measurement', 'median'],
   rows: [
-    ['ready after', `${middle('seconds').toFixed(1)} s`],
-    ['memory of the service', `${middle('service').toFixed(0)} MB`],
-    ['memory of PostgreSQL, what is shared counted once', `${middle('database').toFixed(0)} MB`],
+    ['time until ready', `${median('seconds').toFixed(1)} s`],
+    ['memory of the service', `${median('service').toFixed(0)} MB`],
+    ['memory of PostgreSQL (shared memory counted once)', `${median('database').toFixed(0)} MB`],
   ],
 });
 
-/** Processes of the server whose data lie there. */
+/** Returns the processes of the PostgreSQL server whose data are in the directory. */
 function descendants(directory) {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const servers = processes.filter((pid) => read(`/proc/${pid}/cmdline`).includes(directory));

@@ -1,4 +1,4 @@
-/** Operation 3: pages of a request log of ten million entries over 30 days, beside the same SQL through `pg`. */
+/** Measures operation 3: pages of a request log with ten million entries in 30 days, compared with the same SQL through `pg`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Pool } from 'undici';
@@ -16,8 +16,8 @@ const DEPTH = Math.min(300_000, Math.floor((ENTRIES / 5 / DAYS) * 6));
 const WARM_UP = 30;
 const PAGE = 25;
 const DAY = 86_400_000;
-/** Queries that are made at once while operation 1 is measured. */
-const AT_ONCE = 20;
+/** Concurrent log queries while operation 1 is measured. */
+const CONCURRENT_QUERIES = 20;
 
 const bench = await openWorkbench();
 try {
@@ -34,7 +34,7 @@ try {
     days: DAYS,
     bigClientId: clientId,
     end,
-    report: (sentence) => console.error(sentence),
+    report: (message) => console.error(message),
   });
   console.error(`${entries} entries in ${Math.round((performance.now() - began) / 1000)} s`);
   const database = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
@@ -48,20 +48,20 @@ try {
   let token = await accessToken(service, 'production', 'request_logs:read');
   let tokenAge = performance.now();
 
-  const caller = new Pool(service.baseUrl);
+  const client = new Pool(service.baseUrl);
   const page = async (parameters) => {
     if (performance.now() - tokenAge > 600_000) {
       token = await accessToken(service, 'production', 'request_logs:read');
       tokenAge = performance.now();
     }
     const path = `/request-logs?${new URLSearchParams({ ...query, ...parameters })}`;
-    const { statusCode, body } = await caller.request({
+    const { statusCode, body } = await client.request({
       path,
       method: 'GET',
       headers: { authorization: `Bearer ${token}` },
     });
     const page = await body.json();
-    if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}`);
+    if (statusCode !== 200) throw new Error(`${path} responded ${statusCode}`);
     return page;
   };
 
@@ -101,28 +101,28 @@ try {
       [clientId, bounds.end],
     )
     .then(({ rows }) => rows);
-  const NOBODY = '00000000-0000-4000-8000-000000000000';
+  const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
   const cases = [
     ['first page', {}],
-    [`behind ${DEPTH.toLocaleString('en')} entries`, {}, deep, position],
+    [`after ${DEPTH.toLocaleString('en')} entries`, {}, deep, position],
     ['type=webhook', { type: 'webhook' }],
     ['type=request', { type: 'request' }],
     ['session_id', { session_id: some.session_id }],
-    ['session_id, none such', { session_id: NOBODY }],
+    ['session_id, no match', { session_id: UNKNOWN_ID }],
     ['task_id', { task_id: some.task_id }],
-    ['task_id, none such', { task_id: -1 }],
+    ['task_id, no match', { task_id: -1 }],
     ['external_user_id', { external_user_id: some.external_user_id }],
-    ['external_user_id, a busy one', { external_user_id: 'user-0' }],
-    ['external_user_id, none such', { external_user_id: 'nobody' }],
+    ['external_user_id of a busy user', { external_user_id: 'user-0' }],
+    ['external_user_id, no match', { external_user_id: 'unknown-user' }],
     ['event', { event: 'AUTHENTICATED' }],
-    ['event, none such', { event: 'NO_SUCH_EVENT' }],
+    ['event, no match', { event: 'NO_SUCH_EVENT' }],
     ['status_code=200', { status_code: 200 }],
     ['status_code=503', { status_code: 503 }],
-    ['status_code=418, none such', { status_code: 418 }],
+    ['status_code=418, no match', { status_code: 418 }],
     ['event and status_code', { event: 'CARD_FAILED', status_code: 503 }],
     ['external_user_id and event', { external_user_id: 'user-0', event: 'CARD_FAILED' }],
-    ['event and status_code, never together', { event: 'CARD_FAILED', status_code: 429 }],
-    ['type and status_code, never together', { type: 'request', status_code: 503 }],
+    ['event and status_code, no match together', { event: 'CARD_FAILED', status_code: 429 }],
+    ['type and status_code, no match together', { type: 'request', status_code: 503 }],
   ];
   const rows = [];
   const medians = new Map();
@@ -144,17 +144,17 @@ try {
   }
   const depthRatio = medians.get(cases[1][0]) / medians.get('first page');
   reportTable('request-log-page', {
-    title: `Operation 3, a page of ${PAGE} within 7 days of ${entries.toLocaleString('en')} entries over ${DAYS} days, client with a fifth of them, one caller over HTTP`,
-    goal: `p50 at most 2 ms above the same SQL through \`pg\`; the deep page at most 1.5 times the first (here ${depthRatio.toFixed(2)})`,
-    columns: ['page', 'p50', 'p99', 'SQL p50', 'SQL p99', 'above it'],
+    title: `Operation 3: a page of ${PAGE} within 7 days, out of ${entries.toLocaleString('en')} entries in ${DAYS} days, for a client with a fifth of them, one client over HTTP`,
+    goal: `p50 at most 2 ms above the same SQL through \`pg\`; the deep page at most 1.5 times the first page (measured: ${depthRatio.toFixed(2)})`,
+    columns: ['page', 'p50', 'p99', 'SQL p50', 'SQL p99', 'difference of p50'],
     rows,
   });
 
-  // Operation 1, with and without queries that find nothing.
+  // Operation 1, with and without concurrent queries that match nothing.
   const nothing = [
     { event: 'CARD_FAILED', status_code: 429 },
     { type: 'request', status_code: 503 },
-    { external_user_id: 'nobody' },
+    { external_user_id: 'unknown-user' },
     { event: 'NO_SUCH_EVENT' },
   ];
   const createToken = {
@@ -174,9 +174,9 @@ try {
     const bursts = (async () => {
       while (going) {
         await Promise.all(
-          Array.from({ length: AT_ONCE }, (_, index) => page(nothing[index % nothing.length])),
+          Array.from({ length: CONCURRENT_QUERIES }, (_, index) => page(nothing[index % nothing.length])),
         );
-        queries += AT_ONCE;
+        queries += CONCURRENT_QUERIES;
         await pause(1_000);
       }
     })();
@@ -184,30 +184,30 @@ try {
     going = false;
     await bursts;
     console.error(
-      `operation 1: ${alone.at(-1).rate.toFixed(0)}/s alone, ${beside.at(-1).rate.toFixed(0)}/s beside ${queries} queries`,
+      `operation 1: ${alone.at(-1).rate.toFixed(0)}/s alone, ${beside.at(-1).rate.toFixed(0)}/s with ${queries} queries`,
     );
   }
-  const middle = (runs, key) =>
+  const median = (runs, key) =>
     runs.map((run) => run[key]).toSorted((left, right) => left - right)[ROUNDS >> 1];
   const line = (label, key, unit) => [
     label,
-    `${middle(alone, key).toFixed(0)} ${unit}`,
-    `${middle(beside, key).toFixed(0)} ${unit}`,
-    (middle(beside, key) / middle(alone, key)).toFixed(2),
+    `${median(alone, key).toFixed(0)} ${unit}`,
+    `${median(beside, key).toFixed(0)} ${unit}`,
+    (median(beside, key) / median(alone, key)).toFixed(2),
   ];
   reportTable('request-log-beside', {
-    title: `Operation 1, 8 connections, alone and beside ${AT_ONCE} queries of the log at once, every second, that find nothing`,
-    goal: 'not slowed by more than 20 %',
-    columns: ['median', 'alone', 'beside them', 'ratio'],
+    title: `Operation 1, 8 connections, alone and with ${CONCURRENT_QUERIES} concurrent log queries every second that match nothing`,
+    goal: 'at most 20 % slower',
+    columns: ['median', 'alone', 'with queries', 'ratio'],
     rows: [line('requests', 'rate', '/s'), line('p50', 'p50', 'ms'), line('p99', 'p99', 'ms')],
   });
-  await caller.close();
+  await client.close();
   await database.end();
 } finally {
   await bench.close();
 }
 
-/** As a caller gets there: page by page. Answers the cursor. */
+/** Follows the cursors page by page, as a client does, and returns the last cursor. */
 async function walk(page, depth) {
   let cursor;
   for (let seen = 0; seen < depth; seen += 50) {
@@ -216,7 +216,7 @@ async function walk(page, depth) {
   return cursor;
 }
 
-/** Both by turns, so that a machine that slows down slows both. */
+/** Alternates the functions, so that a slower machine affects all of them equally. */
 async function inTurn(...works) {
   const times = works.map(() => []);
   for (let round = 0; round < WARM_UP + REQUESTS; round += 1) {

@@ -1,4 +1,4 @@
-/** Entries of the request log written by the service's writer, beside the bare statement with the same rows. */
+/** Measures request log entries written by the service, compared with the plain statement and the same rows. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
@@ -10,10 +10,10 @@ import { openWorkbench } from './support/workbench.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 9);
 const SECONDS = Number(process.env.SECONDS ?? 4);
-/** Calls under way at once: the rows of two statements, and those of the next one, which wait. */
-const CALLS = 3_000;
+/** Concurrent writes: the rows of two running statements and of the next one. */
+const CONCURRENT_WRITES = 3_000;
 const ROWS = 1_000;
-/** In the order of the statement; those of webhooks alone are null. */
+/** The columns in the order of the statement. Columns that only webhooks use are null. */
 const COLUMNS = (
   'clientId environment createdAt type method path url event statusCode latencyMilliseconds sessionId taskId ' +
   'externalUserId endpointId eventId attempt reason dns connect tls firstByte'
@@ -50,7 +50,7 @@ try {
     externalUserId: `user-${(number += 1) % 10_000}`,
   });
 
-  const product = () => rate(CALLS, 1, () => writer.write(entry()));
+  const product = () => rate(CONCURRENT_WRITES, 1, () => writer.write(entry()));
   const comparison = () =>
     rate(2, ROWS, () => {
       const entries = Array.from({ length: ROWS }, entry);
@@ -72,14 +72,14 @@ try {
     runs.comparison.push(await comparison());
     runs.product.push(await product());
     console.error(
-      `round ${round}: ${runs.product.at(-1).toFixed(0)}/s of ${runs.comparison.at(-1).toFixed(0)}/s`,
+      `round ${round}: ${runs.product.at(-1).toFixed(0)}/s, comparison ${runs.comparison.at(-1).toFixed(0)}/s`,
     );
   }
-  const middle = (values) => values.toSorted((left, right) => left - right)[values.length >> 1];
-  const [ours, theirs] = [middle(runs.product), middle(runs.comparison)];
+  const median = (values) => values.toSorted((left, right) => left - right)[values.length >> 1];
+  const [ours, theirs] = [median(runs.product), median(runs.comparison)];
   reportTable('request-log-writes', {
     title:
-      'Log entries written, each awaited until it is committed, against bare `unnest` INSERTs of 1,000 such rows on two connections',
+      'Request log entries, each awaited until its commit, compared with plain `unnest` INSERTs of 1,000 rows on two connections',
     goal: 'ratio at least 0.8',
     columns: ['median', 'product', 'comparison', 'ratio'],
     rows: [['entries', `${ours.toFixed(0)} /s`, `${theirs.toFixed(0)} /s`, (ours / theirs).toFixed(2)]],
@@ -90,7 +90,7 @@ try {
   await bench.close();
 }
 
-/** Rows a second, by so many at once who do the work over and over. */
+/** Returns the rows per second when several workers repeat the work concurrently. */
 async function rate(workers, rows, work) {
   let done = 0;
   const until = performance.now() + SECONDS * 1_000;

@@ -1,4 +1,4 @@
-/** Two API processes on one PostgreSQL and Redis, against one: rate of operation 1, and whether its limit stays exact. */
+/** Compares two API processes with one on the same PostgreSQL and Redis: the rate of operation 1, and its exact limit. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
@@ -10,7 +10,7 @@ import { basic, openWorkbench } from './support/workbench.mjs';
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const SECONDS = Number(process.env.SECONDS ?? 6);
 const CONNECTIONS = 32;
-const CALLS_PAST_THE_LIMIT = 700;
+const REQUESTS_ABOVE_LIMIT = 700;
 
 const bench = await openWorkbench();
 const redisPort = await freePort();
@@ -38,33 +38,33 @@ try {
   for (let round = 0; round < ROUNDS; round += 1) {
     one.push(await run(services.slice(0, 1)));
     two.push(await run(services));
-    console.error(`${one.at(-1).toFixed(0)}/s of one, ${two.at(-1).toFixed(0)}/s of two`);
+    console.error(`${one.at(-1).toFixed(0)}/s with one process, ${two.at(-1).toFixed(0)}/s with two`);
   }
   await Promise.all(services.map((service) => service.stop()));
 
   const limited = [await bench.service(shared), await bench.service(shared)];
   const statuses = await Promise.all(
-    Array.from({ length: CALLS_PAST_THE_LIMIT }, async (_, index) => {
+    Array.from({ length: REQUESTS_ABOVE_LIMIT }, async (_, index) => {
       const { url, ...options } = request(limited[index % 2], 'production');
-      const answer = await fetch(url, { method: 'POST', ...options });
-      await answer.arrayBuffer();
-      return answer.status;
+      const response = await fetch(url, { method: 'POST', ...options });
+      await response.arrayBuffer();
+      return response.status;
     }),
   );
   const accepted = statuses.filter((status) => status === 200).length;
-  const middle = (rates) => rates.toSorted((left, right) => left - right)[ROUNDS >> 1];
+  const median = (rates) => rates.toSorted((left, right) => left - right)[ROUNDS >> 1];
   reportTable('scaling', {
-    title: `Operation 1, ${CONNECTIONS} connections, by one and by two processes on one PostgreSQL and Redis, all on ${cpus().length} cores`,
-    goal: 'scales with the cores there are; the limit stays exact',
-    columns: ['what', 'one process', 'two processes', 'ratio'],
+    title: `Operation 1, ${CONNECTIONS} connections, with one and two processes on one PostgreSQL and Redis, all on ${cpus().length} cores`,
+    goal: 'scales with the available cores; the limit stays exact',
+    columns: ['measurement', 'one process', 'two processes', 'ratio'],
     rows: [
       [
-        'requests, median',
-        `${middle(one).toFixed(0)} /s`,
-        `${middle(two).toFixed(0)} /s`,
-        (middle(two) / middle(one)).toFixed(2),
+        'median rate',
+        `${median(one).toFixed(0)} /s`,
+        `${median(two).toFixed(0)} /s`,
+        (median(two) / median(one)).toFixed(2),
       ],
-      [`of ${CALLS_PAST_THE_LIMIT} calls at once, with a limit of 600`, '', `${accepted} answered 200`, ''],
+      [`${REQUESTS_ABOVE_LIMIT} concurrent requests with a limit of 600`, '', `${accepted} succeeded`, ''],
     ],
   });
 } finally {

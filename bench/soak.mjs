@@ -1,6 +1,6 @@
 /**
- * Two processes that serve the API and two workers at half of what they can do, for a quarter of an hour: neither their
- * memory nor what they hold open may grow after the first three minutes.
+ * Runs two API processes and two workers at half of their capacity for 15 minutes. Neither their memory nor the number of
+ * their open files and handles may grow after the first three minutes.
  *
  * `MINUTES=15 node bench/soak.mjs`
  */
@@ -18,13 +18,13 @@ import { openWorkbench } from './support/workbench.mjs';
 const MINUTES = Number(process.env.MINUTES ?? 15);
 const MINUTE = 60_000;
 const SAMPLE_EVERY = 10_000;
-/** Minutes: until then caches and pools fill. Each end of what is compared is a window of two. */
+/** Minutes: caches and pools fill during the warm-up. A window of two minutes is compared at the start and the end. */
 const [WARM_UP, WINDOW] = [Math.min(3, MINUTES / 3), Math.min(2, MINUTES / 3)];
 const GROWTH = 1.1;
-/** To each of the two that serve the API. */
+/** Connections to each API process. */
 const CONNECTIONS = 16;
 const SECONDS_AT_FULL_LOAD = 10;
-/** How often each kind of call is made, of a hundred. */
+/** Percentage of each kind of request. */
 const SHARES = { token: 50, search: 30, event: 18, page: 2 };
 
 const MEASURED = [
@@ -34,8 +34,8 @@ const MEASURED = [
   ['open files', 'process_open_fds', ''],
   ['active handles', 'nodejs_active_handles_total', ''],
 ];
-/** Of memory only what the whole process takes decides: the heap in use is a saw. */
-const HANDLES_MORE = 5;
+/** For memory, only the RSS is checked, because the heap in use goes up and down with garbage collection. */
+const MAX_EXTRA_HANDLES = 5;
 
 const redis = await startRedis();
 const bench = await openWorkbench();
@@ -76,7 +76,7 @@ try {
   const capacity = await fullLoad(load);
   const rate = capacity / 2;
   const loadBefore = loadavg()[0];
-  console.error(`${capacity.toFixed(0)} calls/s at full load; ${rate.toFixed(0)}/s from now on`);
+  console.error(`${capacity.toFixed(0)} requests/s at full load; ${rate.toFixed(0)}/s from now on`);
   load.calls.length = 0;
 
   const samples = members.map(() => []);
@@ -93,16 +93,18 @@ try {
         const metrics = await metricsOf(member);
         samples[index].push({ minute, values: MEASURED.map(([, metric]) => metrics(metric)) });
       }
-      forget(load.calls, counts);
+      countFinished(load.calls, counts);
       if (samples[0].length % 6 === 0) {
         const sizes = samples.map((each) => Math.round(each.at(-1).values[0] / 2 ** 20));
-        console.error(`${minute.toFixed(0)} min: RSS ${sizes.join(', ')} MiB; ${counts.failed} calls failed`);
+        console.error(
+          `${minute.toFixed(0)} min: RSS ${sizes.join(', ')} MiB; ${counts.failed} requests failed`,
+        );
       }
     }
   });
   clearInterval(renewing);
   load.close();
-  forget(load.calls, counts);
+  countFinished(load.calls, counts);
 
   const rows = members.flatMap((member, index) =>
     MEASURED.map(([what, metric, unit], column) => {
@@ -115,7 +117,9 @@ try {
       const early = between(WARM_UP, WARM_UP + WINDOW);
       const late = between(MINUTES - WINDOW, Infinity);
       const isFlat =
-        unit === 'MiB' ? metric !== MEASURED[0][1] || late <= early * GROWTH : late <= early + HANDLES_MORE;
+        unit === 'MiB'
+          ? metric !== MEASURED[0][1] || late <= early * GROWTH
+          : late <= early + MAX_EXTRA_HANDLES;
       if (!isFlat) process.exitCode = 1;
       const shown = (value) => (unit === 'MiB' ? `${(value / 2 ** 20).toFixed(1)} MiB` : String(value));
       const growth = `${((100 * late) / early - 100).toFixed(1)} %`;
@@ -126,14 +130,14 @@ try {
   reportTable('soak', {
     keep: MINUTES >= 15,
     title:
-      `Soak of ${MINUTES} minutes at ${rate.toFixed(0)} calls/s, half of what two API processes and two workers could do: ` +
-      `${counts.calls} calls, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
-    goal: 'RSS at most 10 % more at the end than after the first three minutes, files and handles not more',
+      `Soak test of ${MINUTES} minutes at ${rate.toFixed(0)} requests/s, half the capacity of two API processes and two workers: ` +
+      `${counts.calls} requests, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
+    goal: 'RSS at the end at most 10 % above RSS after the first three minutes; no more files and handles',
     columns: [
       'process',
-      'what',
+      'measurement',
       `median of minutes ${WARM_UP.toFixed(0)} to ${(WARM_UP + WINDOW).toFixed(0)}`,
-      `of the last ${WINDOW.toFixed(0)}`,
+      `median of the last ${WINDOW.toFixed(0)} minutes`,
       'growth',
       'verdict',
     ],
@@ -146,23 +150,23 @@ try {
   await bench.close();
 }
 
-/** Calls a second that are answered when callers wait for nothing but their answer. */
+/** Returns the requests per second when every connection sends its next request as soon as it has a response. */
 async function fullLoad(load) {
   const kinds = Object.entries(SHARES).flatMap(([kind, share]) => Array.from({ length: share }, () => kind));
   const until = performance.now() + SECONDS_AT_FULL_LOAD * 1000;
-  let answered = 0;
-  const caller = async (first) => {
+  let responses = 0;
+  const connection = async (first) => {
     for (let turn = first; performance.now() < until; turn += 37) {
       await load.kinds[kinds[turn % kinds.length]]('full-load');
-      answered += 1;
+      responses += 1;
     }
   };
-  await Promise.all(Array.from({ length: 2 * CONNECTIONS }, (_, index) => caller(index * 7)));
-  return answered / SECONDS_AT_FULL_LOAD;
+  await Promise.all(Array.from({ length: 2 * CONNECTIONS }, (_, index) => connection(index * 7)));
+  return responses / SECONDS_AT_FULL_LOAD;
 }
 
-/** Calls that are over are counted and let go of: this process has to hold out too. */
-function forget(calls, counts) {
+/** Counts finished requests and removes them, so that the memory of this process does not grow. */
+function countFinished(calls, counts) {
   const over = calls.filter(({ milliseconds }) => milliseconds !== undefined);
   const left = calls.filter(({ milliseconds }) => milliseconds === undefined);
   counts.calls += over.length;

@@ -1,7 +1,7 @@
 /**
- * Two workers under load, one of which is killed (SIGKILL) at random moments and started anew, over and over;
- * PostgreSQL is restarted in between. Afterwards nothing may be lost: every event has arrived at every endpoint,
- * more than once only where an attempt was cut off, and every lane is empty.
+ * Runs two workers under load, repeatedly kills one of them (SIGKILL) at a random moment, and restarts PostgreSQL in
+ * between. Nothing may be lost: every event arrives at every endpoint, more than once only if an attempt was
+ * interrupted, and every lane is empty at the end.
  *
  * `node bench/webhook-kills.mjs --kills 200 --restarts 2`
  */
@@ -21,8 +21,8 @@ const { values } = parseArgs({
 });
 const [kills, restarts, rate] = [values.kills, values.restarts, values.rate].map(Number);
 const ENDPOINTS = 3;
-/** Milliseconds without progress: two leases and the retries behind them. */
-const PATIENCE = 90_000;
+/** Milliseconds without progress: two leases and the retries after them. */
+const TIMEOUT = 90_000;
 
 const bench = await openWorkbench();
 const webhooks = await openWebhooks(bench, {
@@ -35,7 +35,7 @@ const published = new Set();
 let publishing = true;
 let refused = 0;
 
-/** What cannot be committed while the database is away is not published, and nobody expects it. */
+/** Publishes at a steady rate. Events that cannot be committed while the database is down are not expected to arrive. */
 async function publishSteadily() {
   const work = [];
   while (publishing) {
@@ -62,8 +62,8 @@ async function drained() {
     const { rows } = await webhooks.query('SELECT count(*)::integer AS waiting FROM webhook_delivery');
     const [{ waiting }] = rows;
     if (waiting === 0) return;
-    if (waiting < least) [least, until] = [waiting, Date.now() + PATIENCE];
-    if (Date.now() > until) throw new Error(`${waiting} deliveries wait, and none of them is sent`);
+    if (waiting < least) [least, until] = [waiting, Date.now() + TIMEOUT];
+    if (Date.now() > until) throw new Error(`${waiting} deliveries are waiting, but none are sent`);
     await pause(500);
   }
 }
@@ -100,7 +100,7 @@ try {
        FROM request_log WHERE type = 'webhook' GROUP BY webhook_event_id, url`,
   );
   for (const { event, url, attempts: made, failed } of attempts) {
-    expect(`${event} was tried ${made} times`, made <= 3);
+    expect(`${event} had ${made} attempts`, made <= 3);
     interrupted.set(`${event} ${url}`, failed);
   }
   let arrived = 0;
@@ -110,27 +110,27 @@ try {
     for (const { eventId } of webhooks.arrivals(port)) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
     for (const id of published) {
       const times = counts.get(id) ?? 0;
-      const cutOff = interrupted.get(`${id} http://127.0.0.1:${port}/hook`);
+      const failedAttempts = interrupted.get(`${id} http://127.0.0.1:${port}/hook`);
       arrived += Math.min(times, 1);
       twice += Math.max(times - 1, 0);
       expect(`${id} did not arrive at ${port}`, times > 0);
-      expect(`${id} is not in the log of ${port}`, cutOff !== undefined);
+      expect(`${id} is not in the log of ${port}`, failedAttempts !== undefined);
       expect(
-        `${id} arrived ${times} times at ${port}, and ${cutOff} attempts failed`,
-        times <= 1 + (cutOff ?? 0),
+        `${id} arrived ${times} times at ${port}, and ${failedAttempts} attempts failed`,
+        times <= 1 + (failedAttempts ?? 0),
       );
     }
   }
   const { rows: lanes } = await webhooks.query('SELECT sum(in_flight)::integer AS flying FROM webhook_lane');
   expect(
-    `the lanes count ${lanes[0].flying} deliveries under way, and there are none`,
+    `the lanes count ${lanes[0].flying} attempts in progress, but there are none`,
     lanes[0].flying === 0,
   );
   const cut = attempts.reduce((sum, { failed }) => sum + failed, 0);
   console.log(
-    `${kills} kills, ${restarts} restarts of PostgreSQL: ${published.size} events published (${refused} refused while ` +
-      `the database was away), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
-      `${cut} attempts were cut off.`,
+    `${kills} kills, ${restarts} restarts of PostgreSQL: ${published.size} events published (${refused} failed while ` +
+      `the database was down), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
+      `${cut} attempts were interrupted.`,
   );
   for (const fault of faults.slice(0, 20)) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** How long it takes from the commit of an event to its arrival, alone and beside a dead endpoint with a long queue. */
+/** Measures the time from the commit of an event to its arrival, with and without a dead endpoint that has a long queue. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { reportTable } from './support/report.mjs';
 import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
@@ -18,7 +18,7 @@ function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** Publishes at a steady rate and answers how long each event took to arrive, in milliseconds. */
+/** Publishes at a steady rate and returns the time that each event took to arrive, in milliseconds. */
 async function latencies(seconds) {
   const published = new Map();
   const work = [];
@@ -36,7 +36,7 @@ async function latencies(seconds) {
     if ([...published.keys()].every((id) => arrived.has(id))) {
       return [...published].map(([id, at]) => arrived.get(id) - at);
     }
-    if (Date.now() > until) throw new Error('Not all events arrived');
+    if (Date.now() > until) throw new Error('Not all events arrived.');
     await pause(200);
   }
 }
@@ -80,12 +80,12 @@ try {
     goal,
   ];
   reportTable('webhook-latency', {
-    title: `Webhooks, publish to arrival at ${RATE} events/s, one worker`,
+    title: `Webhook latency from publication to arrival at ${RATE} events/s, one worker`,
     goal: 'see the last column',
-    columns: ['endpoints', 'p50', 'p95', 'p99', 'p95 to reach'],
+    columns: ['endpoints', 'p50', 'p95', 'p99', 'p95 goal'],
     rows: [
-      row('one, healthy', alone, '120 ms'),
-      row(`and a dead one with ${WAITING.toLocaleString('en')} waiting`, beside, '250 ms'),
+      row('one healthy endpoint', alone, '120 ms'),
+      row(`plus a dead one with ${WAITING.toLocaleString('en')} waiting deliveries`, beside, '250 ms'),
     ],
   });
 } finally {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Builds and starts what the Dockerfile describes where there is no Docker: every COPY and RUN in folders of their own,
- * then the image's command in production mode, its health check, and its end by SIGTERM. What it cannot show: the
- * base image and its user, the isolation, the layers.
+ * Executes the Dockerfile without Docker: every COPY and RUN in separate folders, then the image's command in
+ * production mode, its health check, and its shutdown on SIGTERM. It cannot test the base image and its user, the
+ * isolation, or the layers.
  *
  *   DATABASE_URL=postgres://… node deploy/rehearse.mjs
  */
@@ -16,9 +16,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const CONTEXT = resolve(import.meta.dirname, '..');
 const PORT = 3999;
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
-if (!process.env.DATABASE_URL) throw new Error('DATABASE_URL must name a PostgreSQL that may be migrated');
+if (!process.env.DATABASE_URL)
+  throw new Error('Set DATABASE_URL to a PostgreSQL database that may be migrated.');
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
 const stages = new Map();
@@ -43,7 +44,7 @@ for (const [instruction, rest] of instructions(readFileSync(join(CONTEXT, 'Docke
       copy(rest);
       break;
     case 'RUN':
-      // Owners are the image's.
+      // File owners exist only in the image.
       if (rest.startsWith('install -d -o')) break;
       say(`RUN ${rest}`);
       execFileSync('sh', ['-c', rest], { cwd: here(), env: environment(stage.env), stdio: 'inherit' });
@@ -60,9 +61,11 @@ for (const [instruction, rest] of instructions(readFileSync(join(CONTEXT, 'Docke
 await start();
 rmSync(folder, { recursive: true, force: true });
 
-/** Starts what the last stage is, and looks at it. */
+/** Starts the programs of the last stage, checks the health of the service, and stops them. */
 async function start() {
-  say(`The image's files: ${execFileSync('du', ['-sh', here()], { encoding: 'utf8' }).split('\t')[0]}`);
+  say(
+    `Size of the image's files: ${execFileSync('du', ['-sh', here()], { encoding: 'utf8' }).split('\t')[0]}`,
+  );
   const key = () => randomBytes(32).toString('base64');
   const env = environment({
     ...stage.env,
@@ -82,16 +85,17 @@ async function start() {
     const ended = once(child, 'exit');
     if (command === stage.command) await healthy(env);
     else await pause(5_000);
-    if (child.exitCode !== null) throw new Error(`It ended by itself, with ${child.exitCode}`);
+    if (child.exitCode !== null)
+      throw new Error(`The process exited unexpectedly with code ${child.exitCode}`);
     child.kill('SIGTERM');
     const [code] = await ended;
-    if (code !== 0) throw new Error(`It ended with ${code}`);
+    if (code !== 0) throw new Error(`The process exited with code ${code} after SIGTERM`);
   }
-  say('The image would start, be healthy, and stop.');
+  say('The image starts, becomes healthy, and stops.');
 }
 
 async function healthy(env) {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIMEOUT;
   for (;;) {
     try {
       run(stage.check, env);
@@ -124,7 +128,7 @@ function here() {
   return join(stage.root, stage.directory);
 }
 
-/** Nothing of whoever rehearses, but what programs need to be found and packages to be fetched. */
+/** Passes on only the variables that are needed to find programs and to download packages. */
 function environment(more) {
   const { PATH, HOME } = process.env;
   const registry = Object.entries(process.env).filter(([name]) =>

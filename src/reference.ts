@@ -6,7 +6,7 @@ import { metricCatalogue } from './infrastructure/metrics/index.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
 import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
 
-/** The pages of `docs/` that are written from the code; a test fails when they are stale. */
+/** Returns the generated pages of `docs/`. A test fails if a committed page is stale. */
 export function referencePages(): Readonly<Record<string, string>> {
   return {
     'docs/audit-actions.md': auditActionsPage(),
@@ -23,8 +23,8 @@ function auditActionsPage(): string {
   );
   return page(
     'Audit actions',
-    'What the audit log tells of, each with the outcome `success`, `failure` (tried, and did not succeed) or ' +
-      '`denied` (the user may not do it).',
+    'These are the actions that the audit log records. Each entry has the outcome `success`, `failure` (the attempt ' +
+      'did not succeed) or `denied` (the user may not perform the action).',
     [['| action | target | meaning |', '| --- | --- | --- |', ...rows].join('\n')],
   );
 }
@@ -34,14 +34,14 @@ function configurationPage(): string {
     const defaults = new target() as Record<string, unknown>;
     const rows = variablesOf(target).map(
       ({ name, property, description, secret }) =>
-        `| \`${name}\` | ${inWords(defaults[property])} | ${description}${secret ? ' Secret.' : ''} |`,
+        `| \`${name}\` | ${formatDefault(defaults[property])} | ${description}${secret ? ' Secret.' : ''} |`,
     );
     return [`## ${title}`, '', '| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
   });
   return page(
     'Configuration',
-    'Everything is read from the environment when a process starts; all problems are reported at once. ' +
-      'A variable `X` can be given as `X_FILE`, the path of a file that holds its value: use that for secrets.',
+    'The service reads its settings from environment variables when a process starts, and reports all problems at ' +
+      'once. To read a variable `X` from a file, set `X_FILE` to the path of the file. Use this for secrets.',
     sections,
   );
 }
@@ -52,8 +52,8 @@ function errorsPage(): string {
     .map(({ status, type, code, when }) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`);
   return page(
     'Errors',
-    'Every error is a JSON object with `error_type`, `error_code` and `error_message`, and `retry_after` in ' +
-      'seconds on 429. Branch on `error_code`; the message is for people and may change.',
+    'Every error is a JSON object with `error_type`, `error_code` and `error_message`. A 429 also has `retry_after` ' +
+      'in seconds. Use `error_code` in your program; the message is for developers and may change.',
     [['| status | error_type | error_code | when |', '| --- | --- | --- | --- |', ...rows].join('\n')],
   );
 }
@@ -61,11 +61,12 @@ function errorsPage(): string {
 function metricsPage(): string {
   const rows = metricCatalogue()
     .toSorted((left, right) => left.name.localeCompare(right.name))
-    .map(({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${inCode(labels)} | ${help} |`);
+    .map(({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${asCode(labels)} | ${help} |`);
   return page(
     'Metrics',
-    'What Prometheus gets at `/metrics` where `METRICS_PORT` is set, beside what `prom-client` tells of every Node.js ' +
-      'process (`process_*`, `nodejs_*`). How to have it read, and what to make of it: [operations.md](operations.md#metrics).',
+    'If `METRICS_PORT` is set, a process serves these metrics for Prometheus at `/metrics`, and the default metrics of ' +
+      '`prom-client` for Node.js (`process_*`, `nodejs_*`). For the setup, alerts and a dashboard, see ' +
+      '[operations.md](operations.md#metrics).',
     [['| metric | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')],
   );
 }
@@ -73,7 +74,7 @@ function metricsPage(): string {
 function webhookEventsPage(): string {
   const rows = EVENT_NAMES.map((name) => {
     const fields = Object.keys(eventSchema(name).properties ?? {}).filter((field) => field !== 'event');
-    return `| [\`${name}\`](#${name.toLowerCase()}) | ${EVENTS[name].description} | ${inCode(fields)} |`;
+    return `| [\`${name}\`](#${name.toLowerCase()}) | ${EVENTS[name].description} | ${asCode(fields)} |`;
   });
   const sections = EVENT_NAMES.map((name) => {
     const payload = JSON.stringify(examplePayload(name), null, 2);
@@ -81,21 +82,22 @@ function webhookEventsPage(): string {
   });
   return page(
     'Webhook events',
-    'Every event is sent as a JSON object; the examples have line breaks for people, which the service does not send. ' +
-      '`data.metadata` is there only where metadata was attached to the session. Fields and events may be added: ' +
-      'ignore what you do not know. How they are delivered and verified: [webhooks.md](webhooks.md).',
+    'Every event is sent as a JSON object. The line breaks in the examples are for readability; the service does not ' +
+      'send them. `data.metadata` is present only if metadata was attached to the session. New fields and events may be ' +
+      'added, so ignore those that you do not know. [webhooks.md](webhooks.md) explains delivery and verification.',
     [['| event | when | fields |', '| --- | --- | --- |', ...rows].join('\n'), ...sections],
   );
 }
 
-const inCode = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+const asCode = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
 function page(title: string, introduction: string, sections: readonly string[]): string {
-  const origin = '<!-- Written by `npm run docs` from the code. Change it there. -->';
+  const origin =
+    '<!-- Generated from the code by `npm run docs`. Do not edit this page; change the code. -->';
   return `${[`# ${title}`, origin, introduction, ...sections].join('\n\n')}\n`;
 }
 
-function inWords(value: unknown): string {
+function formatDefault(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? '`on`' : '`off`';
   return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``;

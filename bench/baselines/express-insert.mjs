@@ -1,4 +1,4 @@
-/** Bare Express 5 with `pg` and one INSERT for each request: what operation 1 is measured against. */
+/** Baseline for operation 1: plain Express 5 with `pg` and one INSERT per request. */
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Bare Express 5 with `pg` and the one SELECT that it needs: what operation 5 is measured against. */
+/** Baseline for operation 5: plain Express 5 with `pg` and one SELECT per request. */
 import express from 'express';
 import pg from 'pg';
 

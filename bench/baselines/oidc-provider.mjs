@@ -1,6 +1,6 @@
 /**
- * `oidc-provider` with the device flow, its models in PostgreSQL, and access tokens that are JWTs: what operation 2 is
- * measured against. `POST /seed` makes codes as a device and a person would have made them.
+ * Baseline for operation 2: `oidc-provider` with the device flow, models in PostgreSQL, and JWT access tokens.
+ * `POST /seed` creates codes as if a device had requested and a user had approved them.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ await pool.query(
    CREATE INDEX IF NOT EXISTS model_user_code ON model (user_code)`,
 );
 
-/** As its documentation asks for one. */
+/** Implements the adapter interface that the documentation of `oidc-provider` describes. */
 class PostgresAdapter {
   constructor(name) {
     this.name = name;
@@ -102,7 +102,7 @@ const provider = new Provider(`http://127.0.0.1:${process.env.PORT}`, {
   },
 });
 
-/** @returns device codes; with a decision when they are to be redeemed */
+/** @returns device codes, approved ones if `isApproved` */
 async function seed(count, isApproved) {
   const client = await provider.Client.find('device');
   const codes = [];
@@ -133,7 +133,7 @@ async function seed(count, isApproved) {
 
 const handle = provider.callback();
 createServer((request, response) => {
-  const url = new URL(request.url, 'http://own.invalid');
+  const url = new URL(request.url, 'http://localhost');
   if (url.pathname !== '/seed') return handle(request, response);
   seed(Number(url.searchParams.get('count')), url.searchParams.has('approved')).then(
     (codes) => response.end(JSON.stringify(codes)),

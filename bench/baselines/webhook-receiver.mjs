@@ -1,4 +1,4 @@
-/** A receiver that answers 200 and writes down what arrived when; below `/slow` after 150 ms, below `/dead` never. */
+/** A receiver that responds 200 and records each arrival; below `/slow` after 150 ms, below `/dead` never. */
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';
 
@@ -9,9 +9,9 @@ const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
     journal.write(`${request.headers['webhook-id']} ${at} ${request.url}\n`);
-    const answer = () => response.writeHead(200).end();
-    if (request.url.startsWith('/slow')) setTimeout(answer, 150);
-    else answer();
+    const respond = () => response.writeHead(200).end();
+    if (request.url.startsWith('/slow')) setTimeout(respond, 150);
+    else respond();
   });
 });
 server.keepAliveTimeout = 70_000;

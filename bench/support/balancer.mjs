@@ -4,28 +4,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { bytesOf, callHttp } from './http-call.mjs';
 
 /** Milliseconds. */
-const LOOK_EVERY = 500;
-const LOOK_PATIENCE = 1_000;
-const ANSWER_PATIENCE = 15_000;
-const TRIES = 3;
+const CHECK_INTERVAL = 500;
+const CHECK_TIMEOUT = 1_000;
+const RESPONSE_TIMEOUT = 15_000;
+const MAX_ATTEMPTS = 3;
 const BACKOFF = 50;
-/** Headers that are about one connection (RFC 9110, section 7.6.1). */
+/** Headers that apply to a single connection (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding'];
 
 /**
- * A load balancer as they are in front of services: in turn to each process whose `/readyz` answers 200, connections
- * kept, and a call that got no answer, or 502 or 503, is sent to another one, twice at most.
+ * Starts a load balancer like those used in production. It sends requests in turn to the processes whose `/readyz`
+ * responds 200, keeps connections open, and resends a request without a response, or with 502 or 503, at most twice.
  */
 export async function startBalancer() {
   let members = [];
   let turn = 0;
   const counts = { retried: 0, unavailable: 0, cutOff: 0 };
 
-  const looking = setInterval(() => void Promise.all(members.map(look)), LOOK_EVERY);
+  const checking = setInterval(() => void Promise.all(members.map(check)), CHECK_INTERVAL);
 
   function next(last) {
     const ready = members.filter(({ isReady }) => isReady);
-    // Where none is ready, one of them may yet be.
+    // If none is ready according to the last check, try any of them.
     const choice = ready.length > 0 ? ready : members;
     const others = choice.filter((member) => member !== last);
     const from = others.length > 0 ? others : choice;
@@ -33,7 +33,7 @@ export async function startBalancer() {
     return from[turn % from.length];
   }
 
-  async function answer(request) {
+  async function forward(request) {
     const body = await bytesOf(request);
     const forwarded = { ...endToEnd(request.headers), 'x-forwarded-for': request.socket.remoteAddress };
     let last;
@@ -41,10 +41,18 @@ export async function startBalancer() {
       last = next(last);
       let result;
       try {
-        if (last === undefined) throw new Error('There is nobody');
+        if (last === undefined) throw new Error('There is no process to forward to.');
         const { method, url: path } = request;
         const { host: to, port, agent } = last;
-        const options = { host: to, port, agent, method, path, headers: forwarded, timeout: ANSWER_PATIENCE };
+        const options = {
+          host: to,
+          port,
+          agent,
+          method,
+          path,
+          headers: forwarded,
+          timeout: RESPONSE_TIMEOUT,
+        };
         result = await callHttp(options, body);
       } catch (error) {
         counts.cutOff += 1;
@@ -52,14 +60,14 @@ export async function startBalancer() {
         result = { status: 502, headers: {}, body: Buffer.from(error.message) };
       }
       if (result.status === 503) counts.unavailable += 1;
-      if ((result.status !== 502 && result.status !== 503) || attempt === TRIES) return result;
+      if ((result.status !== 502 && result.status !== 503) || attempt === MAX_ATTEMPTS) return result;
       counts.retried += 1;
       await pause(BACKOFF * attempt);
     }
   }
 
   const server = createServer((request, response) => {
-    answer(request).then(({ status, headers, body }) => {
+    forward(request).then(({ status, headers, body }) => {
       response.writeHead(status, endToEnd(headers)).end(body);
     });
   });
@@ -70,13 +78,13 @@ export async function startBalancer() {
   return {
     baseUrl: `http://127.0.0.1:${server.address().port}`,
     counts,
-    /** Resolves when it is ready. */
+    /** Resolves when the process is ready. */
     async add(baseUrl) {
       const { hostname: host, port } = new URL(baseUrl);
       const member = { baseUrl, host, port, isReady: false, agent: new Agent({ keepAlive: true }) };
       members.push(member);
       while (!member.isReady) {
-        await look(member);
+        await check(member);
         if (!member.isReady) await pause(50);
       }
     },
@@ -85,7 +93,7 @@ export async function startBalancer() {
       members = members.filter((member) => member.baseUrl !== baseUrl);
     },
     close() {
-      clearInterval(looking);
+      clearInterval(checking);
       for (const { agent } of members) agent.destroy();
       server.close();
       server.closeAllConnections();
@@ -93,10 +101,10 @@ export async function startBalancer() {
   };
 }
 
-async function look(member) {
+async function check(member) {
   try {
-    const patience = AbortSignal.timeout(LOOK_PATIENCE);
-    const response = await fetch(`${member.baseUrl}/readyz`, { signal: patience });
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT);
+    const response = await fetch(`${member.baseUrl}/readyz`, { signal });
     await response.arrayBuffer();
     member.isReady = response.status === 200;
   } catch {

@@ -1,4 +1,4 @@
-/** What a person and a device do to get an access token: the pages and the device flow, over HTTP. */
+/** Gets an access token as a user and a device do: through the pages and the device flow, over HTTP. */
 export async function accessToken({ baseUrl, credentials }, environment, scope) {
   const { client_id } = credentials[environment];
   const browser = openBrowser(baseUrl);
@@ -21,11 +21,11 @@ export async function accessToken({ baseUrl, credentials }, environment, scope) 
 async function form(baseUrl, path, fields) {
   const response = await fetch(`${baseUrl}${path}`, { method: 'POST', body: new URLSearchParams(fields) });
   const body = await response.json();
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${JSON.stringify(body)}`);
+  if (!response.ok) throw new Error(`${path} responded ${response.status}: ${JSON.stringify(body)}`);
   return body;
 }
 
-/** Keeps cookies, and sends the forms of the page that it is on. */
+/** A minimal browser that keeps cookies and submits the form of the current page. */
 function openBrowser(baseUrl) {
   const cookies = new Map();
   let formToken = '';

@@ -4,7 +4,7 @@ const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
 const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
 const CLOCK = new URL('shifted-clock.mjs', import.meta.url).href;
 
-/** The processes of a deployment: such as serve the API, members of a balancer where there is one, and workers. */
+/** Starts the processes of a deployment: workers, and API processes that join the load balancer if there is one. */
 export function openFleet(settings, balancer) {
   const running = new Set();
   const all = [];
@@ -20,19 +20,19 @@ export function openFleet(settings, balancer) {
         ...(clockAhead && { NODE_OPTIONS: `--import=${CLOCK}?seconds=${clockAhead}` }),
       },
       ready,
-      said: (text) => (output += text),
+      onOutput: (text) => (output += text),
     });
     const member = {
       ...child,
       name: `${name} ${all.length + 1}`,
       metricsUrl: /Metrics: (\S+)/.exec(output)?.[1],
-      /** What it wrote to its log. */
+      /** Returns the log lines of the process. */
       lines: () =>
         output
           .split('\n')
           .filter((line) => line.startsWith('{'))
           .map((line) => JSON.parse(line)),
-      /** Answers the exit code. */
+      /** Stops the process and returns its exit code. */
       async stop(signal = 'SIGTERM') {
         isStopped = true;
         child.kill(signal);
@@ -44,7 +44,7 @@ export function openFleet(settings, balancer) {
     };
     let isStopped = false;
     void child.ended.then(([code, signal]) => {
-      if (!isStopped) deaths.push(`${member.name} ended with ${code ?? signal}: ${output.slice(-2_000)}`);
+      if (!isStopped) deaths.push(`${member.name} exited with ${code ?? signal}: ${output.slice(-2_000)}`);
     });
     running.add(member);
     all.push(member);
@@ -65,9 +65,9 @@ export function openFleet(settings, balancer) {
     worker: (options = {}) =>
       launch(WORKER, 'worker', { ready: 'The background work is running', ...options }),
     lines,
-    /** Of processes that nobody stopped, with their last words. */
+    /** Processes that exited unexpectedly, with their last output. */
     deaths,
-    /** What all of them wrote to their logs, and how often. */
+    /** Returns all log messages with the number of their occurrences. */
     messages() {
       const counts = new Map();
       for (const { level, message } of lines())
@@ -80,7 +80,7 @@ export function openFleet(settings, balancer) {
   };
 }
 
-/** What a process tells at `/metrics`, sums over labels that are not asked for. */
+/** Reads `/metrics` of a process. The returned function sums a metric over all labels that it does not filter by. */
 export async function metricsOf({ metricsUrl }) {
   const text = await (await fetch(metricsUrl)).text();
   const samples = text

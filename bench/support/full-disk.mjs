@@ -16,8 +16,8 @@ import { join } from 'node:path';
 const MEGABYTES = 16;
 
 /**
- * A disk of the database that can be filled up: a tablespace on a small tmpfs, where this user may mount one. Elsewhere
- * stand-ins in the database refuse as PostgreSQL does on a full disk (53100, disk_full).
+ * Prepares a database disk that can be filled up: a tablespace on a small tmpfs if this user may mount one. Otherwise,
+ * triggers in the database raise the error that PostgreSQL raises on a full disk (53100, disk_full).
  */
 export async function openSmallDisk(query, postgresDirectory) {
   const root = mkdtempSync(join(tmpdir(), 'bench-disk-'));
@@ -39,8 +39,8 @@ async function openTablespace(query, { root, mount, postgresDirectory }) {
   await query(`CREATE TABLESPACE small LOCATION '${place}'`);
   const [{ name }] = (await query('SELECT current_database() AS name')).rows;
   return {
-    what: `a tablespace on a tmpfs of ${MEGABYTES} MiB, filled to the last byte`,
-    /** What sessions that begin now create lies there. */
+    what: `A tablespace on a tmpfs of ${MEGABYTES} MiB, filled to the last byte`,
+    /** Makes new sessions create their tables on this disk. */
     use: () => query(`ALTER DATABASE "${name}" SET default_tablespace = small`),
     async fill() {
       const file = openSync(ballast, 'a');
@@ -53,7 +53,7 @@ async function openTablespace(query, { root, mount, postgresDirectory }) {
     async free() {
       rmSync(ballast, { force: true });
     },
-    /** After the server has stopped. */
+    /** Call this after the server has stopped. */
     close() {
       spawnSync('umount', [mount]);
       rmSync(root, { recursive: true, force: true });
@@ -72,7 +72,7 @@ function fillUp(file, piece) {
 async function openStandIn(query, root) {
   const refusal = `RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'`;
   return {
-    what: 'no tmpfs may be mounted here: triggers that refuse with 53100, as PostgreSQL does on a full disk',
+    what: 'Without permission to mount a tmpfs: triggers that raise 53100, as PostgreSQL does on a full disk',
     async use() {
       await query(
         `CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${refusal}; END $$`,

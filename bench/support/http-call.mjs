@@ -1,15 +1,15 @@
 import { request as send } from 'node:http';
 
-/** One call; rejects when there is no answer. The options are those of `http.request`. */
+/** Sends a request; rejects if there is no response. The options are those of `http.request`. */
 export function callHttp(options, body) {
   return new Promise((resolve, reject) => {
     const request = send(options, (response) => {
       bytesOf(response).then(
-        (answer) => resolve({ status: response.statusCode, headers: response.headers, body: answer }),
+        (content) => resolve({ status: response.statusCode, headers: response.headers, body: content }),
         reject,
       );
     });
-    request.once('timeout', () => request.destroy(new Error('No answer')));
+    request.once('timeout', () => request.destroy(new Error('No response')));
     request.once('error', reject);
     request.end(body);
   });

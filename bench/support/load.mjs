@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-/** Sends the same request over and over. Answers requests/s and latencies in milliseconds. */
+/** Sends the same request repeatedly and returns requests per second and latencies in milliseconds. */
 export async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {
   const result = await autocannon({ url, method, headers, body, connections, duration: seconds });
   const failures = result.non2xx + result.errors + result.timeouts;
@@ -13,7 +13,7 @@ function median(values) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** Warms both up, then runs them in turn, so that a machine that slows down slows both. */
+/** Warms up both sides, then alternates them, so that a slower machine affects both equally. */
 export async function alternate({ rounds, seconds, product, comparison }) {
   await load({ ...product, seconds: 3 });
   await load({ ...comparison, seconds: 3 });
@@ -22,7 +22,7 @@ export async function alternate({ rounds, seconds, product, comparison }) {
     runs.comparison.push(await load({ ...comparison, seconds }));
     runs.product.push(await load({ ...product, seconds }));
     const [theirs, ours] = [runs.comparison.at(-1), runs.product.at(-1)];
-    console.error(`round ${round}: ${ours.rate.toFixed(0)}/s of ${theirs.rate.toFixed(0)}/s`);
+    console.error(`round ${round}: ${ours.rate.toFixed(0)}/s, comparison ${theirs.rate.toFixed(0)}/s`);
   }
   return { product: summary(runs.product), comparison: summary(runs.comparison), runs };
 }

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { callHttp } from './http-call.mjs';
 import { basic } from './workbench.mjs';
 
-/** Milliseconds: nobody waits longer for an answer. */
-const PATIENCE = 20_000;
+/** Milliseconds to wait for a response. */
+const TIMEOUT = 20_000;
 
 /**
- * Calls as customers make them: operations 1 and 5, events of the sandbox, now and then a page of the request log. Each
- * names a user of its own, by whom its traces are found, and is written down.
+ * Sends requests as customers do: operations 1 and 5, sandbox events, and occasionally a page of the request log. Each
+ * request names its own user, by which its traces can be found, and is recorded in `calls`.
  */
 export function openMixedLoad({ baseUrl, clients, developer, token, connections = Infinity }) {
-  // In turn, so that none is idle for so long that it is closed.
+  // Use the connections in turn, so that none is idle long enough to be closed.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
   const calls = [];
   let number = 0;
@@ -25,11 +25,11 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
       const content = body && JSON.stringify({ external_user_id: user, ...body });
       const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
       const method = body ? 'POST' : 'GET';
-      const options = { agent, host, port, method, path, headers, timeout: PATIENCE };
-      const answer = await callHttp(options, content);
-      done.retryAfter = Number(answer.headers['retry-after'] ?? 0);
-      done.eventId = JSON.parse(answer.body).event_id;
-      done.status = answer.status;
+      const options = { agent, host, port, method, path, headers, timeout: TIMEOUT };
+      const response = await callHttp(options, content);
+      done.retryAfter = Number(response.headers['retry-after'] ?? 0);
+      done.eventId = JSON.parse(response.body).event_id;
+      done.status = response.status;
     } catch (error) {
       done.problem = error.message;
     }
@@ -67,14 +67,14 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
     calls,
     kinds,
     close: () => agent.destroy(),
-    /** As many calls of each kind a second as the rates say, until the work is done; answers what it answered. */
+    /** Sends requests of each kind at the given rates per second until the work is done, and returns its result. */
     async during(phase, rates, work) {
       let going = true;
-      const underWay = [];
+      const inProgress = [];
       const streams = Object.entries(rates).map(async ([kind, rate]) => {
         const began = performance.now();
         for (let sent = 0; going; sent += 1) {
-          underWay.push(kinds[kind](phase));
+          inProgress.push(kinds[kind](phase));
           await pause(began + ((sent + 1) * 1000) / rate - performance.now());
         }
       });
@@ -83,7 +83,7 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
       } finally {
         going = false;
         await Promise.all(streams);
-        await Promise.all(underWay);
+        await Promise.all(inProgress);
       }
     },
   };

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Stops the server as `pg_ctl stop -m fast` does, and starts it with what it was started with. */
+/** Stops the server like `pg_ctl stop -m fast` and starts it again with the same options. */
 export async function restartPostgres(directory, { milliseconds = 0 } = {}) {
   const postmaster = Number(readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const [program, ...options] = [

@@ -12,27 +12,28 @@ export async function freePort() {
 }
 
 /**
- * Starts a Node.js program and waits until it says the word on its standard output.
+ * Starts a Node.js program and waits until its standard output contains the text `ready`.
  *
- * @param said hears all that it says, errors too; without it errors are seen
+ * @param onOutput gets all output, including errors; if it is missing, errors go to standard error
  */
-export async function start(program, { environment, ready, said }) {
+export async function start(program, { environment, ready, onOutput }) {
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', said ? 'pipe' : 'inherit'],
+    stdio: ['ignore', 'pipe', onOutput ? 'pipe' : 'inherit'],
   });
-  if (said) for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', said);
+  if (onOutput)
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onOutput);
   await new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     child.stdout.on('data', (chunk) => {
-      if (said === undefined) return;
-      said += chunk;
-      if (said.includes(ready)) {
-        said = undefined;
+      if (output === undefined) return;
+      output += chunk;
+      if (output.includes(ready)) {
+        output = undefined;
         resolve();
       }
     });
-    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}: ${said}`)));
+    child.once('exit', (code) => reject(new Error(`${program} exited with ${code}: ${output}`)));
   });
   const ended = once(child, 'exit');
   return {

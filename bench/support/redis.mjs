@@ -10,7 +10,7 @@ const PROGRAM = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
   .map((place) => join(place, 'redis-server'))
   .find((file) => existsSync(file));
 
-/** A Redis on this machine alone, which keeps nothing; undefined where none is installed. */
+/** Starts a local Redis without persistence; returns undefined if Redis is not installed. */
 export async function startRedis() {
   if (PROGRAM === undefined) return undefined;
   const port = await freePort();
@@ -27,7 +27,7 @@ export async function startRedis() {
   };
   return {
     url: `redis://127.0.0.1:${port}`,
-    /** Another one comes after so many milliseconds, and knows nothing of it. */
+    /** Replaces Redis with an empty one after some milliseconds. */
     async restart(milliseconds) {
       await stop('SIGTERM');
       await pause(milliseconds);

@@ -2,12 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
 const FILE = new URL('../RESULTS.md', import.meta.url).pathname;
-const HEAD = `# Results
+const HEAD = `# Benchmark results
 
-Written by the scripts in this folder. Product and comparison run in turn on the same machine; quote the ratios.
+The scripts in this folder generate this file. Product and comparison alternate on the same machine: quote the ratios, not
+the absolute figures.
 `;
 
-/** Product beside comparison, from the load generator. */
+/** Reports product and comparison, as measured by the load generator. */
 export function report(name, { title, goal, product, comparison }) {
   const row = (label, unit, key, digits = 0) => [
     label,
@@ -23,13 +24,13 @@ export function report(name, { title, goal, product, comparison }) {
   });
 }
 
-/** Prints the table and puts it into RESULTS.md in place of the one with the same name, if it is to be kept. */
+/** Prints the table and, unless `keep` is false, replaces the table of the same name in RESULTS.md. */
 export function reportTable(name, { title, goal, columns, rows, keep = true }) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const section = [
     `## ${title}`,
     '',
-    `To reach: ${goal}. Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}.`,
+    `Goal: ${goal}. Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}.`,
     '',
     line(columns),
     line(columns.map(() => '---')),

@@ -1,22 +1,22 @@
 import pg from 'pg';
 
 const DAY = 86_400_000;
-/** Clients beside the big one, each with fewer entries than the one before it. */
+/** Other clients, each with fewer entries than the previous one. */
 const CLIENTS = 200;
 
 /**
- * Fills the request log with entries of the last days, evenly spread: a fifth of them of one client, four in ten
- * attempts to deliver a webhook, sessions of a few entries each, users of whom some are much busier than others.
- * Each day is filled without indexes and then attached, which builds them: minutes for ten million rows.
+ * Fills the request log with entries spread evenly over the last days. One client has a fifth of them, four in ten are
+ * delivery attempts, sessions have a few entries each, and some users are much busier than others. Each day is filled
+ * without indexes and then attached, which builds them. Ten million rows take minutes.
  *
- * The numbers are derived from the row's own, so that every run has the same entries.
+ * All values are derived from the row number, so every run has the same entries.
  */
 export async function fillRequestLog(databaseUrl, { rows, days, bigClientId, end = new Date(), report }) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; SET work_mem = '64MB'`);
   const today = Math.floor(end.getTime() / DAY) * DAY;
-  // The last day goes as far as the time of day, and has as many entries an hour as the others.
+  // The last day ends at the current time and has as many entries per hour as the others.
   const span = (days - 1) * DAY + (end.getTime() - today);
   for (let day = days - 1; day >= 0; day -= 1) {
     const from = new Date(today - day * DAY);

@@ -1,4 +1,4 @@
-/** `--import=…/shifted-clock.mjs?seconds=30` moves the time of day of a process, and nothing else of it. */
+/** `--import=…/shifted-clock.mjs?seconds=30` shifts the wall clock of a process without affecting its timers. */
 const shift = 1000 * Number(new URL(import.meta.url).searchParams.get('seconds'));
 const TrueDate = Date;
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds without progress: two leases of attempts that were cut off, and the retries behind them. */
-const PATIENCE = 75_000;
+/** Milliseconds without progress: two leases of interrupted attempts, and the retries after them. */
+const TIMEOUT = 75_000;
 
 /**
- * Waits until whatever was answered 200 has left its traces: the token, the entry in the request log, the event at every
- * endpoint. Answers sentences about what has none after a patient while.
+ * Waits until every successful request has left its traces: the token, the request log entry, and the event at every
+ * endpoint. Returns a message for each trace that is still missing when there is no more progress.
  */
 export async function tracesOf(calls, webhooks) {
   const events = calls.filter(({ eventId }) => eventId !== undefined);
@@ -27,7 +27,7 @@ export async function tracesOf(calls, webhooks) {
         ),
       ),
     ];
-    if (lost.length < least) [least, until] = [lost.length, Date.now() + PATIENCE];
+    if (lost.length < least) [least, until] = [lost.length, Date.now() + TIMEOUT];
     if (lost.length === 0 || Date.now() > until) {
       const times = events.flatMap(({ eventId }) => arrived.map((counts) => counts.get(eventId) ?? 0));
       return {
@@ -40,7 +40,7 @@ export async function tracesOf(calls, webhooks) {
   }
 }
 
-/** Those of a kind, or of all, whose user the statement does not find. */
+/** Returns the requests of a kind (or of all kinds) whose user the statement does not find. */
 async function without(calls, kind, webhooks, statement) {
   const asked = calls.filter((call) => kind === undefined || call.kind === kind);
   const { rows } = await webhooks.query(`${statement} external_user_id = ANY($1)`, [
@@ -51,7 +51,7 @@ async function without(calls, kind, webhooks, statement) {
     .filter(({ user }) => !found.has(user))
     .map(
       ({ kind: what, user, milliseconds }) =>
-        `${user} (${what}, ${milliseconds} ms) has no ${kind ?? 'entry in the request log'}`,
+        `${user} (${what}, ${milliseconds} ms) has no ${kind ?? 'request log entry'}`,
     );
 }
 

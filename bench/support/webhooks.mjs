@@ -11,7 +11,7 @@ import { freePort, start } from './processes.mjs';
 const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
 const RECEIVER = new URL('../baselines/webhook-receiver.mjs', import.meta.url).pathname;
 
-/** A database with the schema, receivers in a process of their own, and a publisher in this one. */
+/** Prepares a database with the schema, receivers in separate processes, and a publisher in this process. */
 export async function openWebhooks(bench, { receivers = 1, environment = {} } = {}) {
   const service = await bench.service({ BACKGROUND_WORK: 'off' });
   const { databaseUrl, credentials, dataDirectory } = service;
@@ -22,7 +22,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
     LOG_LEVEL: 'error',
     ...environment,
   };
-  // A pool finds new connections when the server was restarted.
+  // A pool opens new connections after the server restarts.
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   database.on('error', () => undefined);
   const children = [];
@@ -51,7 +51,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
     client: { clientId: credentials.development.client_id, environment: 'development' },
     secret: credentials.development.secret,
     credentials,
-    /** Endpoints of a client, directly in the table: some are more than an organization may have. */
+    /** Inserts an endpoint directly, because some benchmarks need more than an organization may have. */
     async addEndpoint(clientId, url) {
       const id = randomUUID();
       await database.query(
@@ -61,7 +61,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
       return id;
     },
     query: (sql, parameters) => database.query(sql, parameters),
-    /** What the modules of the service give, in this process. */
+    /** Returns a provider of the service that runs in this process. */
     get: (token) => app.get(token),
     publish: (event, client) => publisher.publish(client, event),
     async worker(extra = {}) {
@@ -72,7 +72,7 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
       children.push(child);
       return child;
     },
-    /** Lines `<event id> <milliseconds since the epoch> <path>` of what arrived at a receiver. */
+    /** Reads the arrivals at a receiver from lines of the form `<event id> <milliseconds since the epoch> <path>`. */
     arrivals(port) {
       const file = join(dataDirectory, 'arrivals', `${port}.txt`);
       if (!existsSync(file)) return [];

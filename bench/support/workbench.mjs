@@ -7,10 +7,10 @@ import { freePort, start } from './processes.mjs';
 
 const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
 
-/** A durable PostgreSQL of its own, with the service on one of its databases. Close it when done. */
+/** Starts a separate, durable PostgreSQL on which services can run. Close it when done. */
 export async function openWorkbench() {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  // The user that PostgreSQL runs as must be able to enter it.
+  // PostgreSQL may run as another user, which must be able to enter the folder.
   chmodSync(directory, 0o755);
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
   const children = [];
@@ -44,7 +44,7 @@ export async function openWorkbench() {
         credentials,
         databaseUrl: server.url,
         dataDirectory: directory,
-        /** With which another process, or this one, stands on the same data. */
+        /** Settings with which another process, or this one, can use the same data. */
         settings: {
           DATABASE_URL: server.url,
           DATA_DIR: directory,

@@ -12,27 +12,28 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Verifies webhooks. Copy {@link #verify} and what it uses; the rest tries it out on the vectors beside this file.
+ * Verifies webhooks. Copy {@link #verify} and the methods that it calls. The rest of this file
+ * runs the test vectors in this folder.
  *
  * <pre>java Receiver.java        (Java 17 or later)</pre>
  */
 public final class Receiver {
-    /** Seconds that a delivery may be old, or a clock wrong. */
+    /** Maximum age of a delivery in seconds, which also covers clock differences. */
     private static final long TOLERANCE = 300;
 
     /**
-     * Whether the service sent this, to you, now.
+     * Returns whether the service sent this delivery to you just now.
      *
-     * @param body the bytes as they came, before anything has parsed them
-     * @param secret the client secret, as it is
+     * @param body the raw bytes of the body, before any parsing
+     * @param secret the client secret, unchanged
      * @param now seconds since the epoch: {@code Instant.now().getEpochSecond()}
      */
     public static boolean verify(byte[] body, Map<String, String> headers, String secret, long now) {
-        // In this order nothing is parsed that did not come from the service.
+        // This order ensures that only data from the service is parsed.
         return verifyStandardWebhooks(body, headers, secret, now) && verifyServiceSignature(body, headers, secret);
     }
 
-    /** {@code Service-Signature} alone: it covers the event, the session and the length of the body, and no more. */
+    /** Verifies {@code Service-Signature}, which covers only the event, the session and the length of the body. */
     public static boolean verifyServiceSignature(byte[] body, Map<String, String> headers, String secret) {
         Object payload;
         try {
@@ -50,7 +51,7 @@ public final class Receiver {
         return isEqual(sign(secret, signed.getBytes(StandardCharsets.UTF_8)), valueOf(headers, "Service-Signature"));
     }
 
-    /** Standard Webhooks: the id, the time and every byte of the body. */
+    /** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
     public static boolean verifyStandardWebhooks(byte[] body, Map<String, String> headers, String secret, long now) {
         String id = valueOf(headers, "webhook-id");
         String timestamp = valueOf(headers, "webhook-timestamp");
@@ -75,7 +76,7 @@ public final class Receiver {
         }
     }
 
-    /** In constant time: how long it takes tells nothing about where they differ. */
+    /** Compares in constant time, so that the duration does not reveal where the texts differ. */
     private static boolean isEqual(String expected, String given) {
         return MessageDigest.isEqual(
             expected.getBytes(StandardCharsets.UTF_8), given.getBytes(StandardCharsets.UTF_8));
@@ -88,9 +89,9 @@ public final class Receiver {
         return "";
     }
 
-    /** Reads JSON, which the standard library of Java does not. Where you have Jackson or Gson, use that. */
+    /** Parses JSON, because the standard library of Java cannot. If you use Jackson or Gson, use that instead. */
     private static final class Json {
-        private static final int DEEPEST = 100;
+        private static final int MAX_DEPTH = 100;
         private final String text;
         private int at;
         private int depth;
@@ -112,7 +113,7 @@ public final class Receiver {
             char first = text.charAt(at);
             if (first == '"') return string();
             if (first == '{' || first == '[') {
-                if (++depth > DEEPEST) throw wrong();
+                if (++depth > MAX_DEPTH) throw wrong();
                 Object value = first == '{' ? object() : array();
                 depth--;
                 return value;
@@ -191,7 +192,7 @@ public final class Receiver {
         }
 
         private IllegalArgumentException wrong() {
-            return new IllegalArgumentException("No JSON at " + at);
+            return new IllegalArgumentException("Invalid JSON at " + at);
         }
     }
 
@@ -224,7 +225,7 @@ public final class Receiver {
 
     private static void expectThat(Map<String, Object> about, boolean isRight) {
         if (isRight) return;
-        System.err.println("Wrong about: " + about.get("name"));
+        System.err.println("Failed: " + about.get("name"));
         System.exit(1);
     }
 }

@@ -1,4 +1,5 @@
-// Verifies webhooks. Copy Verify and what it uses; the rest tries it out on the vectors beside this file.
+// Verifies webhooks. Copy Verify and the functions that it calls. The rest of this file
+// runs the test vectors in this folder.
 //
 //	go run receiver.go        (Go 1.21 or later)
 package main
@@ -18,18 +19,18 @@ import (
 	"time"
 )
 
-// How old a delivery may be, or how wrong a clock.
+// Maximum age of a delivery, which also covers clock differences.
 const tolerance = 5 * time.Minute
 
 // Verify tells whether the service sent this, to you, now. The body is what came, before anything has parsed it;
-// the headers are those of http.Request; the secret is the client secret, as it is.
+// the headers are those of http.Request; the secret is the client secret, unchanged.
 func Verify(body []byte, headers http.Header, secret string, now time.Time) bool {
-	// In this order nothing is parsed that did not come from the service.
+	// This order ensures that only data from the service is parsed.
 	return VerifyStandardWebhooks(body, headers, secret, now) && VerifyServiceSignature(body, headers, secret)
 }
 
-// VerifyServiceSignature looks at Service-Signature alone, which covers the event, the session and the length of
-// the body, and no more.
+// VerifyServiceSignature verifies Service-Signature, which covers only the event, the session and the length of
+// the body.
 func VerifyServiceSignature(body []byte, headers http.Header, secret string) bool {
 	var payload struct {
 		Event     *string `json:"event"`
@@ -48,7 +49,7 @@ func VerifyServiceSignature(body []byte, headers http.Header, secret string) boo
 
 var digits = regexp.MustCompile(`^[0-9]{1,15}$`)
 
-// VerifyStandardWebhooks looks at the id, the time and every byte of the body.
+// VerifyStandardWebhooks verifies webhook-signature, which covers the id, the time and every byte of the body.
 func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now time.Time) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	if id == "" || !digits.MatchString(timestamp) {
@@ -73,7 +74,7 @@ func sign(secret string, message []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// In constant time: how long it takes tells nothing about where they differ.
+// Compare in constant time, so that the duration does not reveal where the texts differ.
 func isEqual(expected, given string) bool {
 	return hmac.Equal([]byte(expected), []byte(given))
 }
@@ -125,7 +126,7 @@ func read(path string, into any) {
 
 func expectThat(name string, isRight bool) {
 	if !isRight {
-		fmt.Fprintln(os.Stderr, "Wrong about: "+name)
+		fmt.Fprintln(os.Stderr, "Failed: "+name)
 		os.Exit(1)
 	}
 }

@@ -1,32 +1,33 @@
 <?php
 
 /**
- * Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+ * Verifies webhooks. Copy `verify` and the functions that it calls. The rest of this file
+ * runs the test vectors in this folder.
  *
  *     php receiver.php        (PHP 8.0 or later)
  */
 
 declare(strict_types=1);
 
-/** Seconds that a delivery may be old, or a clock wrong. */
+/** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
 
 /**
- * Whether the service sent this, to you, now.
+ * Returns whether the service sent this delivery to you just now.
  *
- * @param string $body the bytes as they came: file_get_contents('php://input')
+ * @param string $body the raw bytes of the body: file_get_contents('php://input')
  * @param array<string, string> $headers names and values: getallheaders()
- * @param string $secret the client secret, as it is
+ * @param string $secret the client secret, unchanged
  * @param int|null $now seconds since the epoch
  */
 function verify(string $body, array $headers, string $secret, ?int $now = null): bool
 {
-    // In this order nothing is parsed that did not come from the service.
+    // This order ensures that only data from the service is parsed.
     return verifyStandardWebhooks($body, $headers, $secret, $now ?? time())
         && verifyServiceSignature($body, $headers, $secret);
 }
 
-/** `Service-Signature` alone: it covers the event, the session and the length of the body, and no more. */
+/** Verifies `Service-Signature`, which covers only the event, the session and the length of the body. */
 function verifyServiceSignature(string $body, array $headers, string $secret): bool
 {
     $payload = json_decode($body, true);
@@ -44,7 +45,7 @@ function verifyServiceSignature(string $body, array $headers, string $secret): b
     return hash_equals(sign($secret, $signed), valueOf($headers, 'service-signature'));
 }
 
-/** Standard Webhooks: the id, the time and every byte of the body. */
+/** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
 function verifyStandardWebhooks(string $body, array $headers, string $secret, int $now): bool
 {
     $id = valueOf($headers, 'webhook-id');
@@ -54,7 +55,7 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     }
     $expected = 'v1,' . sign($secret, "$id.$timestamp.$body");
     foreach (explode(' ', valueOf($headers, 'webhook-signature')) as $given) {
-        // In constant time: how long it takes tells nothing about where they differ.
+        // Compare in constant time, so that the duration does not reveal where the texts differ.
         if (hash_equals($expected, $given)) {
             return true;
         }
@@ -79,7 +80,7 @@ function main(string $folder): void
     $count = 0;
     $expectThat = function (string $name, bool $isRight) use (&$count): void {
         if (!$isRight) {
-            fwrite(STDERR, "Wrong about: $name\n");
+            fwrite(STDERR, "Failed: $name\n");
             exit(1);
         }
         $count++;

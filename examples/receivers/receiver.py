@@ -1,4 +1,5 @@
-"""Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+"""Verifies webhooks. Copy `verify` and the functions that it calls. The rest of this file
+runs the test vectors in this folder.
 
     python3 receiver.py        (Python 3.9 or later)
 """
@@ -12,25 +13,25 @@ import sys
 import time
 from pathlib import Path
 
-# Seconds that a delivery may be old, or a clock wrong.
+# Maximum age of a delivery in seconds, which also covers clock differences.
 TOLERANCE = 300
 
 
 def verify(body, headers, secret, now=None):
-    """Whether the service sent this, to you, now.
+    """Returns whether the service sent this delivery to you just now.
 
-    body: the bytes as they came, before anything has parsed them
+    body: the raw bytes of the body, before any parsing
     headers: names and values, as from `request.headers` of Flask or Django
-    secret: the client secret, as it is
+    secret: the client secret, unchanged
     now: seconds since the epoch
     """
     now = time.time() if now is None else now
-    # In this order nothing is parsed that did not come from the service.
+    # This order ensures that only data from the service is parsed.
     return verify_standard_webhooks(body, headers, secret, now) and verify_service_signature(body, headers, secret)
 
 
 def verify_service_signature(body, headers, secret):
-    """`Service-Signature` alone: it covers the event, the session and the length of the body, and no more."""
+    """Verifies `Service-Signature`, which covers only the event, the session and the length of the body."""
     try:
         payload = json.loads(body)
     except ValueError:
@@ -49,7 +50,7 @@ def verify_service_signature(body, headers, secret):
 
 
 def verify_standard_webhooks(body, headers, secret, now):
-    """Standard Webhooks: the id, the time and every byte of the body."""
+    """Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body."""
     message_id = value_of(headers, "webhook-id")
     timestamp = value_of(headers, "webhook-timestamp")
     if not message_id or not re.fullmatch(r"[0-9]{1,15}", timestamp) or abs(now - int(timestamp)) > TOLERANCE:
@@ -63,7 +64,7 @@ def sign(secret, message):
 
 
 def is_equal(expected, given):
-    """In constant time: how long it takes tells nothing about where they differ."""
+    """Compares in constant time, so that the duration does not reveal where the texts differ."""
     return hmac.compare_digest(expected.encode(), given.encode())
 
 
@@ -76,12 +77,12 @@ def main(folder):
     for vector in json.loads((folder / "service-signature.json").read_text("utf-8"))["vectors"]:
         headers = {"Service-Signature": vector["signature"]}
         if not verify_service_signature(vector["body"].encode(), headers, vector["secret"]):
-            sys.exit(f"Wrong about: {vector['name']}")
+            sys.exit(f"Failed: {vector['name']}")
         count += 1
     for delivery in json.loads((folder / "deliveries.json").read_text("utf-8"))["deliveries"]:
         body = delivery["body"].encode()
         if verify(body, delivery["headers"], delivery["secret"], delivery["now"]) != delivery["accepted"]:
-            sys.exit(f"Wrong about: {delivery['name']}")
+            sys.exit(f"Failed: {delivery['name']}")
         count += 1
     print(f"ok {count}")
 

@@ -1,27 +1,28 @@
 # frozen_string_literal: true
 
-# Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+# Verifies webhooks. Copy `verify` and the functions that it calls. The rest of this file
+# runs the test vectors in this folder.
 #
 #     ruby receiver.rb        (Ruby 2.7 or later)
 
 require 'json'
 require 'openssl'
 
-# Seconds that a delivery may be old, or a clock wrong.
+# Maximum age of a delivery in seconds, which also covers clock differences.
 TOLERANCE = 300
 
-# Whether the service sent this, to you, now.
+# Returns whether the service sent this delivery to you just now.
 #
-# body: the bytes as they came, before anything has parsed them
+# body: the raw bytes of the body, before any parsing
 # headers: names and values
-# secret: the client secret, as it is
+# secret: the client secret, unchanged
 # now: seconds since the epoch
 def verify(body, headers, secret, now = Time.now.to_i)
-  # In this order nothing is parsed that did not come from the service.
+  # This order ensures that only data from the service is parsed.
   verify_standard_webhooks(body, headers, secret, now) && verify_service_signature(body, headers, secret)
 end
 
-# `Service-Signature` alone: it covers the event, the session and the length of the body, and no more.
+# Verifies `Service-Signature`, which covers only the event, the session and the length of the body.
 def verify_service_signature(body, headers, secret)
   payload = JSON.parse(body)
   return false unless payload.is_a?(Hash) && payload['event'].is_a?(String)
@@ -38,7 +39,7 @@ rescue JSON::ParserError
   false
 end
 
-# Standard Webhooks: the id, the time and every byte of the body.
+# Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body.
 def verify_standard_webhooks(body, headers, secret, now)
   id = value_of(headers, 'webhook-id')
   timestamp = value_of(headers, 'webhook-timestamp')
@@ -52,7 +53,7 @@ def sign(secret, message)
   [OpenSSL::HMAC.digest('SHA256', secret, message)].pack('m0')
 end
 
-# How long it takes tells nothing about where they differ.
+# Compares in constant time, so that the duration does not reveal where the texts differ.
 def equal_in_constant_time?(expected, given)
   expected.bytesize == given.bytesize && OpenSSL.fixed_length_secure_compare(expected, given)
 end
@@ -69,13 +70,13 @@ def main(folder)
     headers = { 'Service-Signature' => vector['signature'] }
     next if verify_service_signature(vector['body'], headers, vector['secret'])
 
-    abort "Wrong about: #{vector['name']}"
+    abort "Failed: #{vector['name']}"
   end
   deliveries.each do |delivery|
     body, headers, secret, now = delivery.values_at('body', 'headers', 'secret', 'now')
     next if verify(body, headers, secret, now) == delivery['accepted']
 
-    abort "Wrong about: #{delivery['name']}"
+    abort "Failed: #{delivery['name']}"
   end
   puts "ok #{vectors.size + deliveries.size}"
 end

@@ -1,24 +1,25 @@
 /**
- * Verifies webhooks. Copy `verify` and what it uses; the rest tries it out on the vectors beside this file.
+ * Verifies webhooks. Copy `verify` and the functions that it calls. The rest of this file
+ * runs the test vectors in this folder.
  *
- *     node receiver.ts        (Node.js 22.18 or later runs TypeScript as it is)
+ *     node receiver.ts        (Node.js 22.18 or later runs TypeScript directly)
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** As `request.headers` of Node.js gives them. */
+/** The headers as `request.headers` in Node.js. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Seconds that a delivery may be old, or a clock wrong. */
+/** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
 
 /**
- * Whether the service sent this, to you, now.
+ * Returns whether the service sent this delivery to you just now.
  *
- * @param body the bytes as they came, before anything has parsed them
- * @param secret the client secret, as it is
+ * @param body the raw bytes of the body, before any parsing
+ * @param secret the client secret, unchanged
  * @param now seconds since the epoch
  */
 export function verify(
@@ -27,11 +28,11 @@ export function verify(
   secret: string,
   now: number = Date.now() / 1000,
 ): boolean {
-  // In this order nothing is parsed that did not come from the service.
+  // This order ensures that only data from the service is parsed.
   return verifyStandardWebhooks(body, headers, secret, now) && verifyServiceSignature(body, headers, secret);
 }
 
-/** `Service-Signature` alone: it covers the event, the session and the length of the body, and no more. */
+/** Verifies `Service-Signature`, which covers only the event, the session and the length of the body. */
 export function verifyServiceSignature(body: Buffer, headers: Headers, secret: string): boolean {
   const { event, session_id: sessionId } = parse(body);
   if (typeof event !== 'string') return false;
@@ -42,7 +43,7 @@ export function verifyServiceSignature(body: Buffer, headers: Headers, secret: s
   return isEqual(hmac(secret, signed), valueOf(headers, 'service-signature'));
 }
 
-/** Standard Webhooks: the id, the time and every byte of the body. */
+/** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
 export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: string, now: number): boolean {
   const id = valueOf(headers, 'webhook-id');
   const timestamp = valueOf(headers, 'webhook-timestamp');
@@ -60,7 +61,7 @@ function hmac(secret: string, ...parts: readonly (string | Buffer)[]): string {
   return mac.digest('base64');
 }
 
-/** In constant time: how long it takes tells nothing about where they differ. */
+/** Compares in constant time, so that the duration does not reveal where the texts differ. */
 function isEqual(expected: string, given: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);
@@ -93,7 +94,7 @@ function main(folder: string): void {
   let count = 0;
   const expectThat = (name: string, isRight: boolean): void => {
     if (!isRight) {
-      console.error(`Wrong about: ${name}`);
+      console.error(`Failed: ${name}`);
       process.exit(1);
     }
     count += 1;

@@ -24,7 +24,7 @@ import { Visitor } from '../support/visitor.js';
  * - `js` and `yaml` that begin with a comment that names a file are written to it; `sql` is run; `json` with an
  *   `event` is held against the API document. `text` is for people.
  * - `<!-- not run: … -->` before a block says why it cannot be run.
- * - `<!-- meanwhile: a person approves -->`: somebody enters the user code that the block shows.
+ * - `<!-- meanwhile: a user approves -->`: somebody enters the user code that the block shows.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -156,7 +156,7 @@ async function runCommands(block: Block, { shell, isAnswered }: Circumstances): 
     .replaceAll(/'?<(\w+)>(?::<(\w+)>)?'?/g, (_all, first: string, second?: string) =>
       second === undefined ? `"$${first}"` : `"$${first}:$${second}"`,
     );
-  const isApproved = block.remark?.text === 'a person approves';
+  const isApproved = block.remark?.text === 'a user approves';
   // Of a flow that the page began before, or else of the one that this block begins.
   const known = isApproved ? await shell.run('printf %s "${user_code-}"; unset user_code\n') : '';
   if (known !== '') await approve(known);

@@ -83,10 +83,10 @@ describe('The example receivers', () => {
           folderWith('deliveries.json', (text) => text.replace('"accepted": true', '"accepted": false')),
           folderWith('deliveries.json', (text) => text.replace('"accepted": false', '"accepted": true')),
         ].map(run);
-        expect(wrong.map(({ stderr }) => /Wrong about: (.*)/.exec(stderr)?.[1])).toEqual([
+        expect(wrong.map(({ stderr }) => /Failed: (.*)/.exec(stderr)?.[1])).toEqual([
           'session event with metadata',
           'event of a session',
-          'another body of equal length',
+          'different body of the same length',
         ]);
         expect(wrong.map(({ status }) => status)).toEqual([1, 1, 1]);
       },

@@ -2,6 +2,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 /** Error codes, names of events: words that mean something to a program. */
 const CODE = /^[A-Z][A-Z_]+[A-Z]$/;
+/** Texts that a page must show exactly as the service sends them. */
+const MESSAGE = /(?:^message|_message|_description)$/;
 /** What is different every time, though a page shows one of it. */
 const VARYING = /(?:^|_)(?:ms|timestamp|exp|iat|sequence)$/;
 
@@ -34,7 +36,7 @@ function kindOf(value: unknown, name: string): string {
     return value === null || typeof value === 'boolean' ? String(value) : typeof value;
   if (UUID.test(value)) return 'a UUID';
   if (TIME.test(value)) return 'a time';
-  if (CODE.test(value) || name === 'error_message') return value;
+  if (CODE.test(value) || MESSAGE.test(name)) return value;
   if (/^https?:/.test(value)) return `a URL with the path ${new URL(value).pathname}`;
   return /^mc[sp]_[a-z]+_/.exec(value)?.[0] ?? 'a text';
 }
