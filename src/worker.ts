@@ -1,6 +1,5 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { ServiceConfiguration, SURFACES } from './infrastructure/config/index.js';
 import { prepareSchema, runProgram, say } from './infrastructure/foundation/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
@@ -8,7 +7,6 @@ import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/in
 /** The background work of all surfaces, without an HTTP server. */
 await runProgram(async ({ configuration }) => {
   await prepareSchema(configuration);
-  configuration.get(ServiceConfiguration).surfaces = [...SURFACES];
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: true }),
     { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },

@@ -1,12 +1,7 @@
 import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import {
-  processEnvironment,
-  ServiceConfiguration,
-  SURFACES,
-  type LoadedConfiguration,
-} from '../infrastructure/config/index.js';
+import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
 import {
   layFoundation,
   onTermination,
@@ -15,6 +10,7 @@ import {
   type Foundation,
 } from '../infrastructure/foundation/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
+import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
 /** Exit codes of every command: not done (a sentence says why), and done but for what was skipped. */
 export const EXIT = { failed: 1, incomplete: 2 } as const;
@@ -77,12 +73,12 @@ async function onApplication(
   work: (app: INestApplicationContext) => Promise<void>,
 ): Promise<void> {
   await prepareSchema(configuration);
-  configuration.get(ServiceConfiguration).surfaces = [...SURFACES];
+  configuration.get(RequestLogsConfiguration).rotateOnStart = false;
   const logging = configuration.get(LoggingConfiguration);
   // Standard output belongs to the command's answer.
   logging.level = 'error';
   const app = await NestFactory.createApplicationContext(
-    AppModule.register(configuration, { backgroundWork: false, forCommand: true }),
+    AppModule.register(configuration, { backgroundWork: false }),
     { logger: new ServiceLogger(logging), abortOnError: false },
   );
   try {

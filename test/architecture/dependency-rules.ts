@@ -40,7 +40,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
 const LAYERS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   { name: 'program', pattern: /^src\/(?:(?:main|worker|openapi|reference)\.ts$|cli\/)/ },
   { name: 'application', pattern: /^src\/application\.ts$/ },
-  { name: 'app.module', pattern: /^src\/app\.module\.ts$/ },
+  { name: 'app.module', pattern: /^src\/(?:app|ports)\.module\.ts$/ },
   { name: 'module', pattern: /^src\/modules\/[^/]+\// },
   { name: 'infrastructure', pattern: /^src\/infrastructure\/[^/]+\// },
 ];

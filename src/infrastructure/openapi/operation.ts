@@ -9,6 +9,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
+import { OnSurface } from '../http/index.js';
 import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import type { ErrorKind } from '../errors/index.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
@@ -57,6 +58,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     ...Object.entries(operation.pathParameters ?? {}).map(([name, parameter]) =>
       ApiParam({ name, ...parameter }),
     ),
+    OnSurface(surface),
     ApiExtension(SURFACE_EXTENSION, surface),
     ...(model ? [ApiExtraModels(model)] : []),
     ApiResponse({

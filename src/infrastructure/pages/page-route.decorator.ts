@@ -11,7 +11,7 @@ import {
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
-import type { FormFields } from '../http/index.js';
+import { OnSurface, type FormFields } from '../http/index.js';
 import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard } from './page.guards.js';
 import { PageRenderer } from './page.renderer.js';
@@ -39,6 +39,7 @@ export interface PageRouteOptions {
 /** A page for people: no part of the API, and not in its document. The handler answers with a `PageAnswer`. */
 export function PageRoute({ login, form = false }: PageRouteOptions): MethodDecorator {
   return applyDecorators(
+    OnSurface('dashboard'),
     ApiExcludeEndpoint(),
     UseGuards(PageGuard, ...(login ? [LoginGuard] : []), ...(form ? [FormGuard] : [])),
     UseInterceptors(PageInterceptor),

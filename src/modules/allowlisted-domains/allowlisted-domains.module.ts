@@ -8,14 +8,8 @@ import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
+  controllers: [AllowlistedDomainsController],
   providers: [AllowlistedDomainsService, AllowlistedDomainsRepository],
   exports: [AllowlistedDomainsService],
 })
 export class AllowlistedDomainsModule {}
-
-/** The operations, apart: only where the dashboard API is served. */
-@Module({
-  imports: [AllowlistedDomainsModule, AuditLogsModule],
-  controllers: [AllowlistedDomainsController],
-})
-export class AllowlistedDomainOperationsModule {}

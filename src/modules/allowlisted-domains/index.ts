@@ -1,2 +1,2 @@
-export { AllowlistedDomainOperationsModule, AllowlistedDomainsModule } from './allowlisted-domains.module.js';
+export { AllowlistedDomainsModule } from './allowlisted-domains.module.js';
 export { AllowlistedDomainsService } from './allowlisted-domains.service.js';

@@ -1,6 +1,5 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { BasicStrategy, AccessibleClients, CredentialVerifier } from '../../infrastructure/auth/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiClientDirectory } from './api-client-directory.js';
@@ -13,27 +12,25 @@ import { ApiSecretsService } from './api-secrets.service.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
-/** Global for the sake of `CallerClients`, for which nobody needs to know this module. */
-@Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
+  imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret]), AuditLogsModule],
+  controllers: [ApiClientsController],
   providers: [
     ApiClientsService,
     ApiClientsRepository,
     ApiClientDirectory,
     SigningSecrets,
-    { provide: CredentialVerifier, useClass: ApiClientCredentialVerifier },
-    { provide: AccessibleClients, useClass: OrganizationAccessibleClients },
-    BasicStrategy,
+    ApiClientCredentialVerifier,
+    OrganizationAccessibleClients,
+    ApiSecretsService,
   ],
-  exports: [AccessibleClients, ApiClientsService, ApiClientDirectory, ApiClientsRepository, SigningSecrets],
+  exports: [
+    ApiClientCredentialVerifier,
+    OrganizationAccessibleClients,
+    ApiClientsService,
+    ApiClientDirectory,
+    ApiClientsRepository,
+    SigningSecrets,
+  ],
 })
 export class ApiClientsModule {}
-
-/** What people do with the clients of their organization, apart: only where the dashboard API is served. */
-@Module({
-  imports: [ApiClientsModule, AuditLogsModule],
-  controllers: [ApiClientsController],
-  providers: [ApiSecretsService],
-})
-export class ApiClientOperationsModule {}

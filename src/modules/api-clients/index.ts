@@ -1,4 +1,6 @@
 export { ApiClientDirectory, type ClientRecord } from './api-client-directory.js';
 export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
-export { ApiClientOperationsModule, ApiClientsModule } from './api-clients.module.js';
+export { ApiClientsModule } from './api-clients.module.js';
 export { SigningSecrets } from './signing-secrets.js';
+export { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
+export { OrganizationAccessibleClients } from './organization-accessible-clients.js';

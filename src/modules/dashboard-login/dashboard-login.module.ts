@@ -1,8 +1,7 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DashboardSessionVerifier } from '../../infrastructure/auth/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
-import { DashboardUsersModule, UserLogins } from '../dashboard-users/index.js';
+import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { AccountController } from './account/account.controller.js';
 import { AccountFlow } from './account/account.flow.js';
 import { LoginController } from './login/login.controller.js';
@@ -30,14 +29,13 @@ import { DashboardSessionsRepository } from './sessions/dashboard-sessions.repos
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 import { UserLoginsService } from './user-logins.service.js';
 
-/** Global because the guards and `dashboard-users` depend on its ports. */
-@Global()
 @Module({
   imports: [
     TypeOrmModule.forFeature([DashboardSession, RecoveryCode, PasswordLink]),
     AuditLogsModule,
     DashboardUsersModule,
   ],
+  controllers: [LoginController, PasswordResetController, AccountController, SecondFactorController],
   providers: [
     DashboardSessionsService,
     DashboardSessionsRepository,
@@ -53,26 +51,21 @@ import { UserLoginsService } from './user-logins.service.js';
     PasswordConfirmation,
     PasswordMails,
     ResetLimits,
-    { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
-    { provide: UserLogins, useClass: UserLoginsService },
+
+    UserLoginsService,
+    LoginFlow,
+    PasswordResetFlow,
+    AccountFlow,
+    SecondFactorFlow,
   ],
   exports: [
     DashboardSessionsService,
-    DashboardSessionVerifier,
     LoginService,
     SecondFactorLoginService,
     SecondFactorService,
     PasswordLinksService,
     PasswordChangeService,
-    UserLogins,
+    UserLoginsService,
   ],
 })
 export class DashboardLoginModule {}
-
-/** The pages of logins and accounts, apart: only where the dashboard is served. */
-@Module({
-  imports: [DashboardLoginModule, DashboardUsersModule],
-  controllers: [LoginController, PasswordResetController, AccountController, SecondFactorController],
-  providers: [LoginFlow, PasswordResetFlow, AccountFlow, SecondFactorFlow],
-})
-export class DashboardPagesModule {}

@@ -3,6 +3,7 @@ import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 
+/** Implements the port `UserLogins`: invitations and logouts, as the management of users needs them. */
 @Injectable()
 export class UserLoginsService extends UserLogins {
   constructor(

@@ -14,16 +14,20 @@ import { UserAdministrationService } from './users/user-administration.service.j
 import { UsersController } from './users/users.controller.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([DashboardUser, AccessGrant])],
-  providers: [DashboardUsersService, DashboardUsersRepository],
+  imports: [
+    TypeOrmModule.forFeature([DashboardUser, AccessGrant]),
+    AllowlistedDomainsModule,
+    AuditLogsModule,
+  ],
+  controllers: [UsersController, AccessGrantsController],
+  providers: [
+    DashboardUsersService,
+    DashboardUsersRepository,
+    UserAdministrationService,
+    AccessGrantsService,
+    AccessGrantsRepository,
+    RoleDenials,
+  ],
   exports: [DashboardUsersService, DashboardUsersRepository],
 })
 export class DashboardUsersModule {}
-
-/** The operations, apart: only where the dashboard API is served. */
-@Module({
-  imports: [DashboardUsersModule, AllowlistedDomainsModule, AuditLogsModule],
-  controllers: [UsersController, AccessGrantsController],
-  providers: [UserAdministrationService, AccessGrantsService, AccessGrantsRepository, RoleDenials],
-})
-export class DashboardUserOperationsModule {}

@@ -1,4 +1,4 @@
-export { DashboardUserOperationsModule, DashboardUsersModule } from './dashboard-users.module.js';
+export { DashboardUsersModule } from './dashboard-users.module.js';
 export type { DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';

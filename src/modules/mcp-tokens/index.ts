@@ -1,2 +1,2 @@
-export { McpTokenOperationsModule, McpTokensModule } from './mcp-tokens.module.js';
+export { McpTokensModule } from './mcp-tokens.module.js';
 export { McpTokensService, type ActiveMcpToken } from './mcp-tokens.service.js';

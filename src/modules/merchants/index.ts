@@ -1,4 +1,4 @@
 export { matchKey } from './match-key.js';
 export { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-export { MerchantOperationsModule, MerchantsModule } from './merchants.module.js';
+export { MerchantsModule } from './merchants.module.js';
 export { MerchantsService } from './merchants.service.js';

@@ -11,16 +11,9 @@ import { MerchantsRepository } from './merchants.repository.js';
 import { MerchantsService } from './merchants.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Merchant, MerchantName])],
-  providers: [MerchantsService, MerchantsRepository],
+  imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
+  controllers: [MerchantsController],
+  providers: [MerchantsService, MerchantsRepository, MerchantVisibilityService, MerchantVisibilityRepository],
   exports: [MerchantsService],
 })
 export class MerchantsModule {}
-
-/** What organizations do with the merchants, apart: only where the dashboard API is served. */
-@Module({
-  imports: [TypeOrmModule.forFeature([MerchantVisibility]), AuditLogsModule],
-  controllers: [MerchantsController],
-  providers: [MerchantVisibilityService, MerchantVisibilityRepository],
-})
-export class MerchantOperationsModule {}

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccessTokenVerifier, BearerStrategy } from '../../infrastructure/auth/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
@@ -63,9 +62,7 @@ import { TokensService } from './tokens/tokens.service.js';
     TokenSigningKeysRotation,
     MetadataService,
     DevicePagesService,
-    { provide: AccessTokenVerifier, useExisting: ActiveAccessTokenVerifier },
-    BearerStrategy,
   ],
-  exports: [TokenSigningKeysService],
+  exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })
 export class OAuthModule {}

@@ -1,3 +1,3 @@
 export { FirstOrganization } from './first-organization.js';
-export { OrganizationOperationsModule, OrganizationsModule } from './organizations.module.js';
+export { OrganizationsModule } from './organizations.module.js';
 export { OrganizationsService } from './organizations.service.js';

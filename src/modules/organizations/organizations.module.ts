@@ -11,16 +11,19 @@ import { OrganizationsRepository } from './organizations.repository.js';
 import { OrganizationsService } from './organizations.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Organization]), ApiClientsModule, DashboardUsersModule],
-  providers: [OrganizationsService, OrganizationsRepository, FirstOrganization],
+  imports: [
+    TypeOrmModule.forFeature([Organization]),
+    ApiClientsModule,
+    DashboardUsersModule,
+    AuditLogsModule,
+  ],
+  controllers: [OrganizationController],
+  providers: [
+    OrganizationsService,
+    OrganizationsRepository,
+    FirstOrganization,
+    OrganizationAdministrationService,
+  ],
   exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })
 export class OrganizationsModule {}
-
-/** What people do about their organization, apart: only where the dashboard API is served. */
-@Module({
-  imports: [OrganizationsModule, AuditLogsModule],
-  controllers: [OrganizationController],
-  providers: [OrganizationAdministrationService],
-})
-export class OrganizationOperationsModule {}

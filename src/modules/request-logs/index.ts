@@ -9,8 +9,5 @@ export {
   type RequestLogFilter,
   type RequestLogPosition,
 } from './storage/request-log-store.js';
-export {
-  RequestLogOperationsModule,
-  RequestLogRotationModule,
-  RequestLogsModule,
-} from './request-logs.module.js';
+export { RequestLogsModule } from './request-logs.module.js';
+export { RequestLogWriter } from './writing/request-log-writer.js';

@@ -35,4 +35,7 @@ export class RequestLogsConfiguration {
   @Min(1)
   @Max(100)
   readConnections: number = 2;
+
+  /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */
+  rotateOnStart = true;
 }

@@ -1,5 +1,4 @@
-import { Global, Module } from '@nestjs/common';
-import { RequestRecorder } from '../../infrastructure/http/index.js';
+import { Module } from '@nestjs/common';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
 import { RequestLogPartitions } from './partitions/request-log-partitions.js';
@@ -9,24 +8,16 @@ import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
-/** Global, because the HTTP server injects `RequestRecorder`. */
-@Global()
 @Module({
+  controllers: [RequestLogsController],
   providers: [
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     RequestLogWriter,
-    { provide: RequestRecorder, useExisting: RequestLogWriter },
     RequestLogHistory,
     RequestLogPartitions,
+    RequestLogsRotation,
+    RequestLogsService,
   ],
-  exports: [RequestRecorder, RequestLogStore, RequestLogHistory, RequestLogPartitions],
+  exports: [RequestLogWriter, RequestLogStore, RequestLogHistory, RequestLogPartitions],
 })
 export class RequestLogsModule {}
-
-/** Apart: for processes that write to the log, and not for commands, which tell how they find it. */
-@Module({ providers: [RequestLogsRotation] })
-export class RequestLogRotationModule {}
-
-/** Operation 3, apart: only where the dashboard API is served. */
-@Module({ controllers: [RequestLogsController], providers: [RequestLogsService] })
-export class RequestLogOperationsModule {}

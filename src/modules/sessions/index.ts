@@ -1,3 +1,3 @@
 export { SESSION_NOT_FOUND } from './session-errors.js';
-export { SessionOperationsModule, SessionsModule } from './sessions.module.js';
+export { SessionsModule } from './sessions.module.js';
 export { SessionsService, type SessionDetails } from './sessions.service.js';

@@ -6,14 +6,10 @@ import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService } from './sessions.service.js';
 
-/** For whoever sends webhooks of a session. */
 @Module({
   imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
+  controllers: [SessionsController],
   providers: [SessionsService, SessionsRepository],
   exports: [SessionsService],
 })
 export class SessionsModule {}
-
-/** The operations, apart: only where the platform API is served. */
-@Module({ imports: [SessionsModule], controllers: [SessionsController] })
-export class SessionOperationsModule {}

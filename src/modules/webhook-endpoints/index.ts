@@ -1,4 +1,4 @@
 export { WEBHOOK_ENDPOINT_NOT_FOUND } from './webhook-endpoint-errors.js';
-export { WebhookEndpointOperationsModule, WebhookEndpointsModule } from './webhook-endpoints.module.js';
+export { WebhookEndpointsModule } from './webhook-endpoints.module.js';
 export type { WebhookTarget } from './webhook-endpoints.repository.js';
 export { WebhookEndpointsService, type OwnedWebhookEndpoint } from './webhook-endpoints.service.js';

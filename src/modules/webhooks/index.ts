@@ -3,4 +3,4 @@ export { eventSchema, exampleEvent, examplePayload } from './events/event-docume
 export { SESSION_METADATA, type EventMerchant, type SessionMetadata } from './events/event-envelope.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
-export { WebhookDeliveryOperationsModule, WebhookEngineModule, WebhooksModule } from './webhooks.module.js';
+export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

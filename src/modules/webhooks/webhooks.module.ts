@@ -16,9 +16,9 @@ import { WebhookPublisher } from './webhook-publisher.js';
 import { DeliverySweep } from './worker/delivery-sweep.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
-/** What every process needs: publishing, the queue and the sender. */
 @Module({
-  imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule],
+  imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule, AuditLogsModule],
+  controllers: [DeliveriesController],
   providers: [
     WebhookPublisher,
     WebhookEventsRepository,
@@ -27,6 +27,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueRepository,
     AttemptRecorder,
     DeliverySender,
+    DeliveriesService,
   ],
   exports: [
     WebhookPublisher,
@@ -38,14 +39,6 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 })
 export class WebhooksModule {}
 
-/** Operations on deliveries, only where the dashboard API is served. */
-@Module({
-  imports: [WebhooksModule, WebhookEndpointsModule, AuditLogsModule, RequestLogsModule],
-  controllers: [DeliveriesController],
-  providers: [DeliveriesService],
-})
-export class WebhookDeliveryOperationsModule {}
-
 /** Claims and sends deliveries, only in processes that do background work. */
 @Module({ imports: [WebhooksModule], providers: [DeliveryWorker, DeliverySweep, QueueMetrics] })
-export class WebhookEngineModule {}
+export class DeliveryWorkerModule {}

@@ -18,8 +18,9 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
     private readonly clock: Clock,
   ) {}
 
-  /** A new installation has no partition of today yet. Without one the default partition takes the entries. */
+  /** Creates today's partition in a new installation; otherwise entries would go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.configuration.rotateOnStart) return;
     await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
   }
 

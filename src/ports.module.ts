@@ -1,0 +1,47 @@
+import { Global, Module } from '@nestjs/common';
+import {
+  AccessibleClients,
+  AccessTokenVerifier,
+  BasicStrategy,
+  BearerStrategy,
+  CredentialVerifier,
+  DashboardSessionVerifier,
+  DenialRecorder,
+} from './infrastructure/auth/index.js';
+import { RequestRecorder } from './infrastructure/http/index.js';
+import {
+  ApiClientCredentialVerifier,
+  ApiClientsModule,
+  OrganizationAccessibleClients,
+} from './modules/api-clients/index.js';
+import { AuditLog, AuditLogsModule } from './modules/audit-logs/index.js';
+import {
+  DashboardLoginModule,
+  DashboardSessionsService,
+  UserLoginsService,
+} from './modules/dashboard-login/index.js';
+import { UserLogins } from './modules/dashboard-users/index.js';
+import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
+import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
+
+const PORTS = [
+  { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
+  { provide: AccessTokenVerifier, useExisting: ActiveAccessTokenVerifier },
+  { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
+  { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
+  { provide: DenialRecorder, useExisting: AuditLog },
+  { provide: RequestRecorder, useExisting: RequestLogWriter },
+  { provide: UserLogins, useExisting: UserLoginsService },
+];
+
+/**
+ * Connects ports to the modules that implement them. Global, because every module's routes use guards, which depend
+ * on these ports.
+ */
+@Global()
+@Module({
+  imports: [ApiClientsModule, AuditLogsModule, DashboardLoginModule, OAuthModule, RequestLogsModule],
+  providers: [...PORTS, BasicStrategy, BearerStrategy],
+  exports: PORTS,
+})
+export class PortsModule {}
