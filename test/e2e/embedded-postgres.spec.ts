@@ -6,7 +6,11 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { EmbeddedPostgresError, startEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
+import {
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/infrastructure/embedded-postgres/index.js';
 
 const PASSWORD_FILE = 'superuser.password';
 const SECONDS = 1_000;
