@@ -9,6 +9,7 @@ const shared = {
     // The ES module build imports JSON in a way that Jest warns about at every start.
     '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
   },
+  testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   resolver: '<rootDir>/test/support/resolver.cjs',
   setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
 };
@@ -26,7 +27,8 @@ export default {
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },
   ],
-  reporters: ['default', '<rootDir>/test/support/whole-run.reporter.mjs'],
+  // Each failure is printed once, at the end of its file.
+  reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
   maxWorkers: 2,
   testTimeout: 20_000,
 };

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import globalTeardown from './global-teardown.mjs';
 import { onInterruption } from './interruption.mjs';
+import './register-typescript.mjs';
 
-register('./typescript-loader.mjs', import.meta.url);
 const { migrate } = await import('../../src/infrastructure/database/index.ts');
 const { startEmbeddedPostgres } = await import('../../src/infrastructure/embedded-postgres/index.ts');
 
