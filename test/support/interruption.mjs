@@ -17,41 +17,38 @@ export function onInterruption(teardown) {
   for (const signal of SIGNALS) process.on(signal, handle);
 }
 
-/** Ends programs, shells and browsers that tests have started. Workers are halted meanwhile, so that they start no more. */
+/** Ends programs, shells and browsers that tests have started. Workers are paused, so that they start no others. */
 async function endPrograms() {
   const deadline = performance.now() + GRACE_MS;
-  const told = new Set();
+  const signaled = new Set();
   for (;;) {
     const processes = descendants();
     const programs = processes.filter(({ isWorker }) => !isWorker);
-    send(
-      'SIGSTOP',
-      processes.filter(({ isWorker }) => isWorker),
-    );
+    const workers = processes.filter(({ isWorker }) => isWorker);
+    send('SIGSTOP', workers);
     if (programs.length === 0 || performance.now() > deadline) return;
-    // Once each: a second signal would cut short an orderly stop.
-    send(
-      'SIGTERM',
-      programs.filter(({ pid }) => !told.has(pid)),
-    );
-    for (const { pid } of programs) told.add(pid);
+    for (const program of programs.filter(({ pid }) => !signaled.has(pid))) {
+      // Once only: a second signal would end it before it has stopped what it uses.
+      send('SIGTERM', [program]);
+      signaled.add(program.pid);
+    }
     await pause(100);
   }
 }
 
-function descendants(of = process.pid) {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' }).split('\n');
-  const all = lines
-    .map((line) => /(\d+)\s+(\d+)\s+([^Z]\S*)\s+(?!ps )(.*)/.exec(line))
-    .filter(Boolean)
-    .map(([, pid, parent, , args]) => ({
+function descendants() {
+  const all = execFileSync('ps', ['-Aww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , state, program]) => !state?.startsWith('Z') && program !== 'ps')
+    .map(([pid, parent, , ...args]) => ({
       pid: Number(pid),
       parent: Number(parent),
-      isWorker: args.includes('jest-worker'),
+      isWorker: args.some((text) => text.includes('jest-worker')),
     }));
   const below = (pid) =>
     all.filter(({ parent }) => parent === pid).flatMap((child) => [child, ...below(child.pid)]);
-  return below(of);
+  return below(process.pid);
 }
 
 function send(signal, processes) {
