@@ -17,20 +17,13 @@ const FILES = [
   'tsconfig.json',
 ];
 
-/** Hashes contents, because a checkout changes modification times arbitrarily. */
-function hashOfSources() {
-  const sources = readdirSync('src', { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
-    .map(({ parentPath, name }) => `${parentPath}/${name}`);
-  const hash = createHash('sha256');
-  for (const file of [...FILES, ...sources.toSorted()])
-    hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
-  return hash.digest('hex');
-}
+// A deployed copy has no sources.
+if (existsSync('src')) await ensureBuild();
 
-const current = hashOfSources();
-if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== current) {
-  // Not on standard output, which belongs to the program.
+async function ensureBuild() {
+  const hash = hashOfSources();
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
+  // Standard output belongs to the program that follows.
   process.stderr.write('Building…\n');
   const build = spawn(process.execPath, ['node_modules/@nestjs/cli/bin/nest.js', 'build'], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -40,5 +33,17 @@ if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== current) {
   const [code] = await once(build, 'exit');
   if (code !== 0) process.exit(code ?? 1);
   process.off('SIGINT', stop).off('SIGTERM', stop);
-  writeFileSync(STAMP, current);
+  writeFileSync(STAMP, hash);
+}
+
+/** Uses contents, because a checkout changes modification times arbitrarily. */
+function hashOfSources() {
+  const sources = readdirSync('src', { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+    .map(({ parentPath, name }) => `${parentPath}/${name}`);
+  const hash = createHash('sha256');
+  for (const file of [...FILES, ...sources.toSorted()]) {
+    hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
 }
