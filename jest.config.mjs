@@ -1,42 +1,34 @@
-/** In `.tsx` alone, because there `<T>(value: T) => …` is read as an element. */
-const compiled = (tsx) => [
-  '@swc/jest',
-  {
-    jsc: {
-      target: 'es2022',
-      parser: { syntax: 'typescript', decorators: true, tsx },
-      transform: {
-        legacyDecorator: true,
-        decoratorMetadata: true,
-        useDefineForClassFields: false,
-        react: { runtime: 'automatic', importSource: 'preact' },
-      },
-    },
-    module: { type: 'es6' },
-    sourceMaps: 'inline',
-  },
-];
-
-/** Native ES modules, compiled file by file with swc; see docs/decisions/0004-tests.md. */
-export default {
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+/** Native ES modules, compiled file by file with swc as the build does (.swcrc); see docs/decisions/0004-tests.md. */
+const shared = {
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: { '^.+\\.ts$': compiled(false), '^.+\\.tsx$': compiled(true) },
-  // Sources import each other as `.js`, which is what they are compiled to.
+  transform: { '^.+\\.tsx?$': '@swc/jest' },
   moduleNameMapper: {
+    // Source files import each other as `.js`, which is the extension of the compiled file.
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Its ES modules import JSON in a way that Jest warns about at every start.
+    // The ES module build imports JSON in a way that Jest warns about at every start.
     '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
   },
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   resolver: '<rootDir>/test/support/resolver.cjs',
-  setupFiles: [
-    '<rootDir>/test/support/collect-log-lines.ts',
-    '<rootDir>/test/support/provide-nest-to-commonjs.ts',
+  setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
+};
+
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', roots: ['<rootDir>/src'] },
+    { ...shared, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
+    {
+      ...shared,
+      displayName: 'e2e',
+      roots: ['<rootDir>/test/e2e'],
+      setupFiles: [...shared.setupFiles, '<rootDir>/test/support/collect-log-lines.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
   ],
-  reporters: ['default', '<rootDir>/test/support/whole-run.reporter.mjs'],
+  // Each failure is printed once, at the end of its file.
+  reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
   maxWorkers: 2,
   testTimeout: 20_000,
 };

@@ -1,14 +1,14 @@
 import { Injectable, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
 import {
-  layFoundation,
   onTermination,
-  plainSentence,
+  operatorMessageFor,
+  prepareProcess,
   prepareSchema,
-  type Foundation,
-} from '../infrastructure/foundation/index.js';
+  type PreparedProcess,
+} from '../infrastructure/bootstrap/index.js';
+import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
 import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
@@ -31,7 +31,7 @@ export class OperatorSession {
     work: (app: INestApplicationContext, stopped: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const stopping = new AbortController();
-    const running = onFoundation(({ configuration }) =>
+    const running = onPrepared(({ configuration }) =>
       onApplication(configuration, (app) => work(app, stopping.signal)),
     );
     const forget = onTermination(() => {
@@ -46,24 +46,24 @@ export class OperatorSession {
   async withFoundation(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
     const forget = onTermination(() => release(), { exitCode: EXIT.failed });
-    await onFoundation((foundation) => {
-      release = foundation.release;
-      return work(foundation.configuration);
+    await onPrepared((prepared) => {
+      release = prepared.release;
+      return work(prepared.configuration);
     });
     forget();
   }
 }
 
-async function onFoundation(work: (foundation: Foundation) => Promise<void>): Promise<void> {
+async function onPrepared(work: (prepared: PreparedProcess) => Promise<void>): Promise<void> {
   try {
-    const foundation = await layFoundation(processEnvironment(), tell);
+    const prepared = await prepareProcess(processEnvironment(), tell);
     try {
-      await work(foundation);
+      await work(prepared);
     } finally {
-      await foundation.release();
+      await prepared.release();
     }
   } catch (error) {
-    tell(plainSentence(error));
+    tell(operatorMessageFor(error));
     process.exitCode = EXIT.failed;
   }
 }

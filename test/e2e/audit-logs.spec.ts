@@ -417,8 +417,9 @@ describe('Cursors of operation 4', () => {
 });
 
 describe('Recording', () => {
-  const outer = <T>(work: () => Promise<T>): Promise<T> =>
-    service.app.get(TransactionHost).withTransaction(work);
+  function outer<T>(work: () => Promise<T>): Promise<T> {
+    return service.app.get(TransactionHost).withTransaction(work);
+  }
   const names = async (): Promise<(string | null)[]> => namesOf([(await list()).body]).toReversed();
 
   it('keeps the chain whole under 40 rivals', async () => {

@@ -40,8 +40,9 @@ describe("The operators' commands", () => {
 
   const inProcess: Commands['inProcess'] = (...command) => commands.inProcess(...command);
   const cli: Commands['run'] = (...command) => commands.run(...command);
-  const answer = <Answer>(command: string, input?: string): Promise<Answer> =>
-    commands.answer(command, input);
+  function answer<Answer>(command: string, input?: string): Promise<Answer> {
+    return commands.answer(command, input);
+  }
   const expectRefusal: Commands['expectRefusal'] = (...command) => commands.expectRefusal(...command);
 
   describe('help', () => {

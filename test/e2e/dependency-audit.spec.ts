@@ -54,8 +54,8 @@ const advisory = (severity: string): object => ({
 
 describe('The audit of what production runs', () => {
   it.each([
-    ['nothing is known', {}, 0, /^\d+ packages of production, 0 with grave advisories\.$/m],
-    ['something moderate is known', advisory('moderate'), 0, / 0 with grave advisories\.$/m],
+    ['nothing is known', {}, 0, /^\d+ production packages, 0 with severe vulnerabilities\.$/m],
+    ['something moderate is known', advisory('moderate'), 0, / 0 with severe vulnerabilities\.$/m],
     ['something grave is known', advisory('high'), 1, /^express .*: high$/m],
   ])(
     'decides by what the registry knows: %s',

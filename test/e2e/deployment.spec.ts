@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
-import { layFoundation } from '../../src/infrastructure/foundation/index.js';
+import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import '../../src/app.module.js';
@@ -29,7 +29,7 @@ const unknown = (names: readonly string[]): string[] =>
 /** Whether a process in production would be content with it; the problems where it would not. */
 async function problemsOf(environment: Environment): Promise<string> {
   const given = { NODE_ENV: 'production', DATA_DIR: '/nowhere', ...environment };
-  return layFoundation(given, () => undefined).then(
+  return prepareProcess(given, () => undefined).then(
     () => '',
     (error: Error) => error.message,
   );

@@ -197,7 +197,7 @@ describe('The service with its own database', () => {
       expectSentence(
         await start({ PORT: port }).ended,
         new RegExp(
-          `^Port ${port} is in use\\. Stop what listens there, or choose another: PORT=\\d+ npm start$`,
+          `^Port ${port} is in use\\. Stop the program that listens there, or choose another port: PORT=\\d+ npm start$`,
           'm',
         ),
       );

@@ -23,8 +23,9 @@ interface DeliveriesService {
   }[];
 }
 
-const read = <Document>(file: string): Document =>
-  JSON.parse(readFileSync(join(RECEIVERS, file), 'utf8')) as Document;
+function read<Document>(file: string): Document {
+  return JSON.parse(readFileSync(join(RECEIVERS, file), 'utf8')) as Document;
+}
 const { vectors } = read<Vectors>('service-signature.json');
 const { deliveries } = read<DeliveriesService>('deliveries.json');
 

@@ -1,19 +1,30 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const PATIENCE = 10_000;
-const PAUSE = 25;
+const TIMEOUT_MS = 10_000;
+const INTERVAL_MS = 25;
 
-/** Looks again until the answer is there (neither undefined nor false), or the patience (milliseconds) is over. */
+/**
+ * Calls `look` until it returns something other than undefined or false.
+ *
+ * @param timeout in milliseconds on an idle machine; grows with the load, as the timeouts of tests do
+ */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  patience = PATIENCE,
+  timeout = TIMEOUT_MS,
 ): Promise<T> {
-  const until = Date.now() + patience;
+  const start = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > until) throw new Error(`Waited in vain until ${what}`);
-    await pause(PAUSE);
+    const waited = performance.now() - start;
+    if (waited > timeout * loadFactor()) throw new Error(`Waited ${Math.round(waited)} ms until ${what}`);
+    await pause(INTERVAL_MS);
   }
+}
+
+/** Returns 1 on an idle machine, and more when processes wait for its processors. */
+function loadFactor(): number {
+  return 1 + (loadavg()[0] ?? 0) / availableParallelism();
 }

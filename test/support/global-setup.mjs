@@ -1,22 +1,31 @@
+import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../dist/src/infrastructure/database/index.js';
-import { startEmbeddedPostgres } from '../../dist/src/infrastructure/embedded-postgres/index.js';
+import { promisify } from 'node:util';
+import globalTeardown from './global-teardown.mjs';
+import { onInterruption } from './interruption.mjs';
+import './register-typescript.mjs';
 
-/** One PostgreSQL for the whole run, with a migrated database that each test file clones. */
+const { migrate } = await import('../../src/infrastructure/database/index.ts');
+const { startEmbeddedPostgres } = await import('../../src/infrastructure/embedded-postgres/index.ts');
+
+/** Starts one PostgreSQL server for the whole run, with a migrated database that each test file clones. */
 export default async function globalSetup() {
   const directory = mkdtempSync(join(tmpdir(), 'merchant-connectivity-test-'));
-  // As root PostgreSQL runs as another user, who must be able to enter.
+  // When root starts the run, PostgreSQL runs as another user, who must be able to enter the directory.
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, 'logs'));
-  const server = await startEmbeddedPostgres({
+  process.env.TEST_RUN_DIRECTORY = directory;
+  onInterruption(globalTeardown);
+  // Some tests start the built program.
+  const build = promisify(execFile)(process.execPath, ['scripts/ensure-build.mjs']);
+  globalThis.testServer = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     database: 'template_migrated',
     durable: false,
   });
-  await migrate(server.url);
-  process.env.TEST_RUN_DIRECTORY = directory;
-  process.env.TEST_TEMPLATE_URL = server.url;
-  globalThis.testServer = server;
+  process.env.TEST_TEMPLATE_URL = globalThis.testServer.url;
+  await migrate(globalThis.testServer.url);
+  await build;
 }

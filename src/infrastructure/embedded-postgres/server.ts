@@ -3,14 +3,11 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { lastLines, programFailure } from './failures.js';
-import { readIfThere } from './files.js';
-import type { Place } from './place.js';
-import { run, SURROUNDINGS } from './processes.js';
+import { readIfExists, type Cluster } from './cluster.js';
+import { programFailure } from './embedded-postgres.error.js';
+import { run, SPAWN_OPTIONS } from './programs.js';
 
-const LOG_LIMIT = 10 * 2 ** 20;
-const STOP_SECONDS = 60;
+const MAX_LOG_BYTES = 10 * 2 ** 20;
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -18,101 +15,89 @@ const SETTINGS = {
   max_connections: '200',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The server's own affairs, but no failed statements: those hold values of rows, and the application
-  // reports its errors itself.
+  // Excludes failed statements: they contain values of rows, and the application logs its own errors.
   log_min_messages: 'log',
 };
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Causes that pass: a rival took the port or was faster, or a killed server's children have not yet gone. */
-const PASSING = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
+/** Another process took the port or started the server first, or parts of a killed server are still ending. */
+const TEMPORARY = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 
-/** What a running server, or one that died without cleaning up, says of itself in `postmaster.pid`. */
+/** What `postmaster.pid` says about a running server, or a dead one that could not remove the file. */
 export interface Postmaster {
   readonly pid: number;
+  /** Distinguishes servers that had the same pid. */
+  readonly id: string;
   readonly port: number;
-  readonly ready: boolean;
+  readonly isReady: boolean;
 }
 
-export async function readPostmaster({ directory }: Place): Promise<Postmaster | undefined> {
-  const lines = (await readIfThere(join(directory, 'postmaster.pid')))?.split('\n') ?? [];
-  const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  // Line by line it comes into being; and a negative pid is a server in single-user mode, no business of ours.
-  return pid > 0 && port > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
+export async function readPostmaster({ directory }: Cluster): Promise<Postmaster | undefined> {
+  const lines = (await readIfExists(join(directory, 'postmaster.pid')))?.split('\n') ?? [];
+  const [pid = 0, , , port = 0] = lines.map(Number);
+  // PostgreSQL writes the file line by line.
+  return pid > 0 && port > 0
+    ? { pid, id: lines.slice(0, 3).join(), port, isReady: lines[7]?.trim() === 'ready' }
+    : undefined;
 }
 
 /**
- * Starts the server and waits until it accepts connections; false when it is worth another try.
+ * Starts the server and waits until it accepts connections.
  *
- * It is started without pg_ctl, whose `start` hands paths and options to a shell, and which leaves no way to
- * say what we know about `stale`: PostgreSQL refuses to start while a process has the pid that a dead server
- * left behind, unless that pid is its grandparent's. After a reboot it is often the pid of someone else.
- * PostgreSQL still makes sure by the shared memory that no part of the dead server is left.
+ * @param stale left behind by a dead server. PostgreSQL refuses to start while another process has that pid, which
+ *   is common after a reboot, unless PG_GRANDPARENT_PID names it.
+ * @returns whether the server is running; if not, look for another one and retry
  */
-export async function launch(
-  place: Place,
-  settings: Record<string, string>,
+export async function startServer(
+  cluster: Cluster,
+  isDurable: boolean,
   stale: Postmaster | undefined,
-  deadline: number,
 ): Promise<boolean> {
-  // The former port first: processes that outlived the former server find the new one there.
-  const port = stale?.port ?? (await freePort());
-  const options = Object.entries({ ...SETTINGS, ...settings, port }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
-
-  const logged = await stat(place.log).catch(() => undefined);
-  const log = await open(place.log, logged && logged.size > LOG_LIMIT ? 'w' : 'a', 0o600);
-  // Whoever owns the cluster may some day start it without being root.
-  if (place.user) await log.chown(place.user.uid, place.user.gid);
+  // On the previous port, processes that outlived the previous server find this one.
+  const settings = {
+    ...SETTINGS,
+    ...(isDurable ? {} : NOT_DURABLE),
+    port: stale?.port ?? (await freePort()),
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const logged = await stat(cluster.log)
+    .then(({ size }) => size)
+    .catch(() => 0);
+  const log = await open(cluster.log, logged > MAX_LOG_BYTES ? 'w' : 'a', 0o600);
+  if (cluster.user) await log.chown(cluster.user.uid, cluster.user.gid);
   const { size: logStart } = await log.stat();
-  let problem: string | undefined;
-  // Detached, because Ctrl+C in a terminal reaches the whole process group, and the server goes last.
-  const server = spawn(place.programs.postgres, ['-D', place.directory, ...options], {
-    ...SURROUNDINGS,
-    env: { ...SURROUNDINGS.env, ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
-    ...place.user,
+  // The shell ends at once, so that the server is nobody's child: neither Ctrl-C nor a tool that restarts the service
+  // reaches it. The pipe closes when the server ends.
+  const command = ['-c', '"$0" "$@" &', cluster.programs.postgres, '-D', cluster.directory, ...args];
+  let hasEnded = false;
+  const shell = spawn('/bin/sh', command, {
+    ...SPAWN_OPTIONS,
+    env: { ...SPAWN_OPTIONS.env, ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
+    ...cluster.user,
     detached: true,
-    stdio: ['ignore', log.fd, log.fd],
+    stdio: ['ignore', log.fd, log.fd, 'pipe'],
   })
-    .once('error', (error) => (problem = error.message))
-    .once('exit', (_code, signal) => (problem = signal ? `It was ended by ${signal}.\n` : ''));
-  server.unref();
+    .once('error', () => (hasEnded = true))
+    .once('close', () => (hasEnded = true));
   await log.close();
-
-  while (problem === undefined) {
-    const postmaster = await readPostmaster(place);
-    if (postmaster?.ready && postmaster.pid === server.pid) return true;
-    if (performance.now() > deadline) throw await tooLate(place);
+  while (!hasEnded) {
+    const postmaster = await readPostmaster(cluster);
+    if (postmaster?.isReady && postmaster.id !== stale?.id) break;
     await sleep(20);
   }
-  problem += (await readFile(place.log)).subarray(logStart).toString();
-  if (PASSING.test(problem)) return false;
-  throw await programFailure(
-    place,
-    `PostgreSQL in ${place.directory} did not start; its log is ${place.log}.`,
-    problem,
-  );
+  shell.stdio[3]?.destroy();
+  if (!hasEnded) return true;
+  const output = (await readFile(cluster.log)).subarray(logStart).toString();
+  if (TEMPORARY.test(output)) return false;
+  throw await programFailure(cluster, `PostgreSQL did not start. Its log is ${cluster.log}.`, output);
 }
 
-/** Stops the server, however many sessions it has, and waits until it is gone. */
-export async function stop(place: Place): Promise<void> {
-  const args = ['stop', '-D', place.directory, '-m', 'fast', '-w', '-t', String(STOP_SECONDS)];
-  const { ok, output } = await run(place.programs.pgCtl, args, place.user);
-  if (ok || !(await readPostmaster(place))) return;
-  throw await programFailure(
-    place,
-    `PostgreSQL in ${place.directory} did not stop within ${STOP_SECONDS} s; its log is ${place.log}.`,
-    output,
-  );
-}
-
-export async function tooLate({ directory, log }: Place, reason = ''): Promise<EmbeddedPostgresError> {
-  const words = lastLines((await readIfThere(log)) ?? '');
-  return new EmbeddedPostgresError(
-    `PostgreSQL in ${directory} started, but does not become ready; its log is ${log}.`,
-    { details: `${reason}\n${words}`.trim() },
-  );
+/** Stops the server, whatever sessions it has, and waits until it has ended. */
+export async function stopServer(cluster: Cluster): Promise<void> {
+  const args = ['stop', '-D', cluster.directory, '-m', 'fast', '-w', '-t', '60'];
+  const { isOk, output } = await run(cluster.programs.pgCtl, args, cluster.user);
+  if (isOk || !(await readPostmaster(cluster))) return;
+  throw await programFailure(cluster, `PostgreSQL did not stop. Its log is ${cluster.log}.`, output);
 }
 
 function freePort(): Promise<number> {

@@ -1,17 +1,18 @@
 import { isDatabaseUnavailable } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
 
-/** What to tell an operator of a failure: a sentence where we have one, else the whole stack. */
-export function plainSentence(error: unknown): string {
+/** Returns what to show an operator about an error: its message if it is meant for them, otherwise the stack. */
+export function operatorMessageFor(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof OperatorError) return error.message;
   if (isDatabaseUnavailable(error)) return `The database became unreachable: ${error.message}`;
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (code === 'EADDRINUSE') {
-    return `Port ${port} is in use. Stop what listens there, or choose another: PORT=${Number(port) + 1} npm start`;
+    return `Port ${port} is in use. Stop the program that listens there, or choose another port: PORT=${Number(port) + 1} npm start`;
   }
-  if (code === 'EACCES' && port)
-    return `Port ${port} may not be used by this user. Choose one above 1023 with PORT.`;
+  if (code === 'EACCES' && port) {
+    return `This user is not allowed to listen on port ${port}. Set PORT to a number above 1023.`;
+  }
   if (code === 'EADDRNOTAVAIL') return `HOST=${address} is not an address of this machine.`;
   return error.stack ?? error.message;
 }

@@ -8,41 +8,39 @@ import {
 import { CryptoConfiguration } from '../crypto/index.js';
 import { checkDatabase, DatabaseConfiguration, migrate } from '../database/index.js';
 import { HttpClientConfiguration } from '../http-client/index.js';
-import { generatedKey } from './generated-key.js';
+import { readOrCreateKey } from './key-file.js';
 
-/** What a process stands on before Nest starts: its configuration, its keys and a database. */
-export interface Foundation {
+/** What a process needs before Nest starts: its configuration, including keys and a database. */
+export interface PreparedProcess {
   readonly configuration: LoadedConfiguration;
-  /** Lets go of the embedded database; the last process to do so stops it. */
+  /** Releases the embedded database; the last process to do so stops it. */
   release(): Promise<void>;
 }
 
-const NOTHING_TO_RELEASE = async (): Promise<void> => undefined;
-
 /**
- * Reads the configuration and, outside production, supplies what a developer did not set: generated keys
- * and an embedded PostgreSQL.
+ * Loads the configuration. Outside production, it also provides generated keys and an embedded PostgreSQL unless
+ * they are set.
  *
- * @param report hears sentences about what happens, for the operator
- * @throws ConfigurationError, DatabaseStartError or EmbeddedPostgresError with a sentence for the operator
+ * @param report receives messages about the progress, for the operator
+ * @throws ConfigurationError or EmbeddedPostgresError, with a message for the operator
  */
-export async function layFoundation(
+export async function prepareProcess(
   environment: Environment,
-  report: (sentence: string) => void,
-): Promise<Foundation> {
-  const configuration = loadConfiguration(environment, unfitForProduction);
+  report: (message: string) => void,
+): Promise<PreparedProcess> {
+  const configuration = loadConfiguration(environment, findProductionProblems);
   provideKeys(configuration);
   return { configuration, release: await provideDatabase(configuration, report) };
 }
 
-/** Brings the schema up to date, or only makes sure that the database can be used. */
+/** Migrates the schema, or only checks that the database is usable when MIGRATE_ON_START is false. */
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
   const { url = '', authority, migrateOnStart } = configuration.get(DatabaseConfiguration);
   await (migrateOnStart ? migrate(url, authority) : checkDatabase(url, authority));
 }
 
-/** What a developer's installation is supplied with or allowed, and production is not. */
-function unfitForProduction(configuration: LoadedConfiguration): string[] {
+/** Lists what production requires or forbids, although development does not. */
+function findProductionProblems(configuration: LoadedConfiguration): string[] {
   const service = configuration.get(ServiceConfiguration);
   if (!service.isProduction) return [];
   const keys = configuration.get(CryptoConfiguration);
@@ -57,7 +55,7 @@ function unfitForProduction(configuration: LoadedConfiguration): string[] {
       ? []
       : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
     ...(configuration.get(HttpClientConfiguration).allowsAnyTarget
-      ? ['WEBHOOK_TARGETS=any is refused in production: anybody could have the inner network called.']
+      ? ['WEBHOOK_TARGETS=any is refused in production: clients could send requests to the internal network.']
       : []),
   ];
 }
@@ -65,18 +63,18 @@ function unfitForProduction(configuration: LoadedConfiguration): string[] {
 function provideKeys(configuration: LoadedConfiguration): void {
   const keys = configuration.get(CryptoConfiguration);
   const { dataDirectory } = configuration.get(ServiceConfiguration);
-  keys.secretPepper ??= generatedKey(join(dataDirectory, 'secret-pepper'));
-  keys.keyEncryptionKey ??= generatedKey(join(dataDirectory, 'key-encryption-key'));
+  keys.secretPepper ??= readOrCreateKey(join(dataDirectory, 'secret-pepper'));
+  keys.keyEncryptionKey ??= readOrCreateKey(join(dataDirectory, 'key-encryption-key'));
 }
 
 async function provideDatabase(
   configuration: LoadedConfiguration,
-  report: (sentence: string) => void,
+  report: (message: string) => void,
 ): Promise<() => Promise<void>> {
   const database = configuration.get(DatabaseConfiguration);
   const service = configuration.get(ServiceConfiguration);
-  if (database.url !== undefined) return NOTHING_TO_RELEASE;
-  // Not imported where it is not used.
+  if (database.url !== undefined) return async () => undefined;
+  // Imported only where it is used.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
   const server = await startEmbeddedPostgres({
     directory: resolve(service.dataDirectory, 'postgres'),

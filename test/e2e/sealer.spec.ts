@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { cloneDatabase, type TestDatabase } from '../../../test/support/database.js';
-import { dataSourceOptions } from '../database/data-source-options.js';
-import type { Transaction } from '../database/index.js';
-import { CryptoConfiguration } from './crypto.configuration.js';
-import { KeyRepository } from './key.repository.js';
-import { LocalKeyWrapper } from './key-wrapper.js';
-import { KeyMismatchError, Sealer } from './sealer.js';
-import { SecretDigest } from './secret-digest.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { dataSourceOptions } from '../../src/infrastructure/database/data-source-options.js';
+import type { Transaction } from '../../src/infrastructure/database/index.js';
+import { CryptoConfiguration } from '../../src/infrastructure/crypto/crypto.configuration.js';
+import { KeyRepository } from '../../src/infrastructure/crypto/key.repository.js';
+import { LocalKeyWrapper } from '../../src/infrastructure/crypto/key-wrapper.js';
+import { KeyMismatchError, Sealer } from '../../src/infrastructure/crypto/sealer.js';
+import { SecretDigest } from '../../src/infrastructure/crypto/secret-digest.js';
 
 const OWNER = ['api_secret', 'client', '1'];
 const key = (): string => randomBytes(32).toString('base64');

@@ -6,9 +6,14 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { EmbeddedPostgresError, startEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
+import {
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/infrastructure/embedded-postgres/index.js';
 
 const PASSWORD_FILE = 'superuser.password';
+const LOADER = pathToFileURL(join(import.meta.dirname, '../support/register-typescript.mjs')).href;
 const SECONDS = 1_000;
 const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
@@ -19,7 +24,8 @@ let children: ChildProcess[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
-  await chmod(folder, 0o755); // or root's server, which runs as another user, would be kept elsewhere
+  // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
+  await chmod(folder, 0o755);
   directory = join(folder, '.data', 'postgres');
   held = [];
   children = [];
@@ -39,16 +45,16 @@ async function start(where = directory): Promise<EmbeddedPostgres> {
   return server;
 }
 
-/** Another process with the same server, which it releases when its standard input ends. */
+/** Starts another process that uses the server and releases it when its standard input ends. */
 async function startElsewhere(): Promise<{ url: string; child: ChildProcess; release(): Promise<unknown> }> {
-  const built = resolve('dist/src/infrastructure/embedded-postgres/index.js'); // `npm test` builds it first
+  const source = resolve('src/infrastructure/embedded-postgres/index.ts');
   const script = `
-    const { startEmbeddedPostgres } = await import(${JSON.stringify(pathToFileURL(built).href)});
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(pathToFileURL(source).href)});
     const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
     process.stdin.resume().once('end', () => server.release());
     process.stdout.write(server.url);
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -76,9 +82,9 @@ async function pidOfServer(where: string): Promise<number> {
   return Number.parseInt(await readFile(join(where, 'postmaster.pid'), 'utf8'), 10);
 }
 
-describe('the embedded PostgreSQL', () => {
+describe('embedded PostgreSQL', () => {
   it(
-    'is created on the first start and gone after the release',
+    'creates the cluster on the first start and stops the server on release',
     async () => {
       const server = await start();
 
@@ -101,7 +107,7 @@ describe('the embedded PostgreSQL', () => {
   );
 
   it(
-    'is shared, and stopped by the last process to release it',
+    'stops the server when the last process releases it',
     async () => {
       const first = await start();
       const second = await startElsewhere();
@@ -117,7 +123,7 @@ describe('the embedded PostgreSQL', () => {
   );
 
   it(
-    'is created once when two processes start at the same time',
+    'creates one cluster when two processes start at the same time',
     async () => {
       const [first, second] = await Promise.all([startElsewhere(), startElsewhere()]);
       expect(second.url).toBe(first.url);
@@ -130,7 +136,7 @@ describe('the embedded PostgreSQL', () => {
   );
 
   it(
-    'outlives a process that is killed, and is found by the next',
+    'keeps the server running when a process is killed, and the next process joins it',
     async () => {
       const { url, child } = await startElsewhere();
       child.kill('SIGKILL');
@@ -145,11 +151,11 @@ describe('the embedded PostgreSQL', () => {
   );
 
   it(
-    'is started again after it was killed, where those that it left behind find it',
+    'restarts a killed server on the same port, so that running processes reconnect',
     async () => {
       const survivor = await startElsewhere();
       await query(survivor.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
-      await query(survivor.url, 'CHECKPOINT'); // without durability the last moments would be lost
+      await query(survivor.url, 'CHECKPOINT'); // because the server is not durable
       process.kill(await pidOfServer(directory), 'SIGKILL');
 
       const next = await start();
@@ -157,7 +163,7 @@ describe('the embedded PostgreSQL', () => {
       expect(await query(next.url, 'SELECT seven FROM kept')).toEqual([7]);
 
       const present = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'`;
-      while ((await query(next.url, present))[0] !== 2) await setTimeout(100); // until the survivor is back
+      while ((await query(next.url, present))[0] !== 2) await setTimeout(100); // until the survivor has reconnected
       await next.release();
       expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
       await survivor.release();
@@ -167,23 +173,23 @@ describe('the embedded PostgreSQL', () => {
   );
 
   it(
-    'starts although a stranger has the pid of its dead predecessor',
+    'starts although another process has the pid of the dead server',
     async () => {
       const before = await start();
       await before.release();
       const { uid, gid } = await stat(directory);
-      const stranger = spawn('sleep', ['60'], { uid, gid });
-      children.push(stranger);
+      const other = spawn('sleep', ['60'], { uid, gid });
+      children.push(other);
       const port = new URL(before.url).port;
       await writeFile(
         join(directory, 'postmaster.pid'),
-        [stranger.pid, directory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', ''].join('\n'),
+        [other.pid, directory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready   ', ''].join('\n'),
       );
 
       const server = await start();
       expect(await query(server.url, 'SELECT 1')).toEqual([1]);
-      expect(await pidOfServer(directory)).not.toBe(stranger.pid);
-      expect(stranger.exitCode).toBeNull();
+      expect(await pidOfServer(directory)).not.toBe(other.pid);
+      expect(other.exitCode).toBeNull();
     },
     30 * SECONDS,
   );
@@ -196,18 +202,18 @@ describe('the embedded PostgreSQL', () => {
     await expect(refusal).rejects.toThrow(EmbeddedPostgresError);
     await expect(refusal).rejects.toThrow(
       `The data in ${directory} belongs to PostgreSQL 9, but this is PostgreSQL 18. Move that directory away ` +
-        'to begin with an empty database, or set DATABASE_URL to use a PostgreSQL server of your own.',
+        'to begin with an empty database, or set DATABASE_URL to use your own PostgreSQL server.',
     );
   });
 
-  it('refuses data that somebody else created', async () => {
+  it('refuses data that another program created', async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, 'PG_VERSION'), '18\n');
 
     await expect(startEmbeddedPostgres({ directory })).rejects.toThrow('was not created by this service');
   });
 
-  it('refuses a directory that holds something else', async () => {
+  it('refuses a directory that contains something else', async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, 'notes.txt'), 'mine');
 
@@ -216,7 +222,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   asRoot(
-    'is kept elsewhere when its user cannot enter the requested folder',
+    'keeps the data elsewhere when the unprivileged user cannot enter the folder',
     async () => {
       const sentences: string[] = [];
       const closed = join(folder, 'closed');
@@ -232,11 +238,11 @@ describe('the embedded PostgreSQL', () => {
         expect(first.directory).toMatch(
           /^\/var\/lib\/merchant-connectivity-service\/[0-9a-f]{16}\/postgres$/,
         );
-        expect(sentences.join()).toContain(`data of PostgreSQL is kept in ${first.directory}`);
+        expect(sentences.join()).toContain(`PostgreSQL data is in ${first.directory}`);
         await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
         await first.release();
 
-        await chmod(closed, 0o755); // the data stays where it is, whatever becomes of the folder
+        await chmod(closed, 0o755); // The data stays where it is.
         const second = await startEmbeddedPostgres(options);
         expect(second.directory).toBe(first.directory);
         expect(await query(second.url, 'SELECT seven FROM kept')).toEqual([7]);

@@ -5,15 +5,15 @@ import { dirname } from 'node:path';
 const KEY_BYTES = 32;
 
 /**
- * The key in the file, which is made when it does not exist: 32 random bytes in base64, readable by its
- * owner alone. Of processes that start at once, one makes it and the others read it.
+ * Returns the key in the file: 32 bytes in base64. If the file does not exist, creates it with a random key, readable
+ * only by its owner. If several processes do so at the same time, all of them return the same key.
  */
-export function generatedKey(file: string): string {
+export function readOrCreateKey(file: string): string {
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {
-    // Appears whole or not at all: whoever finds the file must not read half a key.
+    // Unlike writing the file, linking is atomic: no process reads half a key.
     linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -1,0 +1,49 @@
+/*
+ * Builds the project unless `dist` was built from the current sources. Preloaded by `node --import`, so that building
+ * and running share one process: signals reach it without a shell in between.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+const STAMP = 'dist/.built-from';
+const FILES = [
+  '.swcrc',
+  'nest-cli.json',
+  'ormconfig.ts',
+  'package-lock.json',
+  'tsconfig.build.json',
+  'tsconfig.json',
+];
+
+// A deployed copy has no sources.
+if (existsSync('src')) await ensureBuild();
+
+async function ensureBuild() {
+  const hash = hashOfSources();
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
+  // Standard output belongs to the program that follows.
+  process.stderr.write('Building…\n');
+  const build = spawn(process.execPath, ['node_modules/@nestjs/cli/bin/nest.js', 'build'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const stop = (signal) => build.kill(signal);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const [code] = await once(build, 'exit');
+  if (code !== 0) process.exit(code ?? 1);
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  writeFileSync(STAMP, hash);
+}
+
+/** Uses contents, because a checkout changes modification times arbitrarily. */
+function hashOfSources() {
+  const sources = readdirSync('src', { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+    .map(({ parentPath, name }) => `${parentPath}/${name}`);
+  const hash = createHash('sha256');
+  for (const file of [...FILES, ...sources.toSorted()]) {
+    hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,54 @@
+import { processEnvironment } from '../config/index.js';
+import { HttpConfiguration } from '../http/index.js';
+import { operatorMessageFor } from './operator-message.js';
+import { prepareProcess, type PreparedProcess } from './prepare-process.js';
+import { onTermination } from './termination.js';
+
+/** Prints a message to the person who started the program. */
+export function print(message: string): void {
+  process.stdout.write(`${message}\n`);
+}
+
+/**
+ * Runs a program until it receives SIGTERM or SIGINT. If it cannot start, it prints why and exits with code 1.
+ *
+ * @param start returns a function that stops the program; the embedded database is released after that
+ */
+export async function runProgram(
+  start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
+): Promise<void> {
+  let delay = 0;
+  const started = begin((prepared) => {
+    delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
+    return start(prepared);
+  });
+  // A program that is stopped while it starts must not leave the embedded database running either.
+  const stopWhenStarted = async (): Promise<void> => {
+    const stop = await started;
+    await stop();
+  };
+  onTermination(stopWhenStarted, { delay: () => delay });
+  await started;
+}
+
+async function begin(
+  start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
+): Promise<() => Promise<void>> {
+  let release = async (): Promise<void> => undefined;
+  try {
+    const prepared = await prepareProcess(processEnvironment(), print);
+    release = prepared.release;
+    const stop = await start(prepared);
+    return async () => {
+      try {
+        await stop();
+      } finally {
+        await release();
+      }
+    };
+  } catch (error) {
+    await release();
+    process.stderr.write(`${operatorMessageFor(error)}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,44 @@
+/** Below the 30 seconds after which orchestrators usually kill a process. */
+const STOP_TIMEOUT_MS = 20_000;
+/** Ctrl-C reaches the whole process group, and npm forwards the signal again: within this time it is the same one. */
+const DUPLICATE_SIGNAL_MS = 500;
+
+export interface TerminationOptions {
+  readonly exitCode?: number;
+  /** Returns the milliseconds that the stop waits on purpose; called when the signal arrives. */
+  readonly delay?: () => number;
+}
+
+/**
+ * Calls `stop` on the first SIGTERM or SIGINT and then exits; the second signal exits at once. Nest's shutdown hooks
+ * are not used, because they exit before the embedded database is released.
+ *
+ * @returns a function that removes the signal handlers
+ */
+export function onTermination(
+  stop: () => Promise<void>,
+  { exitCode = 0, delay = () => 0 }: TerminationOptions = {},
+): () => void {
+  let stoppingSince: number | undefined;
+  const handle = (): void => {
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > DUPLICATE_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS + delay()).unref();
+    stop().then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', handle);
+  process.on('SIGINT', handle);
+  return () => {
+    process.off('SIGTERM', handle);
+    process.off('SIGINT', handle);
+  };
+}
