@@ -142,7 +142,7 @@ describe('Limits', () => {
 describe('Webhooks', () => {
   beforeEach(async () => {
     await service.database.query('DELETE FROM webhook_endpoint');
-    receiver.answer = 200;
+    receiver.response = 200;
     receiver.arrivals.length = 0;
   });
 
@@ -180,7 +180,7 @@ describe('Webhooks', () => {
   it('that wait are shown with the age of the oldest', async () => {
     await endpoint(receiver.url);
     let finish: () => void = () => undefined;
-    receiver.answer = (response) => {
+    receiver.response = (response) => {
       finish = () => response.writeHead(200).end();
     };
     await publish();

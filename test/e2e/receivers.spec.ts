@@ -29,7 +29,7 @@ function read<Document>(file: string): Document {
 const { vectors } = read<Vectors>('service-signature.json');
 const { deliveries } = read<DeliveriesService>('deliveries.json');
 
-/** What each is run by; the folder of the vectors follows. */
+/** The command for each language; the folder with the test vectors is appended. */
 const LANGUAGES: readonly (readonly [language: string, runtime: string, ...arguments: string[]])[] = [
   ['TypeScript', process.execPath, 'receiver.mjs'],
   ['Python', 'python3', 'receiver.py'],
@@ -39,7 +39,7 @@ const LANGUAGES: readonly (readonly [language: string, runtime: string, ...argum
   ['Ruby', 'ruby', 'receiver.rb'],
 ];
 
-const isThere = (runtime: string): boolean =>
+const isInstalled = (runtime: string): boolean =>
   ['--version', 'version'].some((question) => spawnSync(runtime, [question]).status === 0);
 
 let folder: string;
@@ -47,7 +47,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'receivers-'));
   cpSync(RECEIVERS, folder, { recursive: true });
-  // Node.js runs TypeScript as it is from 22.18 on.
+  // Node.js runs TypeScript only from 22.18 on.
   const { outputText } = ts.transpileModule(readFileSync(join(RECEIVERS, 'receiver.ts'), 'utf8'), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
   });
@@ -55,7 +55,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Vectors of which one is wrong: a receiver that says yes to everything, or no, would not notice. */
+/** Creates test vectors with one wrong result, which a receiver that accepts or rejects everything would miss. */
 function folderWith(file: string, change: (text: string) => string): string {
   const altered = mkdtempSync(join(folder, 'altered-'));
   for (const vectorFile of ['service-signature.json', 'deliveries.json']) {
@@ -71,11 +71,11 @@ describe('The example receivers', () => {
   for (const [language, runtime, ...program] of LANGUAGES) {
     const run = (vectorFolder: string) =>
       spawnSync(runtime, [...program, vectorFolder], { cwd: folder, encoding: 'utf8' });
-    const name = `in ${language} know what is of the service and what is not`;
-    const test = isThere(runtime) ? it : it.skip;
+    const name = `in ${language} accept genuine deliveries and reject others`;
+    const test = isInstalled(runtime) ? it : it.skip;
 
     test(
-      test === it ? name : `${name}: ${runtime} is not on this machine`,
+      test === it ? name : `${name} (skipped: ${runtime} is not installed)`,
       () => {
         const good = run(folder);
         expect([good.status, good.stdout.trim()]).toEqual([0, `ok ${vectors.length + deliveries.length}`]);
@@ -95,7 +95,7 @@ describe('The example receivers', () => {
     );
   }
 
-  it('accept what the service sends now', () => {
+  it('accept a delivery signed now', () => {
     const secret = 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c';
     const event = exampleEvent('AUTHENTICATED');
     const now = new Date();
@@ -107,7 +107,7 @@ describe('The example receivers', () => {
   });
 
   it.each(deliveries.slice(0, 3).map((delivery) => [delivery.name, delivery] as const))(
-    'are tried with headers as the service sends them (%s)',
+    'are tested with the headers that the service sends (%s)',
     (_name, { accepted, secret, body, headers }) => {
       const { event, session_id: sessionId } = JSON.parse(body) as { event: string; session_id?: string };
       const now = new Date(Number(headers['webhook-timestamp']) * 1000);

@@ -49,7 +49,7 @@ const post = (path: string, body: unknown, as = service.development): Promise<An
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
 
-/** What arrives of the event that an answer names: once, at the endpoint for development. */
+/** Returns the event that a response names, which arrives once, at the development endpoint. */
 async function arrived({ body }: Answer): Promise<Record<string, unknown>> {
   const eventId = body['event_id'];
   const [arrival] = await eventually('the event arrives', () => {
@@ -71,18 +71,18 @@ async function addSession(
   as = service.development,
 ): Promise<string> {
   const body = { type: 'link', external_user_id: externalUserId, ...facts };
-  const answer = await post('/session/create', body, as);
-  expect(answer.status).toBe(200);
-  return String(answer.body['session']);
+  const response = await post('/session/create', body, as);
+  expect(response.status).toBe(200);
+  return String(response.body['session']);
 }
 
-/** As the client SDK does, which adds to the metadata. */
+/** Opens a session as the client SDK does, which adds to the metadata. */
 async function openSession(session_id: string, metadata: Readonly<Record<string, string>>): Promise<void> {
   expect((await service.request('/session/open', { body: { session_id, metadata } })).status).toBe(200);
 }
 
-/** While the work is done, PostgreSQL takes no rows of the table; what the statements before did stays open. */
-async function whileNothingIsAddedTo(table: string, work: () => Promise<void>): Promise<void> {
+/** Runs the work while inserts into the table fail. */
+async function whileInsertsFail(table: string, work: () => Promise<void>): Promise<void> {
   await service.database.query(
     `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
      CREATE TRIGGER fail AFTER INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION fail();`,
@@ -103,48 +103,48 @@ describe.each([
   [DISCONNECT, { external_user_id: 'u', merchant_id: 16 }],
   [DETECT, { external_user_id: 'u', merchants: ['Netflix'] }],
   [TRIGGER, { event: 'CARD_UPDATED' }],
-])('%s', (path, body) => {
-  it('takes development credentials alone, whatever the body', async () => {
+])('POST %s', (path, body) => {
+  it('accepts only development credentials, whatever the body', async () => {
     for (const sent of [body, {}, 'not json']) {
-      const { status, body: answer } = await post(path, sent, service.production);
-      expect([status, answer]).toEqual([403, NO_ACCESS]);
+      const { status, body: response } = await post(path, sent, service.production);
+      expect([status, response]).toEqual([403, NO_ACCESS]);
     }
     expect((await post(path, body)).status).toBe(200);
   });
 
-  it('takes no call without credentials', async () => {
+  it('requires credentials', async () => {
     expect((await service.request(path, { body })).status).toBe(401);
   });
 
-  it('names the event that it published', async () => {
-    const answer = await post(path, body);
-    expect(answer.body['event_id']).toMatch(UUID);
-    await arrived(answer);
+  it('returns the id of the published event', async () => {
+    const response = await post(path, body);
+    expect(response.body['event_id']).toMatch(UUID);
+    await arrived(response);
   });
 
   it('requires its fields', async () => {
     const [first = ''] = Object.keys(body);
-    const { status, body: answer } = await post(path, { ...body, [first]: null });
+    const { status, body: response } = await post(path, { ...body, [first]: null });
     const words = first.replaceAll('_', ' ');
-    expect([status, answer]).toEqual([400, invalidField(`The ${words} field is required.`)]);
+    expect([status, response]).toEqual([400, invalidField(`The ${words} field is required.`)]);
   });
 });
 
-describe('Linking an account', () => {
-  it('fires AUTHENTICATED with the card and the metadata of the session', async () => {
+describe('POST /development/accounts/link', () => {
+  it('sends AUTHENTICATED with the card and the metadata of the session', async () => {
     const metadata = { trace_id: 't-1', from: 'the server' };
     const sessionId = await addSession('linker', { card_id: 'card-1', metadata });
     await openSession(sessionId, { from: 'the client', screen: 'cards' });
-    const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16, session_id: sessionId });
-    expect(answer.body).toEqual({
+    const response = await post(LINK, { external_user_id: 'linker', merchant_id: 16, session_id: sessionId });
+    expect(response.body).toEqual({
       event_id: expect.stringMatching(UUID),
       task_id: expect.any(Number),
       session_id: sessionId,
     });
-    expect(await arrived(answer)).toEqual({
+    expect(await arrived(response)).toEqual({
       event: 'AUTHENTICATED',
       session_id: sessionId,
-      task_id: answer.body['task_id'],
+      task_id: response.body['task_id'],
       external_user_id: 'linker',
       merchant: NETFLIX,
       data: {
@@ -155,19 +155,19 @@ describe('Linking an account', () => {
     });
   });
 
-  it('makes a session up where none is named', async () => {
-    const answer = await post(LINK, { external_user_id: 'linker', merchant_id: 16 });
-    expect(await arrived(answer)).toMatchObject({ session_id: answer.body['session_id'] });
-    expect((await arrived(answer))['data']).toEqual({ card_id: null });
+  it('invents a session if none is given', async () => {
+    const response = await post(LINK, { external_user_id: 'linker', merchant_id: 16 });
+    expect(await arrived(response)).toMatchObject({ session_id: response.body['session_id'] });
+    expect((await arrived(response))['data']).toEqual({ card_id: null });
   });
 
-  it('counts tasks, each with a number of its own', async () => {
+  it('gives every task its own id', async () => {
     const body = { external_user_id: 'counter', merchant_id: 16 };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(LINK, body)));
-    expect(new Set(answers.map((answer) => answer.body['task_id'])).size).toBe(20);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(LINK, body)));
+    expect(new Set(responses.map((response) => response.body['task_id'])).size).toBe(20);
   });
 
-  it('knows no session that there is not, or of another client or user', async () => {
+  it('returns 404 for unknown sessions and for those of another client or user', async () => {
     const ofOther = await addSession('linker', {}, service.production);
     for (const session_id of [randomUUID(), ofOther, await addSession('somebody else')]) {
       for (const path of [LINK, DISCONNECT]) {
@@ -191,17 +191,17 @@ describe('Linking an account', () => {
       invalidField('The merchant id field must not be greater than 2147483647.'),
     ],
     [{ session_id: 'x' }, 400, invalidField('The session id field must be a UUID.')],
-  ])('refuses %j', async (change, expected, answer) => {
+  ])('rejects %j', async (change, expectedStatus, expectedBody) => {
     const valid = { external_user_id: 'linker', merchant_id: 16 };
     const { status, body } = await post(LINK, { ...valid, ...change });
-    expect([status, body]).toEqual([expected, answer]);
+    expect([status, body]).toEqual([expectedStatus, expectedBody]);
   });
 });
 
-it('Disconnecting an account fires ACCOUNT_LOGIN_REQUIRED', async () => {
+it('POST /development/accounts/disconnect sends ACCOUNT_LOGIN_REQUIRED', async () => {
   const session_id = await addSession('leaver', { metadata: { a: 'b' } });
-  const answer = await post(DISCONNECT, { external_user_id: 'leaver', merchant_id: 16, session_id });
-  expect(await arrived(answer)).toEqual({
+  const response = await post(DISCONNECT, { external_user_id: 'leaver', merchant_id: 16, session_id });
+  expect(await arrived(response)).toEqual({
     event: 'ACCOUNT_LOGIN_REQUIRED',
     external_user_id: 'leaver',
     merchant: NETFLIX,
@@ -210,7 +210,7 @@ it('Disconnecting an account fires ACCOUNT_LOGIN_REQUIRED', async () => {
   });
 });
 
-describe('Detecting accounts', () => {
+describe('POST /development/detected-accounts', () => {
   const detectedOf = async (user: string, names: string[]): Promise<boolean[]> => {
     const { body } = await service.request<{ detected: boolean }[]>('/detected-accounts/search', {
       body: { external_user_id: user, names },
@@ -219,10 +219,10 @@ describe('Detecting accounts', () => {
     return body.map(({ detected }) => detected);
   };
 
-  it('fires NEW_DETECTED_ACCOUNTS_AVAILABLE for what the search then finds', async () => {
+  it('sends NEW_DETECTED_ACCOUNTS_AVAILABLE for accounts that the search then finds', async () => {
     const merchants = ['door dash', 16, 'NETFLIX'];
-    const answer = await post(DETECT, { external_user_id: 'detected', merchants });
-    expect(await arrived(answer)).toEqual({
+    const response = await post(DETECT, { external_user_id: 'detected', merchants });
+    expect(await arrived(response)).toEqual({
       event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
       external_user_id: 'detected',
       data: { detected_accounts: [{ id: 19, name: 'DoorDash' }, NETFLIX] },
@@ -232,10 +232,10 @@ describe('Detecting accounts', () => {
   });
 
   it.each(['webhook_event', 'webhook_delivery', 'detected_account'])(
-    'records nothing and sends nothing when something of it cannot be kept (%s)',
+    'records nothing and sends nothing if the insert into %s fails',
     async (table) => {
       const user = `unlucky ${table}`;
-      await whileNothingIsAddedTo(table, async () => {
+      await whileInsertsFail(table, async () => {
         const { status } = await post(DETECT, { external_user_id: user, merchants: ['Netflix'] });
         expect(status).toBe(500);
       });
@@ -244,61 +244,66 @@ describe('Detecting accounts', () => {
         user,
       ]);
       expect(kept).toEqual([]);
-      // What comes later arrives, and nothing of what failed before it.
+      // A later event arrives, and the failed one does not.
       await arrived(await post(DETECT, { external_user_id: 'lucky', merchants: ['Netflix'] }));
       expect(receiver.arrivals.filter(({ event }) => event['external_user_id'] === user)).toEqual([]);
     },
   );
 
   it.each([
-    [['Netflix', 'Nobody’s Shop'], 404, 'There is no merchant that merchants.1 names.'],
-    [[999_999], 404, 'There is no merchant that merchants.0 names.'],
-    [[], 400, 'The merchants field is required.'],
-    [[''], 400, 'The merchants.0 field is required.'],
-    [[true], 400, 'The merchants.0 field must be a string.'],
-    [[1.5], 400, 'The merchants.0 field must be an integer.'],
-    ['Netflix', 400, 'The merchants field must be an array.'],
-    [Array(101).fill('Netflix'), 400, 'The merchants field must not have more than 100 items.'],
-  ])('refuses %j', async (merchants, expected, message) => {
+    ['an unknown name', ['Netflix', 'Nobody’s Shop'], 404, 'There is no merchant that merchants.1 names.'],
+    ['an unknown id', [999_999], 404, 'There is no merchant that merchants.0 names.'],
+    ['an empty list', [], 400, 'The merchants field is required.'],
+    ['an empty name', [''], 400, 'The merchants.0 field is required.'],
+    ['a boolean', [true], 400, 'The merchants.0 field must be a string.'],
+    ['a fraction', [1.5], 400, 'The merchants.0 field must be an integer.'],
+    ['a single name', 'Netflix', 400, 'The merchants field must be an array.'],
+    [
+      '101 merchants',
+      Array(101).fill('Netflix'),
+      400,
+      'The merchants field must not have more than 100 items.',
+    ],
+  ])('rejects %s', async (_case, merchants, expected, message) => {
     const { status, body } = await post(DETECT, { external_user_id: 'refused', merchants });
     expect([status, body['error_message']]).toEqual([expected, message]);
     expect(await detectedOf('refused', ['Netflix'])).toEqual([false]);
   });
 });
 
-describe('Triggering a webhook', () => {
+describe('POST /development/webhooks/trigger', () => {
   it.each(EVENT_NAMES)('sends the example of %s', async (event) => {
-    const answer = await post(TRIGGER, { event });
+    const response = await post(TRIGGER, { event });
     const example = examplePayload(event);
     const task = 'task_id' in example ? { task_id: expect.any(Number) } : {};
-    expect(await arrived(answer)).toEqual({ ...example, ...task, timestamp: expect.any(Number) });
-    expect(answer.body['task_id']).toEqual('task_id' in example ? expect.any(Number) : null);
+    expect(await arrived(response)).toEqual({ ...example, ...task, timestamp: expect.any(Number) });
+    expect(response.body['task_id']).toEqual('task_id' in example ? expect.any(Number) : null);
   });
 
-  it('lets the caller say what shall be other than in the example', async () => {
-    const answer = await post(TRIGGER, {
+  it('replaces values of the example with those of the request', async () => {
+    const response = await post(TRIGGER, {
       event: 'CARD_FAILED',
       external_user_id: 'me',
       merchant_id: 19,
       data: { reason: 'Because.', unknown: 1 },
       metadata: { mine: 'yes' },
     });
-    expect(await arrived(answer)).toMatchObject({
+    expect(await arrived(response)).toMatchObject({
       external_user_id: 'me',
       merchant: { id: 19, name: 'DoorDash' },
       data: { card_id: '81n9al10a0ayn13', reason: 'Because.', metadata: { mine: 'yes' } },
     });
-    expect((await arrived(answer))['data']).not.toHaveProperty('unknown');
+    expect((await arrived(response))['data']).not.toHaveProperty('unknown');
   });
 
-  it('sends metadata whatever its keys are called', async () => {
+  it('accepts metadata with any keys', async () => {
     const metadata = '{"__proto__":"a","toString":"b","":"c"}';
-    const answer = await post(TRIGGER, `{"event":"CARD_UPDATED","metadata":${metadata}}`);
-    const { metadata: sent } = (await arrived(answer))['data'] as { metadata: object };
+    const response = await post(TRIGGER, `{"event":"CARD_UPDATED","metadata":${metadata}}`);
+    const { metadata: sent } = (await arrived(response))['data'] as { metadata: object };
     expect(JSON.stringify(sent)).toBe(metadata);
   });
 
-  it('takes user and metadata from the session', async () => {
+  it('uses the user and the metadata of the session', async () => {
     const session_id = await addSession('of the session', { metadata: { a: 'b' } });
     expect(await arrived(await post(TRIGGER, { event: 'CARD_UPDATED', session_id }))).toMatchObject({
       session_id,
@@ -311,37 +316,45 @@ describe('Triggering a webhook', () => {
   });
 
   it.each([
-    [{ event: 'card_updated' }, 'The selected event is invalid.'],
-    [{ event: 'constructor' }, 'The selected event is invalid.'],
-    [{ event: 7 }, 'The selected event is invalid.'],
-    [{ data: [] }, 'The data field must be an object.'],
-    [{ data: { card_id: 7 } }, 'The data.card id field must be a string.'],
-    [{ data: { card_id: null } }, 'The data.card id field must be a string.'],
+    ['an event in lowercase', { event: 'card_updated' }, 'The selected event is invalid.'],
+    ['a property of Object as event', { event: 'constructor' }, 'The selected event is invalid.'],
+    ['a numeric event', { event: 7 }, 'The selected event is invalid.'],
+    ['a list as data', { data: [] }, 'The data field must be an object.'],
+    ['a numeric card id', { data: { card_id: 7 } }, 'The data.card id field must be a string.'],
+    ['a null card id', { data: { card_id: null } }, 'The data.card id field must be a string.'],
     [
+      'a card id that is too long',
       { data: { card_id: 'x'.repeat(501) } },
       'The data.card id field must not be greater than 500 characters.',
     ],
-    [{ event: 'MERCHANT_STATUS_UPDATE', data: { status: 'up' } }, 'The selected data.status is invalid.'],
     [
+      'an unknown status',
+      { event: 'MERCHANT_STATUS_UPDATE', data: { status: 'up' } },
+      'The selected data.status is invalid.',
+    ],
+    [
+      'a detected account without a name',
       { event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE', data: { detected_accounts: [{ id: 1 }] } },
       'The data.detected accounts.0.name field is required.',
     ],
-    [{ metadata: 'a' }, 'The metadata field must be an object.'],
-    [{ metadata: { a: 1 } }, 'The metadata value field must be a string.'],
+    ['a string as metadata', { metadata: 'a' }, 'The metadata field must be an object.'],
+    ['a numeric metadata value', { metadata: { a: 1 } }, 'The metadata value field must be a string.'],
     [
+      'a metadata value that is too long',
       { metadata: { a: 'x'.repeat(501) } },
       'The metadata value field must not be greater than 500 characters.',
     ],
     [
+      'too much metadata',
       { metadata: Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`k${index}`, ''])) },
       'The metadata field must not have more than 10 keys.',
     ],
-  ])('refuses %j', async (change, message) => {
+  ])('rejects %s', async (_case, change, message) => {
     const { status, body } = await post(TRIGGER, { event: 'CARD_UPDATED', ...change });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 
-  it('refuses a session or merchant that there is not', async () => {
+  it('returns 404 for an unknown session or merchant', async () => {
     const noSession = await post(TRIGGER, { event: 'CARD_UPDATED', session_id: randomUUID() });
     expect([noSession.status, noSession.body]).toEqual([404, NO_SESSION]);
     const noMerchant = await post(TRIGGER, { event: 'CARD_UPDATED', merchant_id: 999_999 });
@@ -349,7 +362,7 @@ describe('Triggering a webhook', () => {
   });
 });
 
-it('Nothing of all this was sent to an endpoint for production', () => {
+it('The sandbox sends nothing to production endpoints', () => {
   expect(receiver.arrivals.filter(({ path }) => path === PRODUCTION_HOOK)).toEqual([]);
   expect(receiver.arrivals.length).toBeGreaterThan(EVENT_NAMES.length);
 });

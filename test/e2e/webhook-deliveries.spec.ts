@@ -24,7 +24,7 @@ const EVENT: AnyEvent = {
   data: { card_id: '81n9al10a0ayn13' },
   metadata: { trace_id: 't-1' },
 };
-const FEW = { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' };
+const SETTINGS = { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' };
 
 let service: TestApp;
 let receiver: WebhookReceiver;
@@ -32,7 +32,7 @@ let owner: Login;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  service = await startTestApp(FEW, { backgroundWork: true });
+  service = await startTestApp(SETTINGS, { backgroundWork: true });
   owner = await service.login('owner');
 });
 afterAll(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await service.database.query('DELETE FROM webhook_endpoint');
   receiver.arrivals.length = 0;
-  receiver.answer = 200;
+  receiver.response = 200;
 });
 
 interface Endpoint {
@@ -73,7 +73,7 @@ interface Attempt {
   readonly attempt: number;
 }
 
-/** The attempts to deliver an event that the request log has, oldest first. */
+/** Delivery attempts of an event in the request log, oldest first. */
 const attemptsOf = (eventId: string): Promise<Attempt[]> =>
   service.database.query<Attempt>(
     'SELECT status_code, reason, attempt FROM request_log WHERE webhook_event_id = $1 ORDER BY id',
@@ -86,15 +86,15 @@ const attempted = (eventId: string, count: number): Promise<Attempt[]> =>
   });
 const queueIsEmpty = () =>
   eventually('the queue is empty and the lanes are idle', async () => {
-    const [row] = await service.database.query<{ waiting: number; flying: number }>(
+    const [row] = await service.database.query<{ waiting: number; in_flight: number }>(
       `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,
-              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS flying`,
+              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS in_flight`,
     );
-    return row?.waiting === 0 && row.flying === 0;
+    return row?.waiting === 0 && row.in_flight === 0;
   });
 
-describe('An event', () => {
-  it('arrives at every endpoint of its client and environment, signed twice', async () => {
+describe('Publishing an event', () => {
+  it('delivers it to every endpoint of its client and environment, with both signatures', async () => {
     await createEndpoint('/one');
     await createEndpoint('/two');
     await createEndpoint('/elsewhere', 'production');
@@ -133,7 +133,7 @@ describe('An event', () => {
     expect(await attempted(id, 2)).toEqual(Array(2).fill({ status_code: 200, reason: null, attempt: 1 }));
   });
 
-  it('without a session is signed without one', async () => {
+  it('signs no session if the event has none', async () => {
     await createEndpoint();
     await publish({
       event: 'MERCHANT_STATUS_UPDATE',
@@ -151,7 +151,7 @@ describe('An event', () => {
     expect(arrival?.headers['service-signature']).toBe(serviceSignature(signed, service.development.secret));
   });
 
-  it('is not sent when its transaction is rolled back', async () => {
+  it('sends nothing if the transaction is rolled back', async () => {
     await createEndpoint();
     const lost: string[] = [];
     class Work {
@@ -169,13 +169,13 @@ describe('An event', () => {
     expect(await service.database.query('SELECT FROM webhook_event WHERE id = ANY ($1)', [lost])).toEqual([]);
   });
 
-  it('stands in the request log with each attempt, its URL masked', async () => {
+  it('logs each attempt in the request log with a masked URL', async () => {
     await createEndpoint('/hook?shop=7&token=abc');
     const id = await publish();
     await attempted(id, 1);
     const [entry] = await service.database.query(
       `SELECT type, method, path, url, event, status_code, session_id, task_id, external_user_id, latency_ms >= 0 AS took,
-              connect_ms IS NOT NULL AS connected, tls_ms, first_byte_ms IS NOT NULL AS answered
+              connect_ms IS NOT NULL AS connected, tls_ms, first_byte_ms IS NOT NULL AS responded
          FROM request_log WHERE webhook_event_id = $1`,
       [id],
     );
@@ -192,11 +192,11 @@ describe('An event', () => {
       took: true,
       connected: expect.any(Boolean) as boolean,
       tls_ms: null,
-      answered: true,
+      responded: true,
     });
   });
 
-  it('is signed with the secret that signs at the time of the attempt', async () => {
+  it('signs with the secret that is active at the time of the attempt', async () => {
     await createEndpoint('/hook', 'production');
     const { clientId } = service.production;
     const clients = service.app.get(ApiClientsService);
@@ -223,10 +223,10 @@ describe('An event', () => {
   });
 });
 
-describe('A delivery that fails', () => {
-  it.each([201, 204, 301, 410, 500])('is tried three times, and no more: %i', async (status) => {
+describe('A failed delivery', () => {
+  it.each([201, 204, 301, 410, 500])('is attempted exactly three times after status %i', async (status) => {
     await createEndpoint();
-    receiver.answer = status;
+    receiver.response = status;
     const id = await publish();
     const attempts = await attempted(id, 3);
     expect(attempts).toEqual(
@@ -237,7 +237,7 @@ describe('A delivery that fails', () => {
     expect(receiver.arrivals).toHaveLength(3);
   });
 
-  it('has status 0 and a reason in the log when nobody answers', async () => {
+  it('is logged with status 0 and a reason if the connection is refused', async () => {
     await service.database.query(
       'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
       [service.development.clientId, `http://127.0.0.1:${await refusedPort()}/`],
@@ -246,17 +246,17 @@ describe('A delivery that fails', () => {
     expect(attempts).toEqual([1, 2, 3].map((attempt) => ({ status_code: 0, reason: 'REFUSED', attempt })));
   });
 
-  it('is tried again until it is received, and then no more', async () => {
+  it('is retried until the endpoint responds with 200', async () => {
     await createEndpoint();
-    receiver.answer = (response) => response.writeHead(receiver.arrivals.length < 3 ? 503 : 200).end();
+    receiver.response = (response) => response.writeHead(receiver.arrivals.length < 3 ? 503 : 200).end();
     const attempts = await attempted(await publish(), 3);
     expect(attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 200]);
     await queueIsEmpty();
   });
 
-  it('waits as long as the receiver asks for', async () => {
+  it('waits as long as Retry-After asks for', async () => {
     await createEndpoint();
-    receiver.answer = (response) => response.writeHead(429, { 'Retry-After': '60' }).end();
+    receiver.response = (response) => response.writeHead(429, { 'Retry-After': '60' }).end();
     const id = await publish();
     await attempted(id, 1);
     const [waiting] = await service.database.query<{ seconds: number }>(
@@ -267,9 +267,9 @@ describe('A delivery that fails', () => {
     expect(waiting?.seconds).toBeLessThanOrEqual(60);
   });
 
-  it('is dropped with its endpoint', async () => {
+  it('is dropped when its endpoint is deleted', async () => {
     const endpoint = await createEndpoint();
-    receiver.answer = (response) => response.writeHead(503, { 'Retry-After': '1' }).end();
+    receiver.response = (response) => response.writeHead(503, { 'Retry-After': '1' }).end();
     const id = await publish();
     await attempted(id, 1);
     const deleted = await service.request(`/webhook-endpoints/${endpoint.id}`, {
@@ -282,9 +282,9 @@ describe('A delivery that fails', () => {
     await queueIsEmpty();
   });
 
-  it('goes on at the URL that the endpoint had when the event was published', async () => {
+  it('is retried at the URL that the endpoint had when the event was published', async () => {
     const endpoint = await createEndpoint('/old');
-    receiver.answer = (response, { path }) =>
+    receiver.response = (response, { path }) =>
       response
         .writeHead(path === '/old' && receiver.arrivals.length < 2 ? 503 : 200, { 'Retry-After': '1' })
         .end();
@@ -304,25 +304,25 @@ describe('A delivery that fails', () => {
     ]);
   });
 
-  it('that is under way when the endpoint is deleted is logged all the same', async () => {
+  it('is logged even if the endpoint is deleted during the attempt', async () => {
     const endpoint = await createEndpoint();
-    let letGo = (): void => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    receiver.answer = (response) => void held.then(() => response.writeHead(200).end());
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    receiver.response = (response) => void held.then(() => response.writeHead(200).end());
     const id = await publish();
     await receiver.arrived(1);
     await service.request(`/webhook-endpoints/${endpoint.id}`, { method: 'DELETE', login: owner });
-    letGo();
+    release();
     expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
   });
 });
 
-describe('The lanes', () => {
-  it('have four deliveries to an endpoint under way at most, and nobody waits for a slow one', async () => {
+describe('Lanes', () => {
+  it('send at most four deliveries to an endpoint at a time, and a slow endpoint delays no other', async () => {
     await createEndpoint('/slow');
     await createEndpoint('/quick');
     const waiting: (() => void)[] = [];
-    receiver.answer = (response, { path }) => {
+    receiver.response = (response, { path }) => {
       if (path === '/quick') response.writeHead(200).end();
       else waiting.push(() => response.writeHead(200).end());
     };
@@ -332,15 +332,15 @@ describe('The lanes', () => {
     await pause(300);
     expect(waiting).toHaveLength(4);
     for (let done = 0; done < 12; done += 1) {
-      await eventually('one more is sent', () => waiting.length > done);
+      await eventually('one more delivery is sent', () => waiting.length > done);
       waiting[done]?.();
     }
     await queueIsEmpty();
   });
 
-  it('of an endpoint that keeps failing narrow to one, and widen when it answers', async () => {
+  it('narrow to one attempt while an endpoint keeps failing, and widen when it recovers', async () => {
     const endpoint = await createEndpoint();
-    receiver.answer = 500;
+    receiver.response = 500;
     await Promise.all(Array.from({ length: 2 }, () => publish()));
     const lane = async () =>
       (
@@ -351,7 +351,7 @@ describe('The lanes', () => {
       )[0];
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: 1, consecutive_failures: 6 });
-    receiver.answer = 200;
+    receiver.response = 200;
     await publish();
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: 2, consecutive_failures: 0 });
@@ -360,7 +360,7 @@ describe('The lanes', () => {
     expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
   });
 
-  it('are found when their publisher died before it could call them', async () => {
+  it('are found by the sweep if their publisher ended before it could wake them', async () => {
     await createEndpoint();
     const id = await publish();
     await queueIsEmpty();
@@ -374,11 +374,11 @@ describe('The lanes', () => {
     await queueIsEmpty();
   });
 
-  it('count an attempt whose lease lapsed as one, and the late result no more', async () => {
+  it('count an attempt whose lease expired, and drop its late result', async () => {
     await createEndpoint();
-    let letGo = (): void => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    receiver.answer = (response) => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    receiver.response = (response) => {
       if (receiver.arrivals.length > 1) response.writeHead(200).end();
       else void held.then(() => response.writeHead(200).end());
     };
@@ -386,7 +386,7 @@ describe('The lanes', () => {
     await receiver.arrived(1);
     await service.database.query(`UPDATE webhook_delivery SET lease_until = now() - interval '1 second'`);
     const attempts = await attempted(id, 2);
-    letGo();
+    release();
     await queueIsEmpty();
     await pause(300);
     expect(attempts).toEqual([
@@ -396,14 +396,14 @@ describe('The lanes', () => {
     expect(await attemptsOf(id)).toHaveLength(2);
   });
 
-  it('does not settle a delivery that was claimed again after its lease expired', async () => {
+  it('keep a delivery that was claimed again after its lease expired from being settled by the first claim', async () => {
     await createEndpoint();
     const droppedResults = (): number =>
       logLines().filter(({ message }) => String(message).startsWith('The lease of an attempt expired'))
         .length;
     const before = droppedResults();
     const respond: ((status: number) => void)[] = [];
-    receiver.answer = (response) => respond.push((status) => response.writeHead(status).end());
+    receiver.response = (response) => respond.push((status) => response.writeHead(status).end());
     const id = await publish();
     await receiver.arrived(1);
     await service.database.query(`UPDATE webhook_delivery SET lease_until = now() - interval '1 second'`);
@@ -423,19 +423,19 @@ describe('The lanes', () => {
   });
 });
 
-describe('The engine goes on by itself', () => {
+describe('The worker recovers', () => {
   const cut = (where: string) =>
     service.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${where}`,
     );
 
-  it('when the connection breaks that hears of new deliveries', async () => {
+  it('when the connection that listens for notifications is lost', async () => {
     await createEndpoint();
     await cut(`query LIKE 'LISTEN %'`);
     const id = await publish();
     await attempted(id, 1);
-    await eventually('it listens again', async () => {
+    await eventually('the worker listens again', async () => {
       const rows = await service.database.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`,
       );
@@ -443,7 +443,7 @@ describe('The engine goes on by itself', () => {
     });
   });
 
-  it('when all connections break under load, and loses nothing', async () => {
+  it('when all connections are lost under load, without losing an event', async () => {
     await createEndpoint();
     const published: string[] = [];
     for (let round = 0; round < 100; round += 1) {
@@ -461,11 +461,11 @@ describe('The engine goes on by itself', () => {
   });
 });
 
-describe('While the database is away', () => {
-  it('deliveries wait, which is said once, and go on when it is back', async () => {
+describe('While the database is unavailable', () => {
+  it('deliveries are paused, which is logged once, and resume afterwards', async () => {
     await createEndpoint();
     const before = logLines().length;
-    const said = () =>
+    const logged = () =>
       logLines()
         .slice(before)
         .filter(
@@ -474,24 +474,24 @@ describe('While the database is away', () => {
         )
         .map(({ level, message }) => [level, String(message).replace(/: .*/, '')]);
     await service.database.cutOff();
-    // Longer than two turns of the engine.
+    // Longer than two turns of the worker.
     await pause(2_500);
-    expect(said()).toEqual([['warn', 'Deliveries are paused']]);
+    expect(logged()).toEqual([['warn', 'Deliveries are paused']]);
     await service.database.reconnect();
-    await eventually('deliveries go on', () => said().length > 1);
+    await eventually('deliveries resume', () => logged().length > 1);
     const id = await publish();
     expect(await attempted(id, 1)).toMatchObject([{ status_code: 200 }]);
-    expect(said()).toEqual([
+    expect(logged()).toEqual([
       ['warn', 'Deliveries are paused'],
       ['log', 'Deliveries resumed'],
     ]);
   });
 });
 
-describe('Rotation', () => {
-  it('keeps events as long as the request log, and deliveries no longer than their events', async () => {
+describe('Rotation of events', () => {
+  it('keeps events as long as the request log, and drops deliveries with their events', async () => {
     await createEndpoint();
-    receiver.answer = (response) => response.writeHead(503, { 'Retry-After': '900' }).end();
+    receiver.response = (response) => response.writeHead(503, { 'Retry-After': '900' }).end();
     const id = await publish();
     await attempted(id, 1);
     const keptEvents = () => service.database.query('SELECT FROM webhook_event WHERE id = $1', [id]);

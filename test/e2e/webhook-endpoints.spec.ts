@@ -52,7 +52,7 @@ let service: TestApp;
 let member: Login;
 /** The owner of another organization. */
 let stranger: Login;
-/** Of a member, for development, with both scopes. */
+/** Access token of a member for development, with both scopes. */
 let token: string;
 
 beforeAll(async () => {
@@ -84,16 +84,16 @@ const remove = (id: string, as: RequestOptions = { token }) =>
   service.request<Endpoint>(`/webhook-endpoints/${id}`, { method: 'DELETE', ...as });
 
 async function created(body: object = {}, as: RequestOptions = { token }): Promise<Endpoint> {
-  const answer = await create({ environment: 'development', url: someUrl(), ...body }, as);
-  expect(answer.status).toBe(200);
-  return answer.body;
+  const response = await create({ environment: 'development', url: someUrl(), ...body }, as);
+  expect(response.status).toBe(200);
+  return response.body;
 }
 const rows = () => service.database.query('SELECT * FROM webhook_endpoint ORDER BY id');
-const countOf = (answers: readonly Answer<unknown>[], status: number): number =>
-  answers.filter((answer) => answer.status === status).length;
+const countOf = (responses: readonly Answer<unknown>[], status: number): number =>
+  responses.filter((response) => response.status === status).length;
 
-describe('Operation 7: create webhook endpoint', () => {
-  it('answers the endpoint', async () => {
+describe('POST /webhook-endpoints/create', () => {
+  it('returns the endpoint', async () => {
     const before = Date.now();
     const { status, body } = await create({
       environment: 'development',
@@ -116,12 +116,12 @@ describe('Operation 7: create webhook endpoint', () => {
   });
 
   it.each([
-    [{}, null],
-    [{ description: null }, null],
-    [{ description: ' ' }, null],
-    [{ description: '😀'.repeat(255) }, '😀'.repeat(255)],
-    [{ unknown_member: 1 }, null],
-  ])('needs no description (%#)', async (body, description) => {
+    ['no description', {}, null],
+    ['a null description', { description: null }, null],
+    ['a blank description', { description: ' ' }, null],
+    ['the longest description', { description: '😀'.repeat(255) }, '😀'.repeat(255)],
+    ['an unknown member', { unknown_member: 1 }, null],
+  ])('accepts %s', async (_case, body, description) => {
     expect((await created(body)).description).toBe(description);
   });
 
@@ -130,7 +130,7 @@ describe('Operation 7: create webhook endpoint', () => {
     ['https://example.com:443/a/../b#c', 'https://example.com/b'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['https://example.com:8443/?a=b', 'https://example.com:8443/?a=b'],
-  ])('keeps %s as %s, and takes it once', async (written, normal) => {
+  ])('stores %s as %s, and accepts it once', async (written, normal) => {
     expect((await created({ url: written })).url).toBe(normal);
     for (const url of [written, normal]) {
       const { status, body } = await create({ environment: 'development', url });
@@ -138,7 +138,7 @@ describe('Operation 7: create webhook endpoint', () => {
     }
   });
 
-  it('takes the longest URL, whatever is in it', async () => {
+  it('accepts a URL of the maximum length', async () => {
     const start = 'https://example.com/';
     const url =
       start +
@@ -149,62 +149,71 @@ describe('Operation 7: create webhook endpoint', () => {
   });
 
   it.each([
-    [{ environment: undefined }, 'The environment field is required.'],
-    [{ environment: 'staging' }, 'The selected environment is invalid.'],
-    [{ environment: 1 }, 'The selected environment is invalid.'],
-    [{ environment: ['development'] }, 'The selected environment is invalid.'],
-    [{ url: undefined }, 'The url field is required.'],
-    [{ url: null }, 'The url field is required.'],
-    [{ url: ' ' }, 'The url field is required.'],
-    [{ url: 7 }, 'The url field must be a string.'],
-    [{ url: ['https://example.com'] }, 'The url field must be a string.'],
+    ['no environment', { environment: undefined }, 'The environment field is required.'],
+    ['an unknown environment', { environment: 'staging' }, 'The selected environment is invalid.'],
+    ['a numeric environment', { environment: 1 }, 'The selected environment is invalid.'],
+    ['a list as environment', { environment: ['development'] }, 'The selected environment is invalid.'],
+    ['no url', { url: undefined }, 'The url field is required.'],
+    ['a null url', { url: null }, 'The url field is required.'],
+    ['a blank url', { url: ' ' }, 'The url field is required.'],
+    ['a numeric url', { url: 7 }, 'The url field must be a string.'],
+    ['a list as url', { url: ['https://example.com'] }, 'The url field must be a string.'],
     [
+      'a url with a null character',
       { url: 'https://example.com/\0' },
       'The url field must not contain null characters or unpaired surrogates.',
     ],
-    [{ url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
-    // Shorter than that, but not as the URL Standard writes it.
-    [{ url: `https://example.com/${'ä'.repeat(400)}` }, URL_TOO_LONG],
-    [{ url: 'http://example.com/' }, NOT_PUBLIC],
-    [{ url: 'https://127.0.0.1/' }, NOT_PUBLIC],
-    [{ url: 'https://0x7f.1/' }, NOT_PUBLIC],
-    [{ url: 'https://localhost/' }, NOT_PUBLIC],
-    [{ url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
-    [{ url: 'example.com' }, NOT_PUBLIC],
-    [{ description: 7 }, 'The description field must be a string.'],
-    [{ description: '\0' }, 'The description field must not contain null characters or unpaired surrogates.'],
-    [{ description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
-    [{ description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
-    // One problem per answer: the first in the order of the fields.
-    [{ environment: 'x', url: 7, description: 7 }, 'The selected environment is invalid.'],
-    [{ url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
-  ])('refuses a body (%#)', async (change, message) => {
+    ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
+    // Short enough as sent, but not in the normal form of the URL Standard.
+    ['a url whose normal form is too long', { url: `https://example.com/${'ä'.repeat(400)}` }, URL_TOO_LONG],
+    ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
+    ['an IP address', { url: 'https://127.0.0.1/' }, NOT_PUBLIC],
+    ['an IP address in hexadecimal', { url: 'https://0x7f.1/' }, NOT_PUBLIC],
+    ['localhost', { url: 'https://localhost/' }, NOT_PUBLIC],
+    ['a url with credentials', { url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
+    ['a url without a scheme', { url: 'example.com' }, NOT_PUBLIC],
+    ['a numeric description', { description: 7 }, 'The description field must be a string.'],
+    [
+      'a description with a null character',
+      { description: '\0' },
+      'The description field must not contain null characters or unpaired surrogates.',
+    ],
+    ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    ['a description of too many emoji', { description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    // One problem per response: the first in the order of the fields.
+    [
+      'three invalid fields (reports the first)',
+      { environment: 'x', url: 7, description: 7 },
+      'The selected environment is invalid.',
+    ],
+    ['two invalid fields (reports the first)', { url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
+  ])('rejects %s', async (_case, change, message) => {
     const { status, body } = await create({ environment: 'development', url: someUrl(), ...change });
     expect([status, body]).toEqual([400, invalidField(message)]);
     expect(await rows()).toEqual([]);
   });
 
-  it('takes a URL once from 20 rivals', async () => {
+  it('accepts the same URL from exactly 1 of 20 concurrent requests', async () => {
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () =>
-          create({ environment: 'development', url: 'https://rivals.example.com' }),
+          create({ environment: 'development', url: 'https://concurrent.example.com' }),
         ),
       );
-      expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([1, 19]);
-      for (const { body } of answers.filter(({ status }) => status === 409))
+      expect([countOf(responses, 200), countOf(responses, 409)]).toEqual([1, 19]);
+      for (const { body } of responses.filter(({ status }) => status === 409))
         expect(body).toEqual(ALREADY_EXISTS);
     });
-    expect(entries).toEqual(['webhook.create success https://rivals.example.com/']);
+    expect(entries).toEqual(['webhook.create success https://concurrent.example.com/']);
   });
 
-  it('takes ten of 25 rivals, in each environment by itself', async () => {
+  it('accepts exactly 10 of 25 concurrent requests in each environment', async () => {
     for (const environment of ['development', 'production'] as const) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 25 }, () => create({ environment, url: someUrl() }, { login: member })),
       );
-      expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([10, 15]);
-      for (const { body } of answers.filter(({ status }) => status === 409))
+      expect([countOf(responses, 200), countOf(responses, 409)]).toEqual([10, 15]);
+      for (const { body } of responses.filter(({ status }) => status === 409))
         expect(body).toEqual(LIMIT_REACHED);
       expect(await list(environment, { login: member })).toHaveLength(10);
     }
@@ -219,7 +228,7 @@ describe('Operation 7: create webhook endpoint', () => {
 });
 
 describe('Webhook endpoints', () => {
-  it('are listed in the order in which they were created, each environment by itself', async () => {
+  it('are listed per environment in the order in which they were created', async () => {
     const urls: string[] = [];
     for (let count = 0; count < 3; count += 1) urls.push((await created()).url);
     const production = await created({ environment: 'production' }, { login: member });
@@ -227,7 +236,7 @@ describe('Webhook endpoints', () => {
     expect(await list('production', { login: member })).toEqual([production]);
   });
 
-  it('are listed of a known environment alone', async () => {
+  it('are listed only for a valid query', async () => {
     for (const [query, message] of [
       ['', 'The environment field is required.'],
       ['?environment=', 'The environment field is required.'],
@@ -239,13 +248,13 @@ describe('Webhook endpoints', () => {
     }
   });
 
-  it('may have the same URL in both environments', async () => {
+  it('can have the same URL in both environments', async () => {
     const { url } = await created();
     await created({ url, environment: 'production' }, { login: member });
     expect(await rows()).toHaveLength(2);
   });
 
-  it('are for tokens of their environment, and for logins', async () => {
+  it('are accessible to logins and to tokens of their environment', async () => {
     const production = await accessToken(service, member, service.production, `${READ} ${WRITE}`);
     const { id } = await created();
     const before = await rows();
@@ -258,7 +267,7 @@ describe('Webhook endpoints', () => {
     ];
     for (const { status, body } of refused) expect([status, body]).toEqual([403, MISMATCH]);
     expect(await rows()).toEqual(before);
-    // Whatever else is wrong with what it wants to make of it.
+    // The environment is checked before the fields.
     expect((await patch(id, { url: 'x' }, { token: production })).status).toBe(403);
     for (const role of ['owner', 'admin', 'member'] as const) {
       const login = await service.login(role);
@@ -267,35 +276,35 @@ describe('Webhook endpoints', () => {
     expect((await remove(id, { login: member })).status).toBe(200);
   });
 
-  it('are read and written by scope', async () => {
+  it('require the scope of the operation', async () => {
     const { id } = await created();
     const reader = { token: await accessToken(service, member, service.development, READ) };
     const writer = { token: await accessToken(service, member, service.development, WRITE) };
     expect((await get(id, reader)).status).toBe(200);
     expect(await list('development', reader)).toHaveLength(1);
-    for (const [answer, scope] of [
+    for (const [response, scope] of [
       [await get(id, writer), READ],
       [await create({}, reader), WRITE],
       [await patch(id, { description: 'x' }, reader), WRITE],
       [await remove(id, reader), WRITE],
     ] as const) {
-      expect([answer.status, answer.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-      expect(answer.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
+      expect([response.status, response.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+      expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
     }
     expect((await remove(id, writer)).status).toBe(200);
   });
 
-  it('of another organization are not there, and stay as they are', async () => {
+  it('of another organization are not found and cannot be changed', async () => {
     const { id } = await created();
     const before = await rows();
     const entries = await auditedBy(service, async () => {
-      for (const answer of [
+      for (const response of [
         await get(id, { login: stranger }),
         await patch(id, { url: someUrl() }, { login: stranger }),
         await patch(id, { url: 'not even a URL' }, { login: stranger }),
         await remove(id, { login: stranger }),
       ])
-        expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
+        expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
     });
     expect(entries).toEqual([]);
     expect(await rows()).toEqual(before);
@@ -305,7 +314,7 @@ describe('Webhook endpoints', () => {
   });
 });
 
-describe('A change', () => {
+describe('PATCH /webhook-endpoints/:id', () => {
   it.each([
     [{}, 'The first'],
     [{ description: 'The second' }, 'The second'],
@@ -314,21 +323,21 @@ describe('A change', () => {
     [{ url: null }, 'The first'],
     [{ url: ' ', description: 'x' }, 'x'],
     [{ environment: 'production', id: NOBODY, created_at: 0 }, 'The first'],
-  ])('of %j leaves the description %j', async (body, description) => {
+  ])('given %j results in the description %j', async (body, description) => {
     const endpoint = await created({ description: 'The first' });
-    const answer = await patch(endpoint.id, body);
-    expect([answer.status, answer.body]).toEqual([200, { ...endpoint, description }]);
-    expect((await get(endpoint.id)).body).toEqual(answer.body);
+    const response = await patch(endpoint.id, body);
+    expect([response.status, response.body]).toEqual([200, { ...endpoint, description }]);
+    expect((await get(endpoint.id)).body).toEqual(response.body);
   });
 
-  it('of the URL leaves the rest', async () => {
+  it('changes the URL and nothing else', async () => {
     const endpoint = await created({ description: 'The first' });
     const { status, body } = await patch(endpoint.id, { url: 'https://OTHER.example.com' });
     expect([status, body]).toEqual([200, { ...endpoint, url: 'https://other.example.com/' }]);
     expect(await list()).toEqual([body]);
   });
 
-  it('leaves an entry when something changed, and only then', async () => {
+  it('is audited only if something changed', async () => {
     const { id, url } = await created({ description: 'The first' });
     const entries = await auditedBy(service, async () => {
       await patch(id, { url: url.toUpperCase(), description: 'The first' });
@@ -341,12 +350,16 @@ describe('A change', () => {
   });
 
   it.each([
-    [{ url: 7 }, 'The url field must be a string.'],
-    [{ url: 'http://example.com/' }, NOT_PUBLIC],
-    [{ url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
-    [{ description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
-    [{ url: 'http://example.com/', description: 'x'.repeat(256) }, NOT_PUBLIC],
-  ])('refuses a body (%#)', async (change, message) => {
+    ['a numeric url', { url: 7 }, 'The url field must be a string.'],
+    ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
+    ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
+    ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    [
+      'two invalid fields (reports the first)',
+      { url: 'http://example.com/', description: 'x'.repeat(256) },
+      NOT_PUBLIC,
+    ],
+  ])('rejects %s', async (_case, change, message) => {
     const { id } = await created();
     const before = await rows();
     const { status, body } = await patch(id, change);
@@ -354,38 +367,38 @@ describe('A change', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('does not take the URL of another', async () => {
+  it('rejects the URL of another endpoint', async () => {
     const [one, other] = [await created(), await created()];
     const { status, body } = await patch(one.id, { url: other.url });
     expect([status, body]).toEqual([409, ALREADY_EXISTS]);
     expect((await get(one.id)).body).toEqual(one);
   });
 
-  it('to one URL is made of ten rivals by one, while others create it', async () => {
+  it('gives a URL to exactly 1 of 20 concurrent updates and creates', async () => {
     const endpoints = await Promise.all(Array.from({ length: 9 }, () => created()));
     const url = 'https://wanted.example.com/';
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...endpoints.map(({ id }) => patch(id, { url })),
       ...Array.from({ length: 11 }, () => create({ environment: 'development', url })),
     ]);
-    expect([countOf(answers, 200), countOf(answers, 409)]).toEqual([1, 19]);
+    expect([countOf(responses, 200), countOf(responses, 409)]).toEqual([1, 19]);
     expect((await list()).filter((endpoint) => endpoint.url === url)).toHaveLength(1);
   });
 });
 
-describe('A deletion', () => {
-  it('answers what was deleted, to one of 20 rivals', async () => {
+describe('DELETE /webhook-endpoints/:id', () => {
+  it('returns the deleted endpoint to exactly 1 of 20 concurrent requests', async () => {
     const endpoint = await created({ description: 'Mine' });
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(endpoint.id)));
-      expect([countOf(answers, 200), countOf(answers, 404)]).toEqual([1, 19]);
-      expect(answers.find(({ status }) => status === 200)?.body).toEqual(endpoint);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => remove(endpoint.id)));
+      expect([countOf(responses, 200), countOf(responses, 404)]).toEqual([1, 19]);
+      expect(responses.find(({ status }) => status === 200)?.body).toEqual(endpoint);
     });
     expect(entries).toEqual([`webhook.delete success ${endpoint.url}`]);
     expect((await get(endpoint.id)).status).toBe(404);
   });
 
-  it('waits for whoever publishes to the endpoint', async () => {
+  it('waits for transactions that publish to the endpoint', async () => {
     const { id } = await created();
     const endpoints = service.app.get(WebhookEndpointsService);
     let isRemoved = false;
@@ -406,7 +419,7 @@ describe('A deletion', () => {
 });
 
 describe('The audit log', () => {
-  it('says who did what to which URL, without the secrets in it', async () => {
+  it('records the actor, the action and the masked URL', async () => {
     const { id } = await created({ url: 'https://hooks.example.com/?team=7&token=abc123' });
     await patch(id, { url: 'https://hooks.example.com/?team=8&id=4fJq0vN8sYw2Lb7RtXk1' });
     await remove(id, { login: member });
@@ -425,7 +438,7 @@ describe('The audit log', () => {
     }
   });
 
-  it('says who was refused', async () => {
+  it('records denied attempts', async () => {
     const reader = { token: await accessToken(service, member, service.development, READ) };
     const entries = await auditedBy(service, async () => {
       await create({}, reader);
@@ -437,7 +450,7 @@ describe('The audit log', () => {
   });
 });
 
-it('Whoever publishes gets the endpoints of a client, in their order', async () => {
+it('WebhookEndpointsService.ofClient returns the endpoints of a client in the order of their creation', async () => {
   const endpoints = [await created(), await created()];
   await created({ environment: 'production' }, { login: member });
   await created({}, { login: stranger });
@@ -446,9 +459,9 @@ it('Whoever publishes gets the endpoints of a client, in their order', async () 
   );
 });
 
-// Last: `@Transactional()` belongs to the application that was started last in a process.
-describe('A deployment that is pinned to one environment', () => {
-  it('knows no endpoints of the other', async () => {
+// This test is last because `@Transactional()` uses the application that was started last in the process.
+describe('A deployment pinned to one environment', () => {
+  it('does not know endpoints of the other environment', async () => {
     const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
     try {
       const login = await pinned.login('owner');

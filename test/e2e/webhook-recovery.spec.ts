@@ -35,7 +35,7 @@ const MISMATCH = error(
 const UNKNOWN_EVENT = invalidField('The selected event id is invalid.');
 const WRITE = 'webhook_endpoints:write';
 const LONG_AGO = '2026-01-31T08:00:00Z';
-/** Enough for their attempts to overlap, and for a second one of each in the queue. */
+/** Enough for attempts to overlap and for a second delivery of each event to be queued. */
 const EVENTS = 12;
 
 let service: TestApp;
@@ -71,16 +71,16 @@ beforeEach(async () => {
   await queueIsEmpty();
   await service.database.query('DELETE FROM webhook_endpoint');
   receiver.arrivals.length = 0;
-  receiver.answer = 200;
+  receiver.response = 200;
 });
 
 async function createEndpoint(url = `${receiver.url}/hook`): Promise<string> {
-  const answer = await service.request('/webhook-endpoints/create', {
+  const response = await service.request('/webhook-endpoints/create', {
     body: { environment: 'development', url },
     login: owner,
   });
-  expect(answer.status).toBe(200);
-  return String(answer.body['id']);
+  expect(response.status).toBe(200);
+  return String(response.body['id']);
 }
 
 const act = (verb: string, id: string, body: unknown, as: RequestOptions): Promise<Answer> =>
@@ -109,43 +109,43 @@ const attemptsOf = (eventId: unknown): Promise<Record<string, unknown>[]> =>
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
 
-/** What is on its way has ended. An endpoint that fails is probed once a second; here nobody waits for that. */
+/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
 const queueIsEmpty = () =>
   eventually('the queue is empty and the lanes are idle', async () => {
     await service.database.query(
       `UPDATE webhook_lane SET width = NULL, not_before = '-infinity', consecutive_failures = 0`,
     );
-    const [row] = await service.database.query<{ waiting: number; flying: number }>(
+    const [row] = await service.database.query<{ waiting: number; in_flight: number }>(
       `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,
-              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS flying`,
+              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS in_flight`,
     );
-    return row?.waiting === 0 && row.flying === 0;
+    return row?.waiting === 0 && row.in_flight === 0;
   });
 
-/** Events that each endpoint was sent three times while the receiver was out of order. */
+/** Publishes events whose three attempts fail at each endpoint. */
 async function failed(count: number, endpoints = 1): Promise<string[]> {
-  receiver.answer = 500;
+  receiver.response = 500;
   const ids = await Promise.all(Array.from({ length: count }, () => publish()));
   await queueIsEmpty();
   const attempts = [1, 2, 3].flatMap((attempt) => Array<number>(endpoints).fill(attempt));
   for (const id of ids)
     expect((await attemptsOf(id)).map(({ attempt }) => attempt).toSorted()).toEqual(attempts);
-  receiver.answer = 200;
+  receiver.response = 200;
   receiver.arrivals.length = 0;
   return ids;
 }
 
-/** Leaves attempts open until the returned function is called, and receives them then. */
-function heldAnswers(): () => void {
+/** Holds responses back until the returned function is called. */
+function holdResponses(): () => void {
   const held: (() => void)[] = [];
-  receiver.answer = (response) => held.push(() => response.writeHead(200).end());
+  receiver.response = (response) => held.push(() => response.writeHead(200).end());
   return () => {
-    receiver.answer = 200;
-    for (const answer of held) answer();
+    receiver.response = 200;
+    for (const respond of held) respond();
   };
 }
 
-/** A port that nobody listens on. */
+/** Returns a URL on a port that refuses connections. */
 async function deadUrl(): Promise<string> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -160,21 +160,21 @@ describe.each([
   ['test', {}],
   ['redeliver', { event_id: NOBODY }],
   ['recover', { since: LONG_AGO }],
-])('%s', (verb, body) => {
-  it('knows no endpoint that nobody has, nor one of another organization', async () => {
+])('POST /webhook-endpoints/:id/%s', (verb, body) => {
+  it('returns 404 for an unknown endpoint and for one of another organization', async () => {
     const id = await createEndpoint();
     for (const [unknown, login] of [
       [NOBODY, owner],
       ['x', owner],
       [id, stranger],
     ] as const) {
-      const answer = await act(verb, unknown, body, { login });
-      expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
+      const response = await act(verb, unknown, body, { login });
+      expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
     }
     expect(receiver.arrivals).toEqual([]);
   });
 
-  it('takes an access token of the environment of the endpoint', async () => {
+  it('requires an access token for the environment of the endpoint', async () => {
     const id = await createEndpoint();
     const refused = await act(verb, id, body, { token: tokens.production });
     expect([refused.status, refused.body]).toEqual([403, MISMATCH]);
@@ -184,8 +184,8 @@ describe.each([
   });
 });
 
-describe('A test', () => {
-  it('says that the endpoint received the event', async () => {
+describe('Testing an endpoint', () => {
+  it('reports that the endpoint received the event', async () => {
     const id = await createEndpoint();
     const { status, body } = await test(id);
     expect([status, body]).toEqual([
@@ -208,12 +208,12 @@ describe('A test', () => {
     expect(receiver.arrivals).toHaveLength(1);
   });
 
-  it.each(EVENT_NAMES)('may be of any event (%s)', async (event) => {
+  it.each(EVENT_NAMES)('can send %s', async (event) => {
     const { body } = await test(await createEndpoint(), { event });
     expect(arrivalsOf(body['event_id']).map((arrival) => arrival.event['event'])).toEqual([event]);
   });
 
-  it('may not be of what is no event', async () => {
+  it('rejects names that are not events', async () => {
     for (const event of ['card_updated', 'constructor', 7, ['CARD_UPDATED']]) {
       const { status, body } = await test(await createEndpoint(`${receiver.url}/${randomUUID()}`), { event });
       expect([status, body]).toEqual([400, invalidField('The selected event is invalid.')]);
@@ -222,23 +222,23 @@ describe('A test', () => {
   });
 
   it.each([201, 204, 301, 500])(
-    'says that only 200 counts, where the endpoint answers %i',
-    async (answered) => {
-      receiver.answer = answered;
+    'reports that only 200 counts if the endpoint responds with %i',
+    async (responseStatus) => {
+      receiver.response = responseStatus;
       const { status, body } = await test(await createEndpoint());
       expect([status, body]).toEqual([
         200,
         expect.objectContaining({
           received: false,
-          status_code: answered,
+          status_code: responseStatus,
           reason: 'NON_200',
-          message: `The endpoint answered ${answered}. Only 200 counts: a real event would be sent twice more.`,
+          message: `The endpoint answered ${responseStatus}. Only 200 counts: a real event would be sent twice more.`,
         }),
       ]);
     },
   );
 
-  it('says that nobody listens at the address', async () => {
+  it('reports a refused connection', async () => {
     const url = await deadUrl();
     const { status, body } = await test(await createEndpoint(url));
     expect([status, body]).toEqual([
@@ -248,47 +248,50 @@ describe('A test', () => {
     expect(body['message']).toMatch(/^[A-Z].{10,200}\.$/);
   });
 
-  it.each([200, 500])('is sent once, and stands in the request log (%i)', async (answered) => {
-    receiver.answer = answered;
-    const id = await createEndpoint();
-    const { body } = await test(id, { event: 'CARD_FAILED' });
-    const logged = {
-      type: 'webhook',
-      client_id: service.development.clientId,
-      url: `${receiver.url}/hook`,
-      event: 'CARD_FAILED',
-      status_code: answered,
-      reason: answered === 200 ? null : 'NON_200',
-      attempt: 1,
-      webhook_endpoint_id: id,
-    };
-    // It is there before the answer is; and longer than the workers take to look again, nothing follows.
-    expect(await attemptsOf(body['event_id'])).toEqual([logged]);
-    await pause(1_500);
-    expect(await attemptsOf(body['event_id'])).toEqual([logged]);
-    expect(receiver.arrivals).toHaveLength(1);
-    await queueIsEmpty();
-  });
+  it.each([200, 500])(
+    'sends the event once and logs it if the endpoint responds with %i',
+    async (responseStatus) => {
+      receiver.response = responseStatus;
+      const id = await createEndpoint();
+      const { body } = await test(id, { event: 'CARD_FAILED' });
+      const logged = {
+        type: 'webhook',
+        client_id: service.development.clientId,
+        url: `${receiver.url}/hook`,
+        event: 'CARD_FAILED',
+        status_code: responseStatus,
+        reason: responseStatus === 200 ? null : 'NON_200',
+        attempt: 1,
+        webhook_endpoint_id: id,
+      };
+      // The entry exists before the response. The pause is longer than a worker's poll interval: nothing follows.
+      expect(await attemptsOf(body['event_id'])).toEqual([logged]);
+      await pause(1_500);
+      expect(await attemptsOf(body['event_id'])).toEqual([logged]);
+      expect(receiver.arrivals).toHaveLength(1);
+      await queueIsEmpty();
+    },
+  );
 
-  it('goes to its endpoint alone', async () => {
+  it('sends nothing to other endpoints', async () => {
     await createEndpoint(`${receiver.url}/other`);
     await test(await createEndpoint());
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/hook']);
   });
 
-  it('is possible while the endpoint has much to do', async () => {
+  it('works while the endpoint has many deliveries', async () => {
     const id = await createEndpoint();
     await Promise.all(Array.from({ length: EVENTS }, () => publish()));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => test(id)));
-    expect(answers.map(({ body }) => body['received'])).toEqual(Array(20).fill(true));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => test(id)));
+    expect(responses.map(({ body }) => body['received'])).toEqual(Array(20).fill(true));
     await receiver.arrived(EVENTS + 20);
     await queueIsEmpty();
     expect(receiver.arrivals).toHaveLength(EVENTS + 20);
   });
 });
 
-describe('An event that is sent again', () => {
-  it('arrives as it was, though it was received', async () => {
+describe('Redelivering an event', () => {
+  it('sends the same bytes, even if the event was received before', async () => {
     const id = await createEndpoint();
     const eventId = await publish();
     await receiver.arrived(1);
@@ -303,19 +306,19 @@ describe('An event that is sent again', () => {
     expect((await attemptsOf(eventId)).map(({ status_code }) => status_code)).toEqual([200, 200]);
   });
 
-  it('goes to the URL that the endpoint has now, and has three attempts', async () => {
+  it('sends it to the current URL of the endpoint, with three attempts', async () => {
     const id = await createEndpoint();
     const [eventId] = await failed(1);
     const url = `${receiver.url}/moved`;
     await service.request(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { url }, login: owner });
-    receiver.answer = 500;
+    receiver.response = 500;
     expect((await redeliver(id, eventId)).status).toBe(200);
     await queueIsEmpty();
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/moved', '/moved', '/moved']);
     expect((await attemptsOf(eventId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  it('is one that the client of the endpoint has', async () => {
+  it('rejects events that the client of the endpoint does not have', async () => {
     const id = await createEndpoint();
     const ofProduction = await publish(service.production);
     const ofStranger = await publish((await service.anotherOrganization()).development);
@@ -332,8 +335,8 @@ describe('An event that is sent again', () => {
   });
 });
 
-describe('After an outage', () => {
-  it('all that failed arrives, once', async () => {
+describe('Recovering from an outage', () => {
+  it('delivers each failed event once', async () => {
     const id = await createEndpoint();
     const received = await publish();
     await receiver.arrived(1);
@@ -350,19 +353,19 @@ describe('After an outage', () => {
     expect(receiver.arrivals).toHaveLength(EVENTS);
   });
 
-  it('each event is queued by one of 20 rivals', async () => {
+  it('queues each event once for 20 concurrent requests', async () => {
     const id = await createEndpoint();
     const ids = await failed(EVENTS);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => recover(id)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(answers.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(EVENTS);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => recover(id)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(responses.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(EVENTS);
     await receiver.arrived(EVENTS);
     await queueIsEmpty();
     for (const eventId of ids) expect(arrivalsOf(eventId)).toHaveLength(1);
     expect(receiver.arrivals).toHaveLength(EVENTS);
   });
 
-  it('there may be thousands of them', async () => {
+  it('handles thousands of events', async () => {
     const id = await createEndpoint();
     const [eventId] = await failed(1);
     await service.database.query(
@@ -378,18 +381,18 @@ describe('After an outage', () => {
          FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
       [eventId],
     );
-    const release = heldAnswers();
-    const answers = await Promise.all(Array.from({ length: 3 }, () => recover(id)));
-    expect(answers.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(2_501);
-    // Ends the deliveries too.
+    const release = holdResponses();
+    const responses = await Promise.all(Array.from({ length: 3 }, () => recover(id)));
+    expect(responses.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(2_501);
+    // Also deletes the deliveries.
     await service.database.query('DELETE FROM webhook_endpoint');
     release();
   });
 
-  it('what is still being tried is left alone', async () => {
+  it('leaves out events that still have attempts left', async () => {
     const id = await createEndpoint();
     await failed(2);
-    const release = heldAnswers();
+    const release = holdResponses();
     const fresh = await publish();
     await receiver.arrived(1);
     expect((await recover(id)).body).toEqual({ queued: 2 });
@@ -401,7 +404,7 @@ describe('After an outage', () => {
     expect(receiver.arrivals).toHaveLength(3);
   });
 
-  it('only what was sent since then counts, and to this endpoint', async () => {
+  it('is limited to events since the given time and to one endpoint', async () => {
     const id = await createEndpoint();
     const other = await createEndpoint(`${receiver.url}/other`);
     await failed(2, 2);
@@ -414,11 +417,11 @@ describe('After an outage', () => {
     expect((await recover(id)).body).toEqual({ queued: 2 });
   });
 
-  it('leaves out tests that failed', async () => {
+  it('leaves out failed tests', async () => {
     const id = await createEndpoint();
-    receiver.answer = 204;
+    receiver.response = 204;
     expect((await act('test', id, {}, { login: owner })).body).toMatchObject({ received: false });
-    receiver.answer = 200;
+    receiver.response = 200;
     expect((await recover(id)).body).toEqual({ queued: 0 });
   });
 
@@ -428,7 +431,7 @@ describe('After an outage', () => {
     ['yesterday', 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
     ['2026-02-30T00:00:00Z', 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
     [7, 'The since field must be a date and time such as 2026-01-31T08:15:30Z.'],
-  ])('the time has to be one (%j)', async (since, message) => {
+  ])('rejects the time %j', async (since, message) => {
     const { status, body } = await act('recover', await createEndpoint(), { since }, { login: owner });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });

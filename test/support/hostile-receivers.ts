@@ -5,21 +5,21 @@ import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
 
-/** What arrived at a receiver. */
+/** A request that arrived at a receiver. */
 export interface ReceivedRequest {
-  /** The first line and the headers, as they came. */
+  /** The request line and the headers, unparsed. */
   readonly head: string;
   readonly body: string;
-  /** The address that it came from. */
+  /** The remote address. */
   readonly from: string;
 }
 
-/** A receiver of webhooks, on 127.0.0.1. */
+/** A webhook receiver on 127.0.0.1. */
 export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
-  /** Connections that have ever been accepted, and those that are open. */
+  /** Numbers of connections. */
   readonly connections: { readonly total: number; readonly open: number; readonly mostOpen: number };
   close(): Promise<void>;
 }
@@ -27,13 +27,13 @@ export interface Receiver {
 export type ReceiverCertificate = keyof typeof RECEIVER_CERTIFICATES;
 
 export interface ReceiverOptions {
-  /** Speaks TLS with this certificate. */
+  /** Certificate for TLS; without one, the receiver speaks plain HTTP. */
   readonly certificate?: ReceiverCertificate;
-  /** The scheme of its URL, where that is not what it speaks. */
+  /** The scheme of the receiver's URL, if it is not the one it speaks. */
   readonly scheme?: 'https';
-  /** Called when a connection is accepted; whoever answers here, or does nothing, never sees a request. */
+  /** Called when a connection is accepted. The receiver then does not read requests. */
   readonly onConnection?: (socket: Socket) => void;
-  /** Called for each whole request. */
+  /** Called for each complete request. */
   readonly answer?: (socket: Socket, request: ReceivedRequest) => void;
 }
 
@@ -45,7 +45,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     socket.on('error', () => undefined);
     if (options.onConnection !== undefined) {
       options.onConnection(socket);
-      // Or it would not be noticed that the other side has closed.
+      // Otherwise the end of the connection is not noticed.
       socket.resume();
       return;
     }
@@ -100,10 +100,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
-/** Milliseconds between drips. */
+/** Milliseconds between two pieces of a slow response. */
 const DRIP = 100;
 
-/** Writes the piece again and again, as fast as it is taken or every so many milliseconds, until the end. */
+/** Writes the piece until the connection closes, as fast as possible or at an interval in milliseconds. */
 function repeat(socket: Socket, piece: string | Buffer, milliseconds?: number): void {
   const write = (): void => {
     if (socket.destroyed) return;
@@ -128,7 +128,7 @@ export function answerWith(status: string, ...headers: readonly string[]): Recei
 const BOMB = gzipSync(Buffer.alloc(10 * 1024 * 1024));
 const FLOOD = Buffer.alloc(64 * 1024, 'x');
 
-/** What receivers do to a sender. Each is started with `startReceiver(HOSTILE_RECEIVERS.neverAnswers)`. */
+/** Receivers that misbehave. Start one with `startReceiver(HOSTILE_RECEIVERS.neverAnswers)`. */
 export const HOSTILE_RECEIVERS = {
   neverAnswers: { answer: () => undefined },
   slowHeaders: {
@@ -183,7 +183,7 @@ export const HOSTILE_RECEIVERS = {
   noContent: answerWith('204 No Content'),
   gone: answerWith('410 Gone'),
   tooMany: answerWith('429 Too Many Requests', 'Retry-After: 120'),
-  /** Promises to keep the connection and closes it. */
+  /** Announces keep-alive, then closes the connection. */
   closesKeptConnections: {
     answer: (socket) =>
       socket.write(`${OK}Connection: keep-alive\r\nContent-Length: 0\r\n\r\n`, () => socket.end()),
@@ -192,15 +192,17 @@ export const HOSTILE_RECEIVERS = {
 
 export type HostileReceiver = keyof typeof HOSTILE_RECEIVERS;
 
-const LISTEN_IN_VAIN = `
+const LISTEN_WITHOUT_ACCEPTING = `
   const server = require('node:net').createServer();
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)));
 `;
 const MORE_THAN_BACKLOG = 8;
 
-/** A receiver that takes no more connections: the process behind it is stopped and its queue is full. */
+/** Starts a receiver that accepts no connections: its process is stopped and its backlog is full. */
 export async function fullReceiver(): Promise<{ readonly port: number; close(): void }> {
-  const child = spawn(process.execPath, ['--eval', LISTEN_IN_VAIN], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--eval', LISTEN_WITHOUT_ACCEPTING], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [output] = (await once(child.stdout, 'data')) as [Buffer];
   child.kill('SIGSTOP');
   const port = Number(output.toString());
@@ -217,7 +219,7 @@ export async function fullReceiver(): Promise<{ readonly port: number; close(): 
   };
 }
 
-/** A port of 127.0.0.1 at which nobody listens. */
+/** Returns a port of 127.0.0.1 that refuses connections. */
 export async function refusedPort(): Promise<number> {
   const receiver = await startReceiver({});
   await receiver.close();

@@ -1,9 +1,9 @@
 /**
- * An authority for tests alone, and certificates of receivers on one key, until 2126 but for the expired one.
- * Made with `openssl req -x509` and `openssl x509 -req`; nothing that is not a test trusts them.
+ * A certificate authority for tests, and certificates of receivers with one key. All but the expired one are valid
+ * until 2126. They were made with `openssl req -x509` and `openssl x509 -req`, and only tests trust them.
  */
 
-/** Trust it with `WEBHOOK_EXTRA_CA`. */
+/** The certificate of the authority, for `WEBHOOK_EXTRA_CA`. */
 export const TEST_AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBmTCCAT+gAwIBAgIUPg3Xu2buARrgXYN6Ys40LM99PpAwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UECgwOVGVzdCBhdXRob3JpdHkwIBcNMjYxMTIxMTU1MjI1WhgPMjEy
@@ -17,7 +17,7 @@ BAMCA0gAMEUCIQCk+KlDPeNVT/pfhAQeVsOwdJyycw+G4cM8bb4kTSeSWQIgOamG
 -----END CERTIFICATE-----
 `;
 
-/** The key of all of them. */
+/** The private key of all certificates. */
 export const RECEIVER_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQghg24IG926npbBZgm
 tevoFL1DRCWqGqstscjY8uEmYBKhRANCAASYPLwEzrnt3dtDPK8StP8nyQCVBTXJ
@@ -39,7 +39,7 @@ MBaAFO5XbW8TaCJGFjWVdKlPYIqLxZH9MAoGCCqGSM49BAMCA0gAMEUCIQCm9nVA
 6rSvY7En1ionRj/OKy8=
 -----END CERTIFICATE-----
 `,
-  /** The same, until 2021. */
+  /** For the same names; expired in 2021. */
   expired: `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS6gAwIBAgIBAzAKBggqhkjOPQQDAjAZMRcwFQYDVQQKDA5UZXN0IGF1
 dGhvcml0eTAeFw0yMDAxMDEwMDAwMDBaFw0yMTAxMDEwMDAwMDBaMBMxETAPBgNV
@@ -65,7 +65,7 @@ qibZZs3bvH6VVEY/YrvRK63OZI8n+qkCIBhK1FnTQNMrD7YihV+DhQW0Y4myZmJy
 lzqiej7FhrHa
 -----END CERTIFICATE-----
 `,
-  /** For the right names, but by nobody's authority. */
+  /** For the same names, but self-signed. */
   selfSigned: `-----BEGIN CERTIFICATE-----
 MIIBqjCCAVCgAwIBAgIUba09VeIVeByj0GmmYh/R7JHdex4wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE1NTIyNVoYDzIxMjYxMDI4

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.js';
 
-/** A request as a receiver got it. */
+/** A webhook that arrived at a receiver. */
 export interface Arrival {
   readonly path: string;
   readonly method: string;
@@ -14,13 +14,13 @@ export interface Arrival {
   readonly at: number;
 }
 
-/** A local server that gets webhooks. */
+/** A local server that receives webhooks. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly arrivals: Arrival[];
-  /** Decides the next answers: a status, or whatever one does with a response. */
-  answer: number | ((response: ServerResponse, arrival: Arrival) => void);
-  /** Waits for so many requests to the path. */
+  /** The next responses: a status, or a function that writes the response. */
+  response: number | ((response: ServerResponse, arrival: Arrival) => void);
+  /** Waits until this number of webhooks has arrived at the path, or at any path. */
   arrived(count: number, path?: string): Promise<Arrival[]>;
   close(): Promise<void>;
 }
@@ -40,8 +40,8 @@ export async function startReceiver(): Promise<WebhookReceiver> {
         at: performance.now(),
       };
       receiver.arrivals.push(arrival);
-      if (typeof receiver.answer === 'number') response.writeHead(receiver.answer).end();
-      else receiver.answer(response, arrival);
+      if (typeof receiver.response === 'number') response.writeHead(receiver.response).end();
+      else receiver.response(response, arrival);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -50,7 +50,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${port}`,
     arrivals: [],
-    answer: 200,
+    response: 200,
     async arrived(count, path) {
       const matching = () =>
         receiver.arrivals.filter((arrival) => path === undefined || arrival.path === path);

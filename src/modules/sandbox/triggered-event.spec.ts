@@ -23,7 +23,7 @@ describe('A triggered event', () => {
     expect(changed.event).toBe(name);
   });
 
-  it('is the example where nothing is said, but for its task', () => {
+  it('equals the example except for its task if nothing is changed', () => {
     expect(triggeredEvent('CARD_UPDATED', NOTHING)).toEqual({
       ...exampleEvent('CARD_UPDATED'),
       taskId: 7,
@@ -31,7 +31,7 @@ describe('A triggered event', () => {
     });
   });
 
-  it('has the data of the example but where the caller says otherwise', () => {
+  it('has the data of the example except for changed fields', () => {
     expect(triggeredData('MERCHANT_STATUS_UPDATE', { status: 'UP', unknown: 1 })).toEqual({
       type: 'card_switcher',
       status: 'UP',

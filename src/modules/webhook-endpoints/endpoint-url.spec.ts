@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { normalUrl } from './endpoint-url.js';
 
-describe('The normal form of a URL', () => {
+describe('normalUrl', () => {
   it.each([
     ['https://example.com', 'https://example.com/'],
     ['HTTPS://EXAMPLE.com:443/A/../b', 'https://example.com/b'],
@@ -9,9 +9,9 @@ describe('The normal form of a URL', () => {
     ['https://bücher.example/ä?ö#ü', 'https://xn--bcher-kva.example/%C3%A4?%C3%B6'],
     ['https://example.com/a#b', 'https://example.com/a'],
     ['https://example.com/?b=1&a=2', 'https://example.com/?b=1&a=2'],
-  ])('of %s is %s', (text, normal) => expect(normalUrl(text)).toBe(normal));
+  ])('turns %s into %s', (text, normal) => expect(normalUrl(text)).toBe(normal));
 
-  it('is its own, and ASCII', () => {
+  it('is idempotent and returns ASCII', () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ['https'], withQueryParameters: true }), (url) => {
         const normal = normalUrl(url);

@@ -11,7 +11,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (instance: Ajv2020) => void)(ajv);
 ajv.addSchema(document, 'document');
 
-it('The document has a webhook for each event and for nothing else', () => {
+it('The API document has exactly one webhook for each event', () => {
   expect(Object.keys(document.webhooks ?? {})).toEqual(EVENT_NAMES);
 });
 
@@ -22,13 +22,13 @@ describe.each(EVENT_NAMES)('The webhook %s', (name) => {
   const example = (operation.requestBody as RequestBodyObject).content['application/json']?.example as object;
   const parameters = operation.parameters as ParameterObject[];
 
-  it('has an example that keeps its schema', () => {
+  it('has an example that matches its schema', () => {
     validate(example);
     expect(validate.errors ?? []).toEqual([]);
     expect(validate({ ...example, event: 'ANOTHER' })).toBe(false);
   });
 
-  it('names the headers that are sent, with examples that keep their schemas', () => {
+  it('lists the headers that are sent, with examples that match their schemas', () => {
     const sent = deliveryHeaders({
       eventId: 'id',
       event: name,
@@ -36,14 +36,14 @@ describe.each(EVENT_NAMES)('The webhook %s', (name) => {
       now: new Date(0),
       secret: 'secret',
     });
-    const { 'Content-Type': _, ...told } = sent;
-    expect(parameters.map((parameter) => parameter.name)).toEqual(Object.keys(told));
-    for (const { in: place, required, schema, example: value } of parameters) {
-      expect([place, required, ajv.validate(schema as object, value)]).toEqual(['header', true, true]);
+    const { 'Content-Type': _, ...documented } = sent;
+    expect(parameters.map((parameter) => parameter.name)).toEqual(Object.keys(documented));
+    for (const { in: location, required, schema, example: value } of parameters) {
+      expect([location, required, ajv.validate(schema as object, value)]).toEqual(['header', true, true]);
     }
   });
 
-  it('needs no credentials, is acknowledged with 200, and is told apart from operations', () => {
+  it('requires no credentials, is acknowledged with 200, and has its own tag', () => {
     expect(operation.security).toEqual([]);
     expect(Object.keys(operation.responses)).toEqual(['200', 'default']);
     expect(operation.tags).toEqual(['Webhooks']);

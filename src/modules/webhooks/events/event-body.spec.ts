@@ -21,8 +21,8 @@ const CARD_UPDATED: EventOf<'CARD_UPDATED'> = {
 
 const text = (body: Buffer): string => body.toString('utf8');
 
-describe('The body of an event', () => {
-  it('is that of the specification, byte for byte', () => {
+describe('eventBody', () => {
+  it('returns the body of the specification, byte for byte', () => {
     expect(text(eventBody({ ...CARD_UPDATED, metadata: { trace_id: 't-1' } }, AT))).toBe(
       `{"event":"CARD_UPDATED","session_id":"${SESSION_ID}","task_id":25605,"external_user_id":"abc",` +
         '"merchant":{"id":16,"name":"Netflix"},"data":{"card_id":"81n9al10a0ayn13","metadata":{"trace_id":"t-1"}},' +
@@ -30,7 +30,7 @@ describe('The body of an event', () => {
     );
   });
 
-  it('has no session where the event has none', () => {
+  it('omits the session if the event has none', () => {
     const status: EventOf<'MERCHANT_STATUS_UPDATE'> = {
       event: 'MERCHANT_STATUS_UPDATE',
       merchant: { id: 19, name: 'DoorDash' },
@@ -42,21 +42,21 @@ describe('The body of an event', () => {
     );
   });
 
-  it.each([[{}], [undefined]])('has no metadata where %j is attached', (metadata) => {
+  it.each([[{}], [undefined]])('omits metadata that is %j', (metadata) => {
     expect(text(eventBody({ ...CARD_UPDATED, metadata }, AT))).toBe(text(eventBody(CARD_UPDATED, AT)));
     expect(text(eventBody(CARD_UPDATED, AT))).not.toContain('metadata');
   });
 
-  it('tells whole milliseconds', () => {
+  it('rounds the timestamp down to milliseconds', () => {
     expect(JSON.parse(text(eventBody(CARD_UPDATED, AT + 0.9)))).toMatchObject({ timestamp: AT });
   });
 
-  it('tells of a merchant its id and name, whatever else is known of it', () => {
+  it('includes only the id and name of a merchant', () => {
     const merchant = { ...NETFLIX, hidden: true };
     expect(text(eventBody({ ...CARD_UPDATED, merchant }, AT))).not.toContain('hidden');
   });
 
-  it('keeps any metadata as it is', () => {
+  it('preserves any metadata', () => {
     const metadata = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), {
       minKeys: 1,
       maxKeys: 10,
@@ -79,25 +79,25 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
   const validate = ajv.compile(eventSchema(name));
   const payload = examplePayload(name);
 
-  it('keeps the schema', () => {
+  it('matches the schema', () => {
     validate(payload);
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it.each(Object.keys(payload))('does not without %s', (field) => {
+  it.each(Object.keys(payload))('does not match it without %s or with another type', (field) => {
     expect(validate({ ...payload, [field]: undefined })).toBe(false);
     expect(validate({ ...payload, [field]: true })).toBe(false);
   });
 
-  it('has metadata where there is a session', () => {
+  it('has metadata if and only if it has a session', () => {
     expect('session_id' in payload).toBe(EVENTS[name].variant === 'session');
     expect('metadata' in (payload['data'] as object)).toBe('session_id' in payload);
     expect(exampleEvent(name).event).toBe(name);
   });
 });
 
-describe('The catalogue', () => {
-  it('has the events of the contract', () => {
+describe('The event catalogue', () => {
+  it('contains the events of the contract', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],
       ['CARD_UPDATED', 'session'],
@@ -109,29 +109,29 @@ describe('The catalogue', () => {
     ]);
   });
 
-  it('lets nothing else be published at compile time', () => {
+  it('rejects other events at compile time', () => {
     const client = { clientId: SESSION_ID, environment: 'development' } as const;
-    // `npm run types` fails should one of these ever compile; none is ever called.
-    const refused = (publisher: WebhookPublisher): unknown[] => [
-      // @ts-expect-error: there is no such event
+    // `npm run types` fails if one of these compiles. None of them is called.
+    const rejected = (publisher: WebhookPublisher): unknown[] => [
+      // @ts-expect-error: unknown event
       publisher.publish(client, { ...CARD_UPDATED, event: 'CARD_LOST' }),
       // @ts-expect-error: a session is missing
       publisher.publish(client, { event: 'CARD_UPDATED', data: { card_id: 'a' } }),
       // @ts-expect-error: the card is missing
       publisher.publish(client, { ...CARD_UPDATED, data: {} }),
-      // @ts-expect-error: only AUTHENTICATED may be without a card
+      // @ts-expect-error: only AUTHENTICATED can be without a card
       publisher.publish(client, { ...CARD_UPDATED, data: { card_id: null } }),
       publisher.publish(client, {
         event: 'MERCHANT_STATUS_UPDATE',
         merchant: NETFLIX,
-        // @ts-expect-error: there is no such status
+        // @ts-expect-error: unknown status
         data: { type: 'link', status: 'BROKEN' },
       }),
       publisher.publish(client, {
         event: 'MERCHANT_STATUS_UPDATE',
         merchant: NETFLIX,
         data: { type: 'link', status: 'UP' },
-        // @ts-expect-error: it has no session
+        // @ts-expect-error: this event has no session
         sessionId: SESSION_ID,
       }),
       publisher.publish(client, {
@@ -146,10 +146,10 @@ describe('The catalogue', () => {
         event: 'ACCOUNT_LOGIN_REQUIRED',
         externalUserId: 'abc',
         merchant: NETFLIX,
-        // @ts-expect-error: it tells nothing more
+        // @ts-expect-error: this event has no data
         data: { card_id: 'a' },
       }),
     ];
-    expect(refused).toBeInstanceOf(Function);
+    expect(rejected).toBeInstanceOf(Function);
   });
 });

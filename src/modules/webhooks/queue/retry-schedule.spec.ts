@@ -8,16 +8,16 @@ describe('delayUntilRetry', () => {
     [1, 1, 216_000],
     [2, 0, 300_000],
     [2, 0.5, 330_000],
-  ])('is a few minutes, with a fifth of jitter (attempt %i, %d)', (attempts, random, delay) => {
+  ])('after attempt %i with random value %d is %d ms', (attempts, random, delay) => {
     expect(delayUntilRetry({ attempts, allowed: 3 }, DELAYS, undefined, random)).toBe(delay);
   });
 
-  it('ends with the last attempt', () => {
+  it('is undefined after the last attempt', () => {
     expect(delayUntilRetry({ attempts: 3, allowed: 3 }, DELAYS, 1)).toBeUndefined();
     expect(delayUntilRetry({ attempts: 1, allowed: 1 }, DELAYS, 1)).toBeUndefined();
   });
 
-  it('is pushed later by the receiver, within a bound, and never earlier', () => {
+  it('is extended by Retry-After up to a limit, and never shortened', () => {
     const after = (retryAfter: number) => delayUntilRetry({ attempts: 1, allowed: 3 }, DELAYS, retryAfter, 0);
     expect([after(1_000), after(400_000), after(1e9)]).toEqual([180_000, 400_000, 900_000]);
   });

@@ -11,8 +11,8 @@ const DELIVERY: Delivery = {
   secret: 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c',
 };
 
-describe('The headers of a delivery', () => {
-  it('are those of the contract', () => {
+describe('deliveryHeaders', () => {
+  it('returns the headers of the contract', () => {
     expect(deliveryHeaders(DELIVERY)).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': String(BODY.length),
@@ -25,24 +25,24 @@ describe('The headers of a delivery', () => {
     });
   });
 
-  it('count bytes, not characters', () => {
+  it('counts bytes, not characters', () => {
     expect(BODY.length).toBeGreaterThan(BODY.toString().length);
   });
 
-  it('differ in a retry by its time alone', () => {
+  it('changes only the time and its signature in a retry', () => {
     const first = deliveryHeaders(DELIVERY);
     const retry = deliveryHeaders({ ...DELIVERY, now: new Date('2024-03-19T16:18:23.000Z') });
     const changed = Object.keys(first).filter((name) => first[name] !== retry[name]);
     expect(changed).toEqual(['webhook-timestamp', 'webhook-signature']);
   });
 
-  it('are good for a receiver that uses the library', () => {
+  it('returns headers that the Standard Webhooks library accepts', () => {
     const headers = deliveryHeaders({ ...DELIVERY, now: new Date() });
     const receiver = new Webhook(Buffer.from(DELIVERY.secret), { format: 'raw' });
     expect(receiver.verify(BODY, headers)).toMatchObject({ event: 'AUTHENTICATED' });
   });
 
-  it('sign no session where there is none', () => {
+  it('signs no session if there is none', () => {
     const { sessionId: _, ...withoutSession } = DELIVERY;
     const [signed, unsigned] = [deliveryHeaders(DELIVERY), deliveryHeaders(withoutSession)];
     expect(unsigned['Service-Signature']).not.toBe(signed['Service-Signature']);

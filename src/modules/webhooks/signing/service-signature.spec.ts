@@ -25,7 +25,7 @@ describe('Service-Signature', () => {
     );
   });
 
-  it('has vectors with and without a session', () => {
+  it('is tested with and without a session', () => {
     const withSession = vectors.filter(({ body }) => body.includes('session_id'));
     expect([vectors.length - withSession.length, withSession.length].every((count) => count > 0)).toBe(true);
   });

@@ -10,13 +10,13 @@ const BODY = Buffer.from('{"event":"CARD_UPDATED","external_user_id":"zoë-😀"
 const receiver = new Webhook(Buffer.from(SECRET), { format: 'raw' });
 
 describe('webhook-signature', () => {
-  it('is what the library for receivers computes', () => {
+  it('equals the signature of the Standard Webhooks library', () => {
     expect(standardSignature({ id: ID, timestampSeconds: AT, body: BODY }, SECRET)).toBe(
       receiver.sign(ID, new Date(AT * 1000), BODY),
     );
   });
 
-  it('is so for any text', () => {
+  it('equals it for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.uuid(), fc.nat(), (text, id, timestampSeconds) => {
         const body = Buffer.from(JSON.stringify({ text }));
@@ -27,7 +27,7 @@ describe('webhook-signature', () => {
     );
   });
 
-  it('lets a receiver that has the secret in base64 verify a delivery', () => {
+  it('can be verified with the secret in base64', () => {
     const timestampSeconds = Math.floor(Date.now() / 1000);
     const headers = {
       'webhook-id': ID,
