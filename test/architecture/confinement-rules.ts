@@ -11,9 +11,9 @@ import {
 
 const isIn = (folder: string) => (path: string) => path.startsWith(`src/infrastructure/${folder}/`);
 const isOfDatabase = (path: string): boolean =>
-  isIn('database')(path) || /\.(?:entity|repository)\.ts$/.test(path);
+  isIn('database')(path) || /\.(?:entity|repository|batch)\.ts$/.test(path);
 
-/** TypeORM in entities, repositories and infrastructure/database; in modules' wiring only `forFeature`. */
+/** TypeORM in entities, repositories, batches and infrastructure/database; in modules' wiring only `forFeature`. */
 export function strayTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))

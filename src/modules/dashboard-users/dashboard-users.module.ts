@@ -10,12 +10,13 @@ import { RoleDenials } from './role-denials.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
+import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
 import { UsersController } from './users/users.controller.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([DashboardUser, AccessGrant])],
-  providers: [DashboardUsersService, DashboardUsersRepository],
+  providers: [DashboardUsersService, DashboardUsersRepository, PrincipalsBatch],
   exports: [DashboardUsersService, DashboardUsersRepository],
 })
 export class DashboardUsersModule {}
