@@ -8,7 +8,7 @@ import {
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import { DashboardUsersService } from '../../dashboard-users/index.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 
@@ -28,7 +28,7 @@ const LIFETIMES: Readonly<Record<SessionStage, number>> = {
 export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
     private readonly repository: DashboardSessionsRepository,
-    private readonly users: DashboardUsersRepository,
+    private readonly users: DashboardUsersService,
     private readonly clock: Clock,
   ) {
     super();
@@ -54,7 +54,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   override async verify(token: string): Promise<DashboardIdentity | undefined> {
     const session = await this.repository.find(sha256(token), 'complete', this.clock.now());
-    const principal = session && (await this.users.principal(session.userId, this.clock.now()));
+    const principal = session && (await this.users.principal(session.userId));
     if (!principal) return undefined;
     const { id: sessionId, authenticatedAt } = session;
     return { ...principal, credential: { kind: 'session', sessionId, authenticatedAt } };
@@ -63,7 +63,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   /** Whose password was right and whose second factor is still missing. */
   async awaitingSecondFactor(token: string): Promise<DashboardPrincipal | undefined> {
     const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
-    return session ? this.users.principal(session.userId, this.clock.now()) : undefined;
+    return session ? this.users.principal(session.userId) : undefined;
   }
 
   /** @returns whether there was such a session; of rivals that end the same one it is told to one */

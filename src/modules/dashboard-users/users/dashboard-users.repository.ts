@@ -1,16 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not } from 'typeorm';
-import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
-import { BatchedStatement, Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { IsNull, Not } from 'typeorm';
+import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
-
-interface AskedPrincipal {
-  readonly userId: string;
-  readonly now: Date;
-}
-
-const PRINCIPALS_PER_STATEMENT = 100;
-const STATEMENTS_AT_ONCE = 4;
 
 /** The email belongs to another user, of this organization or another. */
 export class EmailTakenError extends Error {}
@@ -18,16 +9,7 @@ export class EmailTakenError extends Error {}
 /** Queries on dashboard users. */
 @Injectable()
 export class DashboardUsersRepository {
-  private readonly principals = new BatchedStatement<AskedPrincipal, DashboardPrincipal | undefined>({
-    execute: (asked) => this.principalsOf(asked),
-    maxRows: PRINCIPALS_PER_STATEMENT,
-    maxStatements: STATEMENTS_AT_ONCE,
-  });
-
-  constructor(
-    private readonly transaction: Transaction,
-    private readonly dataSource: DataSource,
-  ) {}
+  constructor(private readonly transaction: Transaction) {}
 
   /** @returns whether it was added; an e-mail address has one user, of the organization and with a password */
   async add(user: DashboardUser): Promise<boolean> {
@@ -136,35 +118,5 @@ export class DashboardUsersRepository {
   /** With all that hangs on them. */
   async remove(id: string): Promise<void> {
     await this.transaction.manager.delete(DashboardUser, { id });
-  }
-
-  /**
-   * The user as of now, with the role of a privileged access grant where one is in force. Read apart from any
-   * transaction, for callers that come at the same time together.
-   *
-   * @returns undefined for a user who is gone, disabled or has not accepted the invitation
-   */
-  principal(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
-    return this.principals.add({ userId, now });
-  }
-
-  private async principalsOf(asked: readonly AskedPrincipal[]): Promise<(DashboardPrincipal | undefined)[]> {
-    const rows = await this.dataSource.query<({ place: number } & DashboardPrincipal)[]>(
-      `SELECT place::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
-              CASE WHEN 'owner' IN (role, granted) THEN 'owner'
-                   WHEN 'admin' IN (role, granted) THEN 'admin'
-                   ELSE role END AS role
-         FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS asked (id, now, place)
-         JOIN dashboard_user USING (id)
-         LEFT JOIN LATERAL (
-                SELECT max(access_grant.role) AS granted
-                  FROM access_grant
-                 WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > now
-              ) active ON true
-        WHERE disabled_at IS NULL AND password_hash IS NOT NULL`,
-      [asked.map(({ userId }) => userId), asked.map(({ now }) => now)],
-    );
-    const principals = new Map(rows.map(({ place, ...principal }) => [place, principal]));
-    return asked.map((_, index) => principals.get(index + 1));
   }
 }

@@ -13,6 +13,7 @@ import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
 } from './password.js';
+import { PrincipalsBatch } from './principals.batch.js';
 
 export interface NewDashboardUser {
   readonly organizationId: string;
@@ -34,6 +35,7 @@ export interface AddedDashboardUser {
 export class DashboardUsersService {
   constructor(
     private readonly repository: DashboardUsersRepository,
+    private readonly principals: PrincipalsBatch,
     private readonly clock: Clock,
   ) {}
 
@@ -72,7 +74,7 @@ export class DashboardUsersService {
    * @returns undefined for a user who is gone, disabled or has not accepted the invitation
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
-    return this.repository.principal(userId, this.clock.now());
+    return this.principals.find(userId, this.clock.now());
   }
 
   /** What the user's organization is called. */

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import { BatchedStatement } from '../../../infrastructure/database/index.js';
+
+interface Lookup {
+  readonly userId: string;
+  readonly now: Date;
+}
+
+const LOOKUPS_PER_STATEMENT = 100;
+const CONCURRENT_STATEMENTS = 4;
+
+/**
+ * Looks up the users behind requests. Every request to the dashboard API needs one, so lookups that arrive together
+ * share a statement, which saves a third of the CPU time under load (docs/decisions/0009-dashboard-credentials.md). The
+ * statement runs outside any open transaction and does not see its changes.
+ */
+@Injectable()
+export class PrincipalsBatch {
+  private readonly lookups = new BatchedStatement<Lookup, DashboardPrincipal | undefined>({
+    execute: (lookups) => this.execute(lookups),
+    maxRows: LOOKUPS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Returns the user with their role at that time: their own, or that of an access grant that is in force.
+   *
+   * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
+   */
+  find(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
+    return this.lookups.add({ userId, now });
+  }
+
+  private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
+    const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(
+      `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
+              CASE WHEN 'owner' IN (role, granted) THEN 'owner'
+                   WHEN 'admin' IN (role, granted) THEN 'admin'
+                   ELSE role END AS role
+         FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS lookup (id, now, position)
+         JOIN dashboard_user USING (id)
+         LEFT JOIN LATERAL (
+                SELECT max(access_grant.role) AS granted
+                  FROM access_grant
+                 WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > now
+              ) active ON true
+        WHERE disabled_at IS NULL AND password_hash IS NOT NULL`,
+      [lookups.map(({ userId }) => userId), lookups.map(({ now }) => now)],
+    );
+    const principals = new Map(rows.map(({ position, ...principal }) => [position, principal]));
+    return lookups.map((_, index) => principals.get(index + 1));
+  }
+}
