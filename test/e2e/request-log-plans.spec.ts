@@ -143,7 +143,7 @@ async function newest(
   filter: RequestLogFilter = {},
   before?: RequestLogPosition,
 ): Promise<{ work: Work; entries: RequestLogEntry[] }> {
-  const entries = await store.newest({ client, period: PERIOD, filter }, { before, most: PAGE });
+  const entries = await store.newest({ client, period: PERIOD, filter }, { before, limit: PAGE });
   return { work: lastWork(entries.length), entries };
 }
 

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LoadedConfiguration } from './load-configuration.js';
 
-/** Makes every configuration class injectable, with the values that were read at the start. */
+/** Makes every configuration class injectable, with the values read at startup. */
 @Module({})
 export class ConfigurationModule {
   static register(configuration: LoadedConfiguration): DynamicModule {

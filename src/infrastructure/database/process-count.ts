@@ -4,12 +4,12 @@ import { advisoryLockKey } from './advisory-lock.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { DedicatedConnection } from './dedicated-connection.js';
 
-/** A place among the processes that are counted. */
+/** A process that is counted until it is closed. */
 export interface CountedProcess {
   close(): Promise<void>;
 }
 
-/** A 64-bit key stands in two halves in `pg_locks`. Sessions of other databases have locks of their own. */
+/** `pg_locks` shows a 64-bit key in two halves, and the locks of all databases. */
 const HOLDERS = `
   SELECT count(*)::int AS holders FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 1 AND granted
@@ -17,32 +17,32 @@ const HOLDERS = `
     AND (classid::bigint << 32 | objid::bigint) = $1::bigint`;
 
 /**
- * Counts the processes on this database that do the same. Each holds a shared advisory lock on a connection of
- * its own, which PostgreSQL drops with the connection: a process that was killed is counted no more. The
- * connections of a pool would tell nothing, neither how many processes have them nor that an idle one is there.
+ * Counts the processes on this database that do the same work. Each holds a shared advisory lock on a connection of
+ * its own; PostgreSQL releases the lock when the process dies. The connections of a pool cannot be counted instead:
+ * one process has many of them, and an idle process may have none.
  */
 @Injectable()
 export class ProcessCount {
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
   /**
-   * Has this process counted until it is closed.
+   * Counts this process until it is closed.
    *
-   * @param hear called once, with how many do the activity that most do, this one included
+   * @param onCounted called once with the number of processes, including this one, that share its most common activity
    */
-  join(activities: readonly string[], hear: (processes: number) => void): CountedProcess {
-    let isHeard = false;
+  join(activities: readonly string[], onCounted: (processes: number) => void): CountedProcess {
+    let isCounted = false;
     return new DedicatedConnection(this.configuration, {
       name: 'presence',
-      use: async (client) => {
+      onConnected: async (client) => {
         const keys = activities.map((activity) => advisoryLockKey(`process: ${activity}`));
-        // First: of two that start at the same moment, one at least must see the other.
+        // Lock first: of two processes that start at the same moment, at least one must see the other.
         for (const key of keys) await client.query('SELECT pg_advisory_lock_shared($1)', [key]);
-        if (isHeard) return;
-        let most = 0;
-        for (const key of keys) most = Math.max(most, await holdersOf(client, key));
-        isHeard = true;
-        hear(most);
+        if (isCounted) return;
+        let processes = 0;
+        for (const key of keys) processes = Math.max(processes, await holdersOf(client, key));
+        isCounted = true;
+        onCounted(processes);
       },
     });
   }

@@ -13,7 +13,7 @@ import { ApiSecretsService } from './api-secrets.service.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
 
-/** Global for the sake of `CallerClients`, for which nobody needs to know this module. */
+/** Global, because other modules inject `AccessibleClients`, a port of the infrastructure. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret])],
@@ -30,7 +30,7 @@ import { SigningSecrets } from './signing-secrets.js';
 })
 export class ApiClientsModule {}
 
-/** What people do with the clients of their organization, apart: only where the dashboard API is served. */
+/** Operations on the clients of an organization: only where the dashboard API is served. */
 @Module({
   imports: [ApiClientsModule, AuditLogsModule],
   controllers: [ApiClientsController],

@@ -24,6 +24,6 @@ import { AuditVerification } from './audit-verification.js';
 })
 export class AuditLogsModule {}
 
-/** Operation 4, apart: only where the platform API is served. */
+/** Operation 4: only where the platform API is served. */
 @Module({ imports: [AuditLogsModule], controllers: [AuditLogsController] })
 export class AuditLogOperationsModule {}

@@ -6,7 +6,6 @@ import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
-/** For whoever asks what a token is good for, or ends it. */
 @Module({
   imports: [TypeOrmModule.forFeature([McpToken])],
   providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
@@ -14,6 +13,6 @@ import { McpTokensService } from './mcp-tokens.service.js';
 })
 export class McpTokensModule {}
 
-/** Operation 1, apart: only where the platform API is served. */
+/** Operation 1: only where the platform API is served. */
 @Module({ imports: [McpTokensModule], controllers: [McpTokensController] })
 export class McpTokenOperationsModule {}

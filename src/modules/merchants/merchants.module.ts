@@ -17,7 +17,7 @@ import { MerchantsService } from './merchants.service.js';
 })
 export class MerchantsModule {}
 
-/** What organizations do with the merchants, apart: only where the dashboard API is served. */
+/** Operations of organizations on merchants: only where the dashboard API is served. */
 @Module({
   imports: [TypeOrmModule.forFeature([MerchantVisibility]), AuditLogsModule],
   controllers: [MerchantsController],

@@ -23,10 +23,10 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 })
 export class RequestLogsModule {}
 
-/** Apart: for processes that write to the log, and not for commands, which tell how they find it. */
+/** For processes that write to the log. Commands leave the partitions as they are, because they report on them. */
 @Module({ providers: [RequestLogsRotation] })
 export class RequestLogRotationModule {}
 
-/** Operation 3, apart: only where the dashboard API is served. */
+/** Operation 3: only where the dashboard API is served. */
 @Module({ controllers: [RequestLogsController], providers: [RequestLogsService] })
 export class RequestLogOperationsModule {}

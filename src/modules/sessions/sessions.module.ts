@@ -6,7 +6,6 @@ import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService } from './sessions.service.js';
 
-/** For whoever sends webhooks of a session. */
 @Module({
   imports: [TypeOrmModule.forFeature([Session]), ApiClientsModule],
   providers: [SessionsService, SessionsRepository],
@@ -14,6 +13,6 @@ import { SessionsService } from './sessions.service.js';
 })
 export class SessionsModule {}
 
-/** The operations, apart: only where the platform API is served. */
+/** The operations: only where the platform API is served. */
 @Module({ imports: [SessionsModule], controllers: [SessionsController] })
 export class SessionOperationsModule {}

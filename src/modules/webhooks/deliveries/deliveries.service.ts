@@ -96,7 +96,7 @@ export class DeliveriesService {
     after: string | undefined,
   ): Promise<RecoveredPage> {
     await this.holdLane(endpoint);
-    const page = { after, most: EVENTS_PER_PAGE };
+    const page = { after, limit: EVENTS_PER_PAGE };
     const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
     const queued = await this.queue.addAgain(endpoint, eventIds, this.attemptsAllowed);
     this.transaction.afterCommit(() => this.lanes.call([endpoint.id]));
