@@ -52,8 +52,8 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       filter,
     });
 
-    const newest = (selection: RequestLogSelection, most = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
-      store.newest(selection, { before: undefined, most });
+    const newest = (selection: RequestLogSelection, limit = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
+      store.newest(selection, { before: undefined, limit });
 
     /** Page after page until one is not full. */
     async function walk(
@@ -117,7 +117,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         const selection = { client, period: { start: at(start), end: at(end) }, filter: {} };
         const [down, up] = [
           await newest(selection),
-          await store.oldest(selection, { after: undefined, most: MAX_ENTRIES }),
+          await store.oldest(selection, { after: undefined, limit: MAX_ENTRIES }),
         ];
         expect(up).toEqual(down.toReversed());
         return up.map(({ createdAt }) => createdAt.getTime() - opened.now.getTime());
@@ -141,9 +141,9 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
             expect(whole.map(({ createdAt }) => createdAt)).toEqual(
               offsets.toSorted((left, right) => right - left).map((offset) => at(offset * HOUR)),
             );
-            const down = await walk((before) => store.newest(selection, { before, most: size }), size);
+            const down = await walk((before) => store.newest(selection, { before, limit: size }), size);
             expect(down).toEqual(whole);
-            const up = await walk((after) => store.oldest(selection, { after, most: size }), size);
+            const up = await walk((after) => store.oldest(selection, { after, limit: size }), size);
             expect(up).toEqual(whole.toReversed());
           },
         ),
@@ -161,7 +161,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       const before = new Set((await newest(selection)).map(({ id }) => id));
       const walked = await walk(async (position) => {
         await store.append(some());
-        return store.newest(selection, { before: position, most: 7 });
+        return store.newest(selection, { before: position, limit: 7 });
       }, 7);
       const ids = walked.map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
@@ -212,7 +212,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
             Object.entries(asked).every(([key, value]) => each[key as keyof RequestLogFilter] === value),
           );
           expect(await newest(allOf(client, asked))).toEqual(expected);
-          expect(await walk((before) => store.newest(allOf(client, asked), { before, most: 4 }), 4)).toEqual(
+          expect(await walk((before) => store.newest(allOf(client, asked), { before, limit: 4 }), 4)).toEqual(
             expected,
           );
         }),
@@ -265,8 +265,8 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       await store.append([failed, alsoFailed, ...others].flatMap(({ entries }) => entries));
       await store.append([attemptOf(client), callOf(client)]);
       const expected = [failed.id, alsoFailed.id].toSorted();
-      const page = (after: string | undefined, most: number) =>
-        store.failedEvents(endpointId, at(-DAY), { after, most });
+      const page = (after: string | undefined, limit: number) =>
+        store.failedEvents(endpointId, at(-DAY), { after, limit });
       expect(await page(undefined, 10)).toEqual(expected);
       expect(await page(undefined, 1)).toEqual(expected.slice(0, 1));
       expect(await page(expected[0], 1)).toEqual(expected.slice(1));
@@ -283,7 +283,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         ({ createdAt }) => (createdAt.getTime() - opened.now.getTime()) / DAY,
       );
       expect(kept).toEqual([6, 1, 0, -1, -10]);
-      const parts = await store.parts();
+      const parts = await store.partitions();
       const today = parts.filter(({ from, to }) => from && to && from <= opened.now && opened.now < to);
       expect(today).toHaveLength(1);
       expect(parts.every(({ bytes, entries }) => bytes >= 0 && entries >= 0)).toBe(true);
@@ -296,7 +296,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       await opened.whileSlow(async () => {
         await Promise.all([
           expect(newest(allOf(client))).rejects.toMatchObject(late),
-          expect(store.oldest(allOf(client), { after: undefined, most: 1 })).rejects.toMatchObject(late),
+          expect(store.oldest(allOf(client), { after: undefined, limit: 1 })).rejects.toMatchObject(late),
           expect(store.find([client], 1)).rejects.toMatchObject(late),
         ]);
       });

@@ -94,7 +94,7 @@ describe('On a full disk', () => {
 
   it('partitions past retention are dropped although none can be made', async () => {
     const store = service.app.get(RequestLogStore);
-    const before = await store.parts();
+    const before = await store.partitions();
     await service.database.query(
       `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE')
        EXECUTE FUNCTION no_room_for_tables()`,
@@ -102,13 +102,13 @@ describe('On a full disk', () => {
     const later = new Date(Date.now() + 32 * DAY);
     try {
       await expect(store.rotate(later, 30)).rejects.toThrow(/No space left on device/);
-      const left = await store.parts();
+      const left = await store.partitions();
       expect(left.length).toBeLessThan(before.length);
       expect(left.filter(({ to }) => to !== null && to < new Date(later.getTime() - 30 * DAY))).toEqual([]);
     } finally {
       await service.database.query('DROP EVENT TRIGGER full_disk');
     }
     await store.rotate(later, 30);
-    expect((await store.parts()).some(({ from }) => from !== null && from > later)).toBe(true);
+    expect((await store.partitions()).some(({ from }) => from !== null && from > later)).toBe(true);
   });
 });

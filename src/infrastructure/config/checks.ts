@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { ValidateBy } from 'class-validator';
 
-/** A check of a setting that class-validator does not have. The message begins with the name of the field. */
+/** Validates a setting by a function, for checks that class-validator lacks. The message begins with the field's name. */
 export function Satisfies(
   name: string,
   test: (value: unknown) => boolean,
@@ -10,12 +10,12 @@ export function Satisfies(
   return ValidateBy({ name, validator: { validate: test, defaultMessage: () => message } });
 }
 
-/** Whether it is a certificate in PEM. */
+/** Returns whether the value is a certificate in PEM. */
 export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
 }
 
-/** Whether it does not throw: for values that their users judge best. */
+/** Returns whether the function does not throw: for values that only a parser can check. */
 export function succeeds(attempt: () => unknown): boolean {
   try {
     attempt();

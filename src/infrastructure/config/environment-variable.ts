@@ -1,15 +1,15 @@
 import 'reflect-metadata';
 
-/** What the environment says: the shape of `process.env`. */
+/** The shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One documented variable of a configuration class. */
 export interface VariableDefinition {
-  /** Name in the environment; `<name>_FILE` names a file that holds the value instead. */
+  /** The name of the variable. `<name>_FILE` may name a file that holds the value instead. */
   readonly name: string;
   readonly property: string;
   readonly description: string;
-  /** A secret's value appears in no message, no log and no document. */
+  /** A secret's value never appears in messages, logs or documents. */
   readonly secret: boolean;
 }
 
@@ -23,7 +23,7 @@ interface ConfigurationDefinition {
 const definitions: ConfigurationDefinition[] = [];
 const VARIABLES = Symbol('environment variables');
 
-/** Marks a class whose fields are read from the environment when the process starts. */
+/** Marks a class whose fields are read from environment variables at startup. */
 export function Configuration(title: string): ClassDecorator {
   return (target) => {
     definitions.push({ title, target: target as unknown as ConfigurationClass });
@@ -31,9 +31,8 @@ export function Configuration(title: string): ClassDecorator {
 }
 
 /**
- * Reads a field from an environment variable. The field's initial value is the default and its type
- * (string, number, boolean or string array) decides how the text is read; class-validator's decorators
- * beside it decide what is allowed.
+ * Reads a field from an environment variable. The initial value of the field is the default, its type (string, number,
+ * boolean or string array) determines how the text is parsed, and class-validator's decorators validate it.
  */
 export function EnvironmentVariable(
   name: string,
@@ -47,12 +46,12 @@ export function EnvironmentVariable(
   };
 }
 
-/** Every configuration class that has been imported, in the order of import. */
+/** Returns every imported configuration class, in the order of import. */
 export function configurationDefinitions(): readonly ConfigurationDefinition[] {
   return definitions;
 }
 
-/** The documented variables of a configuration class, in the order of its fields. */
+/** Returns the documented variables of a configuration class, in the order of its fields. */
 export function variablesOf(target: ConfigurationClass): readonly VariableDefinition[] {
   return (Reflect.getOwnMetadata(VARIABLES, target.prototype) ?? []) as VariableDefinition[];
 }

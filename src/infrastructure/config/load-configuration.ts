@@ -9,14 +9,14 @@ import {
   type VariableDefinition,
 } from './environment-variable.js';
 
-/** What is wrong with the environment, all of it at once, for an operator to read. */
+/** All problems of the configuration, for an operator to read. */
 export class ConfigurationError extends OperatorError {
   constructor(readonly problems: readonly string[]) {
     super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
 }
 
-/** The values of all configuration classes, looked up by class. */
+/** The values of all configuration classes. */
 export class LoadedConfiguration {
   constructor(private readonly instances: ReadonlyMap<ConfigurationClass, object>) {}
 
@@ -39,8 +39,8 @@ export function processEnvironment(): Environment {
 /**
  * Reads every imported configuration class from the environment.
  *
- * @param missing tells what else is missing, once every class is read
- * @throws ConfigurationError with every problem found, not only the first.
+ * @param missing returns further problems, once every class has been read
+ * @throws ConfigurationError with all problems, not only the first
  */
 export function loadConfiguration(
   environment: Environment,
@@ -69,7 +69,7 @@ export function loadConfiguration(
   return configuration;
 }
 
-/** An empty value counts as absent: that is how compose files and shells spell "not set". */
+/** Treats an empty value as not set, as compose files and shells do. */
 function readText(environment: Environment, variable: VariableDefinition): string | undefined {
   const direct = environment[variable.name] || undefined;
   const file = environment[`${variable.name}_FILE`] || undefined;
@@ -88,7 +88,7 @@ function readText(environment: Environment, variable: VariableDefinition): strin
 function convert(text: string, target: ConfigurationClass, variable: VariableDefinition): unknown {
   switch (Reflect.getMetadata('design:type', target.prototype, variable.property)) {
     case Number: {
-      // Number('') is 0 and Number('0x10') is 16: neither is what somebody meant.
+      // Number() would accept more: Number('') is 0 and Number('0x10') is 16.
       if (!/^-?\d+(\.\d+)?$/.test(text)) throw new Error(`${variable.name} must be a number.`);
       return Number(text);
     }

@@ -5,24 +5,24 @@ import { Configuration, EnvironmentVariable } from './environment-variable.js';
 export const ENVIRONMENTS = ['development', 'production'] as const;
 export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 
-/** The three groups of operations, each of which may have a host of its own. */
+/** The three groups of operations. Each may have its own host. */
 export const SURFACES = ['platform', 'dashboard', 'careers'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
 
-/** What this process is and where it is met. */
+/** What this process serves, and its public addresses. */
 @Configuration('Service')
 export class ServiceConfiguration {
   @EnvironmentVariable(
     'NODE_ENV',
-    '`production` turns the conveniences of a developer off: the embedded database, generated keys, the first organization.',
+    '`production` disables the features for developers: the embedded database, generated keys, and the first organization.',
   )
   nodeEnvironment: string = 'development';
 
   @EnvironmentVariable(
     'SURFACES',
-    'Which of `platform`, `dashboard` and `careers` this process serves, separated by commas.',
+    'Comma-separated list of the surfaces that this process serves: `platform`, `dashboard` and `careers`.',
   )
   @IsIn(SURFACES, { each: true, message: 'surfaces must be a list of platform, dashboard and careers' })
   @ArrayUnique()
@@ -31,7 +31,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'PIN_ENVIRONMENT',
-    'Makes this deployment the host of one environment (`development` or `production`): credentials of the other are unknown here.',
+    'Restricts this deployment to one environment (`development` or `production`). Credentials of the other environment are rejected.',
   )
   @IsOptional()
   @IsIn(ENVIRONMENTS)
@@ -39,30 +39,30 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'BACKGROUND_WORK',
-    'Whether this process also does the background work (partitions, retention). Turn it off where `worker.js` runs apart.',
+    'Whether this process also runs the background work (partitions, expiry, webhook deliveries). Disable it if you run `worker.js`.',
   )
   backgroundWork: boolean = true;
 
   @EnvironmentVariable(
     'DATA_DIR',
-    'Where a developer’s installation keeps its database, keys and credentials.',
+    'Directory for the files of a development installation: the embedded database, generated keys and credentials.',
   )
   dataDirectory: string = '.data';
 
-  @EnvironmentVariable('PLATFORM_URL', 'Public address of the platform API, for the API document.')
+  @EnvironmentVariable('PLATFORM_URL', 'Public URL of the platform API, for the API document.')
   @IsOptional()
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
 
   @EnvironmentVariable(
     'DASHBOARD_URL',
-    'Public address of the dashboard: the issuer of access tokens, the links in mails, the API document. Required in production.',
+    'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production.',
   )
   @IsOptional()
   @IsUrl(PUBLIC_URL)
   dashboardUrl?: string;
 
-  @EnvironmentVariable('CAREERS_URL', 'Public address of the job-application endpoint, for the API document.')
+  @EnvironmentVariable('CAREERS_URL', 'Public URL of the job application endpoint, for the API document.')
   @IsOptional()
   @IsUrl(PUBLIC_URL)
   careersUrl?: string;

@@ -5,14 +5,14 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM: nonce, ciphertext and tag in one buffer. */
+/** Encrypts with AES-256-GCM. @returns nonce, ciphertext and tag in one buffer */
 export function encrypt(key: Buffer, plaintext: Buffer, additionalData: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(additionalData);
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws Error when the key, the bytes or the additional data are not those of the encryption. */
+/** @throws Error if the key, the bytes or the additional data differ from those of the encryption */
 export function decrypt(key: Buffer, sealed: Buffer, additionalData: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const ciphertext = sealed.subarray(NONCE_BYTES, -TAG_BYTES);

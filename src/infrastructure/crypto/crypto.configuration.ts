@@ -1,16 +1,16 @@
 import { IsOptional, Matches } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
 
-/** 32 bytes in base64: 43 characters and one of padding. */
+/** 32 bytes in base64 are 43 characters and one padding character. */
 const KEY_OF_32_BYTES = /^[A-Za-z0-9+/]{43}=$/;
 const KEY_MESSAGE = { message: '$property must be 32 random bytes in base64 (openssl rand -base64 32)' };
 
-/** The two keys that a dump of the database does not hold. */
+/** Keys that are not stored in the database, so that a dump of it reveals no secrets. */
 @Configuration('Keys')
 export class CryptoConfiguration {
   @EnvironmentVariable(
     'SECRET_PEPPER',
-    'Key of the digests by which API secrets are checked: 32 bytes in base64. Generated beside the data outside production.',
+    'Key for the digests of API secrets: 32 bytes in base64. Outside production, the default is generated in `DATA_DIR`.',
     { secret: true },
   )
   @IsOptional()
@@ -19,7 +19,7 @@ export class CryptoConfiguration {
 
   @EnvironmentVariable(
     'KEY_ENCRYPTION_KEY',
-    'Key that wraps the data keys under which secrets and personal data are sealed: 32 bytes in base64. Generated beside the data outside production.',
+    'Key that encrypts the data keys, which encrypt secrets and personal data: 32 bytes in base64. Outside production, the default is generated in `DATA_DIR`.',
     { secret: true },
   )
   @IsOptional()
@@ -28,7 +28,7 @@ export class CryptoConfiguration {
 
   @EnvironmentVariable(
     'PREVIOUS_KEY_ENCRYPTION_KEY',
-    'While `KEY_ENCRYPTION_KEY` is changed: the one before, which the data keys may still be wrapped with.',
+    'The previous `KEY_ENCRYPTION_KEY`. Set it while you change the key: data keys may still be encrypted with the previous one.',
     { secret: true },
   )
   @IsOptional()

@@ -12,7 +12,7 @@ import { SecretDigest } from './secret-digest.js';
 export class CryptoModule implements OnModuleInit {
   constructor(private readonly sealer: Sealer) {}
 
-  /** Before anything else can seal or open: a process with the wrong keys must not come up. */
+  /** Runs before anything is encrypted or decrypted: a process with the wrong keys must not start. */
   async onModuleInit(): Promise<void> {
     await this.sealer.unlock();
   }

@@ -2,20 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { decrypt, encrypt } from './authenticated-encryption.js';
 import { CryptoConfiguration } from './crypto.configuration.js';
 
-/** Wraps data keys under a key-encryption key that this process may not even hold. A cloud KMS fits behind it. */
+/** Encrypts data keys with a key-encryption key, which may be outside of this process, such as in a cloud KMS. */
 export abstract class KeyWrapper {
   abstract wrap(dataKey: Buffer): Promise<Buffer>;
-  /** Rejects when the wrapped key was made under another key-encryption key. */
+  /** Rejects if the data key was encrypted with another key-encryption key. */
   abstract unwrap(wrapped: Buffer): Promise<Buffer>;
 }
 
 const PURPOSE = Buffer.from('data-key');
 
-/** The key-encryption keys come from the configuration: variables or files. */
+/** Takes the key-encryption keys from the configuration. */
 @Injectable()
 export class LocalKeyWrapper extends KeyWrapper {
   private readonly key: Buffer;
-  /** While the key-encryption key is changed, some data keys are wrapped with the one before. */
+  /** While the key-encryption key is being changed, some data keys are encrypted with the previous one. */
   private readonly previous: Buffer | undefined;
 
   constructor({ keyEncryptionKey = '', previousKeyEncryptionKey }: CryptoConfiguration) {

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../database/index.js';
 
-/** A data key as the database holds it. */
+/** A data key, encrypted by the key-encryption key. */
 export interface WrappedDataKey {
   readonly id: number;
   readonly wrapped: Buffer;
 }
 
-/** The wrapped data keys, and check values by which a wrong key is noticed before it does harm. */
+/** Stores the encrypted data keys, and check values that reveal a wrong key at startup. */
 @Injectable()
 export class KeyRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -16,7 +16,7 @@ export class KeyRepository {
     return this.transaction.manager.query('SELECT id, wrapped FROM data_key ORDER BY id');
   }
 
-  /** Of several processes that start at once on an empty database, one provides the first data key. */
+  /** Adds the first data key. If several processes start on an empty database, only one of them succeeds. */
   async addFirstDataKey(wrapped: Buffer): Promise<void> {
     await this.transaction.manager.query(
       'INSERT INTO data_key (id, wrapped) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
@@ -28,7 +28,7 @@ export class KeyRepository {
     await this.transaction.manager.query('UPDATE data_key SET wrapped = $2 WHERE id = $1', [id, wrapped]);
   }
 
-  /** Keeps the value unless there is one already; answers the one that is kept. */
+  /** Stores the value unless there is one already. @returns the stored value */
   async storeCheckValue(name: string, value: Buffer): Promise<Buffer> {
     await this.transaction.manager.query(
       'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
@@ -38,7 +38,7 @@ export class KeyRepository {
       'SELECT value FROM key_check WHERE name = $1',
       [name],
     );
-    if (!row) throw new Error(`The check value ${name} vanished`);
+    if (!row) throw new Error(`The check value ${name} does not exist`);
     return row.value;
   }
 }

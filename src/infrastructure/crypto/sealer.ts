@@ -6,7 +6,7 @@ import { KeyRepository, type WrappedDataKey } from './key.repository.js';
 import { KeyWrapper } from './key-wrapper.js';
 import { SecretDigest } from './secret-digest.js';
 
-/** The keys given to this process are not those that the database was made with. */
+/** The configured keys differ from those that the database was created with. */
 export class KeyMismatchError extends OperatorError {
   constructor(variable: string) {
     super(
@@ -20,9 +20,9 @@ const DATA_KEY_BYTES = 32;
 const HEADER_BYTES = 2;
 
 /**
- * Seals small values (API secrets, personal data) with AES-256-GCM under a data key that is itself
- * wrapped by the key-encryption key. What a value belongs to is part of the seal, so a sealed value
- * copied to another row does not open there.
+ * Encrypts small values (API secrets, personal data) with AES-256-GCM. The data keys are themselves encrypted by the
+ * key-encryption key (envelope encryption). The owner of a value is authenticated with it, so a ciphertext that is
+ * copied to another row cannot be decrypted there.
  */
 @Injectable()
 export class Sealer {
@@ -36,9 +36,9 @@ export class Sealer {
   ) {}
 
   /**
-   * Fetches the data keys; makes the first one on an empty database.
+   * Loads the data keys, and creates the first one in an empty database.
    *
-   * @throws KeyMismatchError when the configured keys differ from those of the database.
+   * @throws KeyMismatchError if the configured keys differ from those of the database
    */
   async unlock(): Promise<void> {
     await this.checkPepper();
@@ -54,17 +54,17 @@ export class Sealer {
   }
 
   /**
-   * Wraps the data keys with the key-encryption key of now: the last step before the previous one is given up.
-   * What they seal stays as it is.
+   * Encrypts the data keys with the current key-encryption key. After that, the previous one can be removed. The values
+   * themselves are not encrypted again.
    *
-   * @returns how many there are
+   * @returns the number of data keys
    */
   async rewrapDataKeys(): Promise<number> {
     for (const [id, dataKey] of this.dataKeys) await this.keys.replace(id, await this.wrapper.wrap(dataKey));
     return this.dataKeys.size;
   }
 
-  /** @param owner what the value belongs to, most general first, for example table, row id, version */
+  /** @param owner identifies the owner of the value, most general part first: for example table, row id, version */
   seal(plaintext: string, owner: readonly string[]): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt16BE(this.currentId);
@@ -72,7 +72,7 @@ export class Sealer {
     return Buffer.concat([header, encrypt(key, Buffer.from(plaintext, 'utf8'), additionalData(owner))]);
   }
 
-  /** @throws Error when the value was sealed for another owner or altered. */
+  /** @throws Error if the value was encrypted for another owner, or altered */
   open(sealed: Buffer, owner: readonly string[]): string {
     const key = this.dataKey(sealed.readUInt16BE());
     return decrypt(key, sealed.subarray(HEADER_BYTES), additionalData(owner)).toString('utf8');
@@ -86,8 +86,8 @@ export class Sealer {
 
   private async checkPepper(): Promise<void> {
     const value = this.digest.of('check value');
-    const kept = await this.keys.storeCheckValue('secret_pepper', value);
-    if (!SecretDigest.equal(kept, value)) throw new KeyMismatchError('SECRET_PEPPER');
+    const stored = await this.keys.storeCheckValue('secret_pepper', value);
+    if (!SecretDigest.equal(stored, value)) throw new KeyMismatchError('SECRET_PEPPER');
   }
 
   private async unwrap(wrappedKey: WrappedDataKey): Promise<Buffer> {
@@ -99,7 +99,7 @@ export class Sealer {
   }
 }
 
-/** JSON keeps the parts apart: ["ab","c"] and ["a","bc"] differ. */
+/** JSON keeps the parts distinct: ["ab","c"] and ["a","bc"] differ. */
 function additionalData(owner: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(owner), 'utf8');
 }

@@ -2,12 +2,12 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CryptoConfiguration } from './crypto.configuration.js';
 
-/** SHA-256: enough for a value of 256 random bits that only its bearer knows. */
+/** Returns the SHA-256 of a text. A secret of 256 random bits needs no stronger hash. */
 export function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Digests under the pepper, so that a dump of the database alone allows no login. */
+/** Computes digests with the pepper, so that a dump of the database alone does not allow a login. */
 @Injectable()
 export class SecretDigest {
   private readonly pepper: Buffer;
@@ -16,7 +16,7 @@ export class SecretDigest {
     this.pepper = Buffer.from(configuration.secretPepper ?? '', 'base64');
   }
 
-  /** HMAC-SHA-256 of the secret under the pepper. A 256-bit random secret needs no slow hash. */
+  /** Returns the HMAC-SHA-256 of the secret. A secret of 256 random bits needs no slow hash. */
   of(secret: string): Buffer {
     return createHmac('sha256', this.pepper).update(secret, 'utf8').digest();
   }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 
-/** A lock's 64-bit key from its name, so that no two uses share a number by accident. */
+/** Derives the 64-bit key of a lock from its name, so that no two uses share a number by accident. */
 export function advisoryLockKey(name: string): string {
   return createHash('sha256').update(`merchant-connectivity:${name}`).digest().readBigInt64BE().toString();
 }
 
-/** Waits for the lock, runs the work, and lets go: for work that everybody needs done, once. */
+/** Runs the work while holding the lock. Processes that come later wait, and then run their own work. */
 export async function withAdvisoryLock<T>(
   dataSource: DataSource,
   name: string,

@@ -1,43 +1,43 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDatabaseUnavailable } from './sql-state.js';
 
-/** Hears that the row is committed and what the statement told of it, or why the row, and it alone, cannot be. */
-type Settled<Result> = (error: unknown, result?: Result) => void;
+/** Receives the result of the row's statement once it is committed, or the error that prevents it. */
+type Callback<Result> = (error: unknown, result?: Result) => void;
 
-interface Waiting<Row, Result> {
+interface WaitingRow<Row, Result> {
   readonly row: Row;
-  readonly settled: Settled<Result>;
+  readonly callback: Callback<Result>;
 }
 
 export interface BatchedStatementOptions<Row, Result = void> {
-  /** Takes all rows in one statement, which commits by itself. @returns what it tells of each, in their order */
+  /** Processes all rows in one statement, which commits by itself. @returns the results in the order of the rows */
   readonly execute: (rows: readonly Row[]) => Promise<readonly Result[] | void>;
-  /** Rows in one statement, at most. */
+  /** Maximum number of rows in one statement. */
   readonly maxRows: number;
-  /** Statements under way at once. */
+  /** Maximum number of concurrent statements. */
   readonly maxStatements: number;
-  /** Rows that may wait; one more rejects the oldest with `RowDropped`. Unbounded when absent. */
+  /** Maximum number of waiting rows; one more rejects the oldest with `RowDropped`. The default is no limit. */
   readonly maxWaiting?: number;
-  /** Milliseconds after which a batch that failed with this error is tried again; undefined gives it up. */
+  /** Returns after how many milliseconds to retry a batch that failed with this error; undefined to give up. */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
 
-/** The row had to make room for newer ones. */
+/** The row was dropped to make room for newer ones. */
 export class RowDropped extends Error {
   constructor() {
-    super('Dropped: too many rows are waiting to be written');
+    super('The row was dropped: too many rows are waiting to be written');
   }
 }
 
 /**
- * Gathers rows that arrive together into one statement, and answers each when it is committed. The rows of one that
- * only reads are what is asked for.
+ * Collects the rows of concurrent requests into one statement (group commit). In a statement that only reads, the rows
+ * are the parameters of the queries.
  *
- * A row that finds nothing under way goes out at the end of the tick, with whatever arrived beside it;
- * the others wait for the statement before them, so under load the statements grow by themselves.
+ * While no statement is running, rows are sent at the end of the tick in which they arrive. Otherwise they wait for
+ * the running statement, so the batches grow with the load.
  */
 export class BatchedStatement<Row, Result = void> {
-  private waiting: Waiting<Row, Result>[] = [];
+  private waiting: WaitingRow<Row, Result>[] = [];
   private running = 0;
   private scheduled = false;
   private paused = false;
@@ -45,26 +45,26 @@ export class BatchedStatement<Row, Result = void> {
 
   constructor(private readonly options: BatchedStatementOptions<Row, Result>) {}
 
-  /** Resolves when the row is committed; rejects when it, and it alone, cannot be. */
+  /** Resolves when the row is committed; rejects when this row cannot be, even if the rest of its batch can. */
   add(row: Row): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.enqueue(row, (error, result) => (error === undefined ? resolve(result as Result) : reject(error)));
     });
   }
 
-  /** The same for whoever has a promise of their own: another costs as much as all the rest of this. */
-  enqueue(row: Row, settled: Settled<Result>): void {
-    this.waiting.push({ row, settled });
+  /** Does the same for callers that have a promise already: a second one would double the cost. */
+  enqueue(row: Row, callback: Callback<Result>): void {
+    this.waiting.push({ row, callback });
     this.dropOldest();
     this.schedule();
   }
 
-  /** Rows that are in no statement yet. */
+  /** The number of rows that are not part of a statement yet. */
   get waitingRows(): number {
     return this.waiting.length;
   }
 
-  /** Resolves when no row is waiting any more. */
+  /** Resolves when no row is waiting and no statement is running. */
   idle(): Promise<void> {
     if (this.waiting.length === 0 && this.running === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
@@ -82,7 +82,7 @@ export class BatchedStatement<Row, Result = void> {
     });
   }
 
-  private async commit(batch: readonly Waiting<Row, Result>[]): Promise<void> {
+  private async commit(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
     this.running += 1;
     try {
       await this.execute(batch);
@@ -95,7 +95,7 @@ export class BatchedStatement<Row, Result = void> {
     }
   }
 
-  private async recover(batch: readonly Waiting<Row, Result>[], error: unknown): Promise<void> {
+  private async recover(batch: readonly WaitingRow<Row, Result>[], error: unknown): Promise<void> {
     const delay = this.options.retryAfter?.(error);
     if (delay !== undefined) {
       this.waiting.unshift(...batch);
@@ -104,22 +104,22 @@ export class BatchedStatement<Row, Result = void> {
       await pause(delay, undefined, { ref: false });
       this.paused = false;
     } else if (batch.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { settled } of batch) settled(error);
+      for (const { callback } of batch) callback(error);
     } else {
-      // One row that the database refuses must not take its neighbours with it.
-      for (const waiting of batch) await this.execute([waiting]).catch(waiting.settled);
+      // A row that the database refuses must not fail the rest of the batch.
+      for (const waiting of batch) await this.execute([waiting]).catch(waiting.callback);
     }
   }
 
-  private async execute(batch: readonly Waiting<Row, Result>[]): Promise<void> {
+  private async execute(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
     const results = await this.options.execute(batch.map(({ row }) => row));
-    for (const [index, { settled }] of batch.entries()) settled(undefined, results?.[index]);
+    for (const [index, { callback }] of batch.entries()) callback(undefined, results?.[index]);
   }
 
   private dropOldest(): void {
     const excess = this.waiting.length - (this.options.maxWaiting ?? Infinity);
     if (excess <= 0) return;
-    for (const { settled } of this.waiting.splice(0, excess)) settled(new RowDropped());
+    for (const { callback } of this.waiting.splice(0, excess)) callback(new RowDropped());
   }
 
   private notifyIdle(): void {

@@ -4,53 +4,53 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { DAY, SECOND } from '../time/index.js';
 import { isLockTimeout } from './sql-state.js';
 
-/** Partitions made ahead, so that a worker that is down for a weekend does no harm. */
+/** Partitions created in advance, so that a worker may be down for a weekend. */
 const DAYS_AHEAD = 7;
 /**
- * Whoever waits for a lock on the table holds up everybody who comes after, readers and writers. So the wait is
- * short, a slow reader is given time to end, and then it is tried again.
+ * A statement that waits for a lock on the table blocks all later readers and writers. So it waits only briefly, and
+ * retries after a pause in which a slow reader may finish.
  */
 const LOCK_TIMEOUT = '200ms';
-const LOCK_ATTEMPTS = 30;
-const LOCK_PAUSE = SECOND;
+const MAX_LOCK_ATTEMPTS = 30;
+const LOCK_RETRY_DELAY = SECOND;
 
 /** A partition as an operator sees it. */
 export interface PartitionStatus {
   readonly name: string;
-  /** Null of the default partition. */
+  /** Null for the default partition. */
   readonly from: Date | null;
   readonly to: Date | null;
-  /** As PostgreSQL estimates it; of the default partition exactly. */
+  /** PostgreSQL's estimate; exact for the default partition. */
   readonly entries: number;
-  /** With its indexes. */
+  /** Including its indexes. */
   readonly bytes: number;
 }
 
-/** How a table that is partitioned by day stands. */
+/** The state of a table that is partitioned by day. */
 export interface PartitionsOverview {
-  /** Days after today that have their partition. */
+  /** Number of days after today that have a partition. */
   readonly daysAhead: number;
-  /** Where the oldest of them begins; undefined when there is none. */
+  /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;
-  /** Whether rows had to go to the default partition. */
+  /** Whether the default partition holds rows. */
   readonly hasStrays: boolean;
 }
 
 /**
- * Keeps a table that is partitioned by `created_at`, a partition for each day in UTC (`<table>_YYYYMMDD`) and one
- * for strays (`<table>_default`).
+ * Maintains a table that is partitioned by `created_at`: one partition per day in UTC (`<table>_YYYYMMDD`), and a
+ * default partition for rows of other days (`<table>_default`).
  */
 @Injectable()
 export class DailyPartitions {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Makes room for the rows of the coming days and lets go of those past retention. */
+  /** Creates the partitions of the coming days and drops those past retention. */
   async rotate(table: string, now: Date, retentionDays: number): Promise<void> {
     const partitions = await this.partitionsOf(table);
     const today = startOfDay(now);
     try {
-      // First, because on a full disk this makes room for the others.
-      await this.letGo(table, partitions, new Date(today.getTime() - retentionDays * DAY));
+      // First, because on a full disk this frees the space for the new ones.
+      await this.dropExpired(table, partitions, new Date(today.getTime() - retentionDays * DAY));
     } finally {
       for (let day = -1; day <= DAYS_AHEAD; day += 1) {
         const start = new Date(today.getTime() + day * DAY);
@@ -59,11 +59,11 @@ export class DailyPartitions {
     }
   }
 
-  /** All partitions, oldest first, the default one last. */
+  /** Returns all partitions, oldest first, the default partition last. */
   async status(table: string): Promise<PartitionStatus[]> {
     const partitions = await this.dataSource.query<{ name: string; entries: string; bytes: string }[]>(
       `SELECT child.relname AS name, pg_total_relation_size(child.oid) AS bytes,
-              -- What was counted since the last ANALYZE is nearer than what was estimated then.
+              -- reltuples is as old as the last ANALYZE; the statistics also count the rows since.
               greatest(child.reltuples, pg_stat_get_live_tuples(child.oid))::bigint AS entries
          FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
         WHERE pg_inherits.inhparent = $1::regclass ORDER BY name`,
@@ -112,20 +112,25 @@ export class DailyPartitions {
     );
   }
 
-  private async letGo(table: string, partitions: ReadonlyMap<string, Date>, oldestKept: Date): Promise<void> {
+  private async dropExpired(
+    table: string,
+    partitions: ReadonlyMap<string, Date>,
+    oldestKept: Date,
+  ): Promise<void> {
     for (const [name, start] of partitions) {
-      if (start < oldestKept) await this.locking((transaction) => transaction.query(`DROP TABLE ${name}`));
+      if (start < oldestKept)
+        await this.withTableLock((transaction) => transaction.query(`DROP TABLE ${name}`));
     }
     await this.dataSource.query(`DELETE FROM ${table}_default WHERE created_at < $1`, [oldestKept]);
   }
 
-  /** Rows of that day that had to go to the default partition move over; PostgreSQL insists on it. */
+  /** Moves the rows of that day out of the default partition first, as PostgreSQL requires. */
   private async create(table: string, start: Date): Promise<void> {
     const name = partitionName(table, start);
     const from = start.toISOString();
     const to = new Date(start.getTime() + DAY).toISOString();
-    await this.locking(async (transaction) => {
-      // Nobody may add one between moving them and attaching the partition.
+    await this.withTableLock(async (transaction) => {
+      // No row of that day may be added between moving the rows and attaching the partition.
       await transaction.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
       await transaction.query(
         `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
@@ -141,8 +146,8 @@ export class DailyPartitions {
     });
   }
 
-  /** Runs work that locks the table out of everybody's hands for a moment. */
-  private async locking(work: (transaction: EntityManager) => Promise<unknown>): Promise<void> {
+  /** Runs statements that briefly lock the table exclusively. */
+  private async withTableLock(work: (transaction: EntityManager) => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.dataSource.transaction(async (transaction) => {
@@ -151,8 +156,8 @@ export class DailyPartitions {
         });
         return;
       } catch (error) {
-        if (attempt >= LOCK_ATTEMPTS || !isLockTimeout(error)) throw error;
-        await pause(LOCK_PAUSE);
+        if (attempt >= MAX_LOCK_ATTEMPTS || !isLockTimeout(error)) throw error;
+        await pause(LOCK_RETRY_DELAY);
       }
     }
   }
@@ -166,7 +171,7 @@ function partitionName(table: string, start: Date): string {
   return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The day of a partition; null of the default one. */
+/** Returns the day of a partition, or null for the default partition. */
 function dayOf(partition: string): Date | null {
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(partition) ?? [];
   return year ? new Date(`${year}-${month}-${day}T00:00:00Z`) : null;

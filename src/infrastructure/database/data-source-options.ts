@@ -7,23 +7,23 @@ export interface ConnectionOptions extends DatabaseAddress {
   readonly poolSize?: number;
   readonly connectTimeoutMilliseconds?: number;
   readonly statementTimeoutMilliseconds?: number;
-  /** Hears of connections that broke while they lay idle in the pool. */
+  /** Called when an idle connection of the pool is lost. */
   readonly onIdleConnectionLost?: (error: unknown) => void;
 }
 
 /**
- * Somebody listens to its errors from the first moment on. The pool stops to listen when it hands a connection out, and
- * TypeORM begins a moment later: a server that shuts down in between would end this process with it.
+ * A client with an error listener from the start. The pool removes its listener when it hands out a connection, and
+ * TypeORM adds its own a moment later: without this one, a server that shuts down in between would crash the process.
  */
 class MonitoredClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);
-    // Whoever uses the connection next is told that it is broken.
+    // The next statement on the connection fails with the error.
     this.on('error', () => undefined);
   }
 }
 
-/** How this service speaks to PostgreSQL; the schema only ever changes through migrations. */
+/** Returns the TypeORM options of every connection. Only migrations change the schema. */
 export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions {
   const { connectionString, ssl } = driverAddress(options);
   return {
@@ -41,7 +41,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
       Client: MonitoredClient,
       application_name: 'merchant-connectivity-service',
       statement_timeout: options.statementTimeoutMilliseconds ?? 0,
-      // A replica that vanished without closing must be noticed before TCP's own two hours.
+      // Without keep-alive, TCP notices a server that vanished only after two hours.
       keepAlive: true,
     },
   };

@@ -1,25 +1,25 @@
 import { parsedUrl } from '../urls/index.js';
 
-/** Where the database is, and who vouches for it. */
+/** The address of the database, and the certificate authority that it is verified against. */
 export interface DatabaseAddress {
   readonly url: string;
-  /** The certificate (PEM) that alone is trusted; without one those that Node.js knows. */
+  /** The only trusted certificate (PEM). The default is the certificates that Node.js trusts. */
   readonly authority?: string | undefined;
 }
 
-/** The same in the words of `pg`. */
+/** The same as options of `pg`. */
 export interface DriverAddress {
   readonly connectionString: string;
   readonly ssl?: { readonly ca: string };
 }
 
-/** Settings of TLS in a URL; `pg` reads the files that they name, and forgets what it was told besides. */
-const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
-/** To `pg` 8 these are names of `verify-full`; it warns that they will not stay so. */
+/** URL parameters that name files; with one of them, `pg` ignores its `ssl` option. */
+const TLS_FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey'];
+/** `pg` 8 treats these as `verify-full`, and warns that later versions will not. */
 const VERIFYING_MODES = ['prefer', 'require', 'verify-ca', 'verify-full'];
 const KNOWN_MODES = [...VERIFYING_MODES, 'disable', 'no-verify'];
 
-/** How every connection of this service goes about it: never less verified than the URL sounds. */
+/** Returns the driver's options. The certificate is never verified less strictly than the URL suggests. */
 export function driverAddress({ url, authority }: DatabaseAddress): DriverAddress {
   const parsed = parsedUrl(url);
   if (!parsed || parsed.searchParams.has('uselibpqcompat')) return { connectionString: url };
@@ -38,17 +38,17 @@ export function hasKnownTlsMode(url: unknown): boolean {
   return mode === null || KNOWN_MODES.includes(mode);
 }
 
-/** Whether the URL leaves the question of whom to trust to the setting beside it. */
-export function allowsUnverifiedTls(url: string): boolean {
+/** Returns whether the URL leaves the choice of the trusted certificate to DATABASE_CA. */
+export function leavesAuthorityOpen(url: string): boolean {
   const parameters = parsedUrl(url)?.searchParams ?? new URLSearchParams();
   const mode = parameters.get('sslmode');
   return (
     (mode === null || VERIFYING_MODES.includes(mode)) &&
-    ![...TLS_FILES, 'ssl', 'uselibpqcompat'].some((name) => parameters.has(name))
+    ![...TLS_FILE_PARAMETERS, 'ssl', 'uselibpqcompat'].some((name) => parameters.has(name))
   );
 }
 
-/** What OpenSSL finds wrong with a certificate, and Node.js with its names. */
+/** Error codes of OpenSSL for a bad certificate, and of Node.js for a wrong name in it. */
 const CERTIFICATE_CODES =
   /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF))/;
 
@@ -56,5 +56,5 @@ export function isCertificateRefused(code: unknown): boolean {
   return typeof code === 'string' && CERTIFICATE_CODES.test(code);
 }
 
-/** Of `pg`, without a code. */
-export const NO_TLS_THERE = 'The server does not support SSL connections';
+/** An error message of `pg`, which has no code. */
+export const TLS_NOT_SUPPORTED = 'The server does not support SSL connections';

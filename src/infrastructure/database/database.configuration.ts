@@ -4,11 +4,11 @@ import { parsedUrl } from '../urls/index.js';
 import {
   driverAddress,
   hasKnownTlsMode,
-  allowsUnverifiedTls,
+  leavesAuthorityOpen,
   type DriverAddress,
 } from './database-address.js';
 
-/** Every part must be readable, or the driver fails later in words that name no variable. */
+/** Checks every part of the URL, because the errors of the driver do not name the variable. */
 function isDatabaseUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !/^postgres(?:ql)?:\/\//.test(value)) return false;
   const url = parsedUrl(value);
@@ -20,7 +20,7 @@ function isDatabaseUrl(value: unknown): boolean {
 export class DatabaseConfiguration {
   @EnvironmentVariable(
     'DATABASE_URL',
-    'PostgreSQL 15 or later, as `postgres://user:password@host:port/database`, over TLS with `?sslmode=verify-full`. Without it a developer’s installation runs an embedded one.',
+    'URL of the database, PostgreSQL 15 or later: `postgres://user:password@host:port/database`. Add `?sslmode=verify-full` for TLS. Outside production, the default is an embedded PostgreSQL.',
     { secret: true },
   )
   @IsOptional()
@@ -29,50 +29,53 @@ export class DatabaseConfiguration {
     validator: {
       validate: isDatabaseUrl,
       defaultMessage: () =>
-        'url must be a URL such as postgres://user:password@host:5432/database; special characters are written as %XX',
+        'url must be a URL such as postgres://user:password@host:5432/database; write special characters as %XX',
     },
   })
   @Satisfies(
     'hasKnownTlsMode',
     hasKnownTlsMode,
-    'url must have none of the values of sslmode but verify-full, disable and no-verify',
+    'url must not have any sslmode other than verify-full, disable or no-verify',
   )
   url?: string;
 
   @EnvironmentVariable(
     'DATABASE_CA',
-    'Certificate of the authority (PEM) that alone may vouch for the database, which is then spoken to over TLS only.',
+    'Certificate (PEM) of the only trusted certificate authority of the database. If it is set, all connections use TLS.',
   )
   @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
   @ValidateBy({
-    name: 'decidesAlone',
+    name: 'isOnlyTlsSetting',
     validator: {
       validate: (_value, validation) =>
-        allowsUnverifiedTls((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
+        leavesAuthorityOpen((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
       defaultMessage: () =>
-        'authority must stand alone: DATABASE_URL says something else about TLS (sslmode, sslrootcert, sslcert, sslkey)',
+        'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL',
     },
   })
   authority?: string;
 
-  @EnvironmentVariable('DATABASE_POOL_SIZE', 'The most connections that this process opens.')
+  @EnvironmentVariable('DATABASE_POOL_SIZE', 'Maximum number of connections that this process opens.')
   @IsInt()
-  // Each piece of scheduled work may hold one connection for its lock and another for its statements.
+  // A scheduled job holds one connection for its lock and another one for its statements.
   @Min(5)
   @Max(200)
   poolSize: number = 10;
 
   @EnvironmentVariable(
     'DATABASE_CONNECT_TIMEOUT_MS',
-    'How long a request waits for a connection before it is answered 503.',
+    'Milliseconds that a request waits for a connection before it fails with 503.',
   )
   @IsInt()
   @Min(100)
   @Max(60_000)
   connectTimeoutMilliseconds: number = 2_000;
 
-  @EnvironmentVariable('DATABASE_STATEMENT_TIMEOUT_MS', 'How long one statement of a request may run.')
+  @EnvironmentVariable(
+    'DATABASE_STATEMENT_TIMEOUT_MS',
+    'Milliseconds that one statement of a request may run.',
+  )
   @IsInt()
   @Min(100)
   @Max(600_000)
@@ -80,11 +83,11 @@ export class DatabaseConfiguration {
 
   @EnvironmentVariable(
     'MIGRATE_ON_START',
-    'Whether the service brings the schema up to date when it starts; otherwise `cli migrate` does.',
+    'Whether the service runs pending migrations when it starts. If it is off, run `cli migrate`.',
   )
   migrateOnStart: boolean = true;
 
-  /** For all connections alike. */
+  /** The same for all connections. */
   get driverAddress(): DriverAddress {
     return driverAddress({ url: this.url ?? '', authority: this.authority });
   }

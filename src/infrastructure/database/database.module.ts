@@ -16,7 +16,7 @@ import { PartitionMetrics } from './partition-metrics.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { Transaction } from './transaction.js';
 
-/** `url` of a process that only describes itself (the API document): nothing is ever opened. */
+/** Placeholder URL for generating the API document, which opens no connection. */
 const NO_DATABASE = 'postgres://none.invalid/none';
 
 const SERVICES = [
@@ -29,7 +29,7 @@ const SERVICES = [
   PoolMetrics,
 ];
 
-/** Global, because every repository stands on it. */
+/** Global, because every repository depends on it. */
 @Global()
 @Module({
   imports: [
@@ -50,8 +50,8 @@ const SERVICES = [
         retryAttempts: 1,
       }),
     }),
-    // Only the plugin: ClsModule.forRoot would put a guard and an interceptor around every request, of which
-    // the latter alone costs a tenth of the throughput, and our transactions begin below the HTTP layer.
+    // Only the plugin: ClsModule.forRoot would add a guard and an interceptor to every request. The interceptor
+    // alone costs a tenth of the throughput, and transactions begin below the HTTP layer anyway.
     ClsModule.registerPlugins([
       new ClsPluginTransactional({
         imports: [TypeOrmModule],

@@ -3,19 +3,19 @@ import pg from 'pg';
 import { SECOND } from '../time/index.js';
 import type { DatabaseConfiguration } from './database.configuration.js';
 
-const RECONNECT_AFTER = SECOND;
+const RECONNECT_DELAY = SECOND;
 
 export interface DedicatedConnectionOptions {
-  /** What PostgreSQL shows it as. */
+  /** Part of the `application_name`. */
   readonly name: string;
-  /** What it is there for; called again whenever it was lost and stands again. */
-  readonly use: (client: pg.Client) => Promise<void>;
+  /** Called after each connect, also after the connection was lost. */
+  readonly onConnected: (client: pg.Client) => Promise<void>;
   readonly onLost?: (error: Error) => void;
 }
 
 /**
- * A connection that stands until it is closed, for what PostgreSQL ties to a session: those of the pool come
- * and go. When it is lost, another takes its place after a second.
+ * A connection outside of the pool, for state that belongs to a PostgreSQL session, such as LISTEN. It reconnects a
+ * second after it was lost, until it is closed.
  */
 export class DedicatedConnection {
   private readonly stopped = new AbortController();
@@ -45,7 +45,7 @@ export class DedicatedConnection {
         if (!signal.aborted) this.options.onLost?.(error as Error);
       }
       await this.client.end().catch(() => undefined);
-      await pause(RECONNECT_AFTER, undefined, { signal }).catch(() => undefined);
+      await pause(RECONNECT_DELAY, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -63,11 +63,11 @@ export class DedicatedConnection {
       client.on('error', reject);
       client.once('end', () => reject(new Error('the connection ended')));
     });
-    // Nobody waits for it before the connection stands.
+    // It may reject before the await below.
     lost.catch(() => undefined);
-    // A client that is ended while it connects leaves its promise open for ever.
+    // The promise of connect() never settles if the client is ended meanwhile.
     await Promise.race([client.connect(), lost]);
-    await this.options.use(client);
+    await this.options.onConnected(client);
     await lost;
   }
 }

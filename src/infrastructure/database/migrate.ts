@@ -1,20 +1,20 @@
 import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
-import { isCertificateRefused, NO_TLS_THERE, type DatabaseAddress } from './database-address.js';
+import { isCertificateRefused, TLS_NOT_SUPPORTED, type DatabaseAddress } from './database-address.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 
-const OLDEST_SERVER = 150_000;
+const MIN_SERVER_VERSION = 150_000;
 
 /** The database cannot be used. */
 class DatabaseStartError extends OperatorError {}
 
 /**
- * Opens a connection of its own, brings the schema up to date and closes it.
- * Any number of processes may do so at once: one migrates, the others wait for it.
+ * Runs the pending migrations on a connection of its own.
+ * Any number of processes may call this at once: one runs the migrations while the others wait.
  *
- * @returns the names of the migrations that were run
+ * @returns the names of the migrations that ran
  * @throws DatabaseStartError when the database is unreachable or too old
  */
 export async function migrate(url: string, authority?: string): Promise<string[]> {
@@ -54,29 +54,31 @@ async function withDatabase<T>(
 
 async function refuseOldServer(dataSource: DataSource): Promise<void> {
   const [row] = await dataSource.query(`SELECT current_setting('server_version_num')::int AS version`);
-  if (row.version < OLDEST_SERVER) {
-    throw new DatabaseStartError('The database is older than PostgreSQL 15, which this service needs.');
+  if (row.version < MIN_SERVER_VERSION) {
+    throw new DatabaseStartError(
+      'The version of the database is too old: this service requires PostgreSQL 15 or later.',
+    );
   }
 }
 
-/** @returns undefined for what is no matter of reaching the database */
+/** @returns undefined for errors that have nothing to do with connecting */
 function explain(error: unknown, url: string): DatabaseStartError | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   if (isCertificateRefused(code)) {
     return new DatabaseStartError(
-      `The database at ${host} shows a certificate that is not trusted (${code}). Is DATABASE_CA the certificate of its authority, and is it issued for the host in DATABASE_URL?`,
+      `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL.`,
     );
   }
-  if (message === NO_TLS_THERE) {
+  if (message === TLS_NOT_SUPPORTED) {
     return new DatabaseStartError(
-      `The database at ${host} has no TLS, which DATABASE_URL or DATABASE_CA asks for.`,
+      `The database at ${host} does not support TLS, which DATABASE_URL or DATABASE_CA requires.`,
     );
   }
   if (code === '28000' && message?.includes('no encryption')) {
     return new DatabaseStartError(
-      `The database at ${host} wants TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`,
+      `The database at ${host} requires TLS: add ?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA.`,
     );
   }
   if (isDatabaseUnavailable(error)) {

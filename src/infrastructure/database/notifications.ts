@@ -2,14 +2,14 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { DedicatedConnection } from './dedicated-connection.js';
 
-/** An ear on a channel. */
+/** Listens on a channel until it is closed. */
 export interface Subscription {
   close(): Promise<void>;
 }
 
 /**
- * Hears what `NOTIFY` tells. What is told while the connection is lost is lost with it, so a notification is
- * a hint, and nobody may depend on it alone.
+ * Receives notifications (`NOTIFY`). Those sent while the connection is lost never arrive, so a notification is only a
+ * hint: do not rely on it alone.
  */
 @Injectable()
 export class Notifications {
@@ -17,16 +17,16 @@ export class Notifications {
 
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
-  /** @param hear called for every notification, and whenever some may have been missed */
-  listen(channel: string, hear: () => void): Subscription {
+  /** @param onNotification called for every notification, and whenever some may have been missed */
+  listen(channel: string, onNotification: () => void): Subscription {
     return new DedicatedConnection(this.configuration, {
       name: 'notifications',
-      use: async (client) => {
-        client.on('notification', hear);
+      onConnected: async (client) => {
+        client.on('notification', onNotification);
         await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-        hear();
+        onNotification();
       },
-      onLost: (error) => this.logger.warn(`The channel ${channel} was lost: ${error.message}`),
+      onLost: (error) => this.logger.warn(`The connection of channel ${channel} was lost: ${error.message}`),
     });
   }
 }

@@ -5,21 +5,21 @@ import { DailyPartitions, type PartitionsOverview } from './daily-partitions.js'
 
 const DAYS_AHEAD = new GaugeMetric({
   name: 'mcs_partitions_ahead',
-  help: 'Days to come that have their partition. The background work keeps 7.',
+  help: 'Number of future days that have a partition. The background work maintains 7.',
   labels: ['table'],
 });
 const OLDEST = new GaugeMetric({
   name: 'mcs_partitions_oldest_age_seconds',
-  help: 'Since the beginning of the oldest partition. A day more than the retention: nobody lets go of old ones.',
+  help: 'Seconds since the start of the oldest partition. If it exceeds the retention by a day, no process drops old partitions.',
   labels: ['table'],
 });
 const STRAYS = new GaugeMetric({
   name: 'mcs_partitions_default_in_use',
-  help: '1 when rows had to go to the default partition, because their day had none.',
+  help: '1 if the default partition holds rows, because their day had no partition.',
   labels: ['table'],
 });
 
-/** What is measured of tables that are partitioned by day. */
+/** Metrics of tables that are partitioned by day. */
 @Injectable()
 export class PartitionMetrics {
   private readonly watched = new Map<string, CachedValue<PartitionsOverview>>();
@@ -44,11 +44,11 @@ export class PartitionMetrics {
   }
 
   private async read(valueOf: (overview: PartitionsOverview) => number | undefined) {
-    const readings = [...this.watched].map(async ([table, reading]) => {
-      const overview = await reading.read();
+    const samples = [...this.watched].map(async ([table, cached]) => {
+      const overview = await cached.read();
       const value = overview && valueOf(overview);
       return value === undefined ? [] : [{ labels: { table }, value }];
     });
-    return (await Promise.all(readings)).flat();
+    return (await Promise.all(samples)).flat();
   }
 }

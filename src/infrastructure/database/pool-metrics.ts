@@ -5,21 +5,21 @@ import { GaugeMetric, Metrics } from '../metrics/index.js';
 
 const CONNECTIONS = new GaugeMetric({
   name: 'mcs_database_pool_connections',
-  help: 'Connections that are open: `idle`, or `in_use`.',
+  help: 'Open connections, by state: `idle` or `in_use`.',
   labels: ['pool', 'state'],
 });
 const LIMIT = new GaugeMetric({
   name: 'mcs_database_pool_limit',
-  help: 'The most connections that may be open.',
+  help: 'Maximum number of open connections.',
   labels: ['pool'],
 });
 const WAITING = new GaugeMetric({
   name: 'mcs_database_pool_waiting',
-  help: 'Statements and transactions that wait for a connection.',
+  help: 'Number of statements and transactions that wait for a connection.',
   labels: ['pool'],
 });
 
-/** What is measured of the connections to the database. */
+/** Metrics of the connection pools. */
 @Injectable()
 export class PoolMetrics {
   private readonly watched = new Map<string, () => pg.Pool | undefined>();
@@ -40,14 +40,14 @@ export class PoolMetrics {
     );
   }
 
-  /** For whoever opens a pool of its own. @param name the label of it */
+  /** Adds a pool. @param name its label */
   watch(name: string, pool: () => pg.Pool | undefined): void {
     this.watched.set(name, pool);
   }
 
   private pools(): [string, pg.Pool][] {
-    return [...this.watched].flatMap(([name, open]) => {
-      const pool = open();
+    return [...this.watched].flatMap(([name, getPool]) => {
+      const pool = getPool();
       return pool ? [[name, pool]] : [];
     });
   }

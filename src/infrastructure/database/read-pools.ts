@@ -6,21 +6,21 @@ import { DatabaseConfiguration } from './database.configuration.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isStatementCanceled } from './sql-state.js';
 
-/** Added to the server's own limit: past it the network or the server is gone, and the connection with it. */
+/** Added to the server's own limit. If no response arrives by then, the network or the server is down. */
 const NETWORK_TIMEOUT = 2 * SECOND;
-/** What `pg` says when no connection became free in time. */
-const NO_CONNECTION_IN_TIME = 'timeout exceeded when trying to connect';
+/** The message of `pg` when no connection became free in time. */
+const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';
 
-/** The statement ran past its time, or waited as long for a connection to run on. */
+/** The statement exceeded its timeout, or waited that long for a connection. */
 export class QueryTimeout extends Error {}
 
 export interface ReadPoolOptions {
   readonly connections: number;
-  /** How long a statement may run, and how long it may wait for a connection before that. */
+  /** Limits how long a statement runs, and separately how long it waits for a connection. */
   readonly timeoutMilliseconds: number;
 }
 
-/** A few connections apart from all others, on which nothing can be written. */
+/** A separate pool of a few read-only connections. */
 export class ReadPool {
   readonly pool: pg.Pool;
 
@@ -33,11 +33,11 @@ export class ReadPool {
       connectionTimeoutMillis: timeoutMilliseconds,
       statement_timeout: timeoutMilliseconds,
       query_timeout: timeoutMilliseconds + NETWORK_TIMEOUT,
-      // A statement may take its time, but not the other processors too.
+      // A statement may be slow, but must not use several processors.
       options: '-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off',
     });
     this.pool.on('error', (error) =>
-      new Logger('Database').warn(`A connection for ${name} was lost: ${error.message}`),
+      new Logger('Database').warn(`A connection of the pool ${name} was lost: ${error.message}`),
     );
   }
 
@@ -48,7 +48,7 @@ export class ReadPool {
       return rows;
     } catch (error) {
       const isLate =
-        isStatementCanceled(error) || (error instanceof Error && error.message === NO_CONNECTION_IN_TIME);
+        isStatementCanceled(error) || (error instanceof Error && error.message === CONNECTION_TIMEOUT);
       throw isLate ? new QueryTimeout('The query took too long', { cause: error }) : error;
     }
   }
@@ -59,8 +59,8 @@ export class ReadPool {
 }
 
 /**
- * For statements that callers can make slow: they wait for each other on connections of their own, and
- * nobody else waits for them. Nothing connects before the first statement.
+ * Opens pools for statements that clients can make slow. Such statements wait for one another there, and do not block
+ * the rest of the service. A pool connects with its first statement.
  */
 @Injectable()
 export class ReadPools implements OnApplicationShutdown {

@@ -1,5 +1,5 @@
 import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { isCertificateRefused, NO_TLS_THERE } from './database-address.js';
+import { isCertificateRefused, TLS_NOT_SUPPORTED } from './database-address.js';
 
 /** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
 const SERIALIZATION_FAILURE = '40001';
@@ -10,13 +10,13 @@ const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 
 /**
- * Class 08: connection exception. 57014: the statement ran past its time. Class 57P: operator intervention
- * (shutdown, crash, starting up). Class 53: insufficient resources (a full disk, no memory, too many connections).
+ * Class 08: connection exception. 57014: query canceled, for example by its timeout. Class 57P: operator intervention
+ * (shutdown, crash, starting up). Class 53: insufficient resources (full disk, out of memory, too many connections).
  */
 const UNAVAILABLE_STATES = /^(?:08|57014|57P|53)/;
 /**
- * The check at the beginning of a connection: a database that lets nobody in for the time being says 55000,
- * which from anywhere else is a fault of the statement.
+ * The check of a new connection: a database that does not accept connections at the moment reports 55000. From any
+ * other routine, this code means that the statement is wrong.
  */
 const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
 const UNAVAILABLE_SYSTEM_CODES = new Set([
@@ -29,14 +29,14 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** What `pg` and its pool say where no code is given. */
+/** Messages of `pg` and its pool that come without a code. */
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|connection timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/i;
 
 interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
-  /** The function of PostgreSQL's own that raised it. */
+  /** The function inside PostgreSQL that raised the error. */
   readonly routine?: unknown;
   readonly message?: unknown;
   readonly driverError?: unknown;
@@ -48,8 +48,9 @@ function driverErrorOf(error: unknown): DriverError {
 }
 
 /**
- * Whether the database could not be reached, went away or has no room, as opposed to refusing the statement. TypeORM
- * lets go of a connection that breaks between two statements of a transaction, and says no more at the second.
+ * Returns whether the database is unreachable, shutting down or out of resources, as opposed to refusing the statement.
+ * When a connection breaks between two statements of a transaction, TypeORM releases it, and the second statement fails
+ * with an error about the release.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
@@ -60,34 +61,34 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (typeof code === 'string') {
     return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isCertificateRefused(code);
   }
-  return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === NO_TLS_THERE);
+  return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === TLS_NOT_SUPPORTED);
 }
 
-/** Whether doing the whole transaction again may succeed. */
+/** Returns whether a retry of the whole transaction may succeed. */
 export function isTransient(error: unknown): boolean {
   const { code } = driverErrorOf(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** Whether the statement ran past its time, or somebody cancelled it. */
+/** Returns whether the statement was canceled, by its timeout or by an operator. */
 export function isStatementCanceled(error: unknown): boolean {
   return driverErrorOf(error).code === QUERY_CANCELED;
 }
 
-/** Whether a lock was not to be had within `lock_timeout`. */
+/** Returns whether waiting for a lock exceeded `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return driverErrorOf(error).code === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether PostgreSQL refused the statement because of this unique constraint, and not of another. */
+/** Returns whether the statement violates this unique constraint. */
 export function violatesUnique(error: unknown, constraint: string): boolean {
   const driverError = driverErrorOf(error);
   return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;
 }
 
 /**
- * Whether a row found the partition that it was meant for changed under it, as when another was attached
- * meanwhile. Written again it goes to the right one.
+ * Returns whether the partitions changed while the row was being inserted, as when one is attached. A retry inserts the
+ * row into the right partition.
  */
 export function isMissingPartition(error: unknown): boolean {
   const { code, message } = driverErrorOf(error);

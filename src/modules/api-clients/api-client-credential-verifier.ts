@@ -9,14 +9,14 @@ import { SecretDigest } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** How long a replica goes on with what it knows: a rotation or revocation is seen everywhere within it. */
+/** After a rotation or revocation, other processes accept the old secret for up to this long. */
 const CREDENTIALS_CACHED_FOR = 5 * SECOND;
-/** Clients kept at once; beyond that the oldest are asked for again. */
-const CACHED_CLIENTS = 10_000;
+/** Maximum number of cached clients. The oldest is removed first. */
+const MAX_CACHED_CLIENTS = 10_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Looked up in place of what is no UUID at all, so that the answer takes as long. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** Looked up in place of an invalid client id, so that the response takes as long. */
+const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
 
 interface CachedClient {
@@ -25,8 +25,8 @@ interface CachedClient {
 }
 
 /**
- * Checks the Basic credentials of API clients. Only successes are remembered, under the digest of the
- * secret: every failure asks the database, so the time tells nothing about which part was wrong.
+ * Verifies the Basic credentials of API clients. Only successful checks are cached, by the digest of the secret. Every
+ * failure queries the database, so that the response time does not reveal which part was wrong.
  */
 @Injectable()
 export class ApiClientCredentialVerifier extends CredentialVerifier {
@@ -48,11 +48,11 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     if (cached && cached.until > this.clock.milliseconds()) return { accepted: true, client: cached.client };
 
     const stored = await this.repository.credentialsOf(
-      UUID.test(clientId) ? clientId : NOBODY,
+      UUID.test(clientId) ? clientId : UNUSED_CLIENT_ID,
       this.clock.now(),
     );
     const digests = stored?.digests ?? [DUMMY_DIGEST];
-    // Every digest is compared, also after a match.
+    // Compares every digest, even after a match, to take constant time.
     const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
     const { pinnedEnvironment } = this.configuration;
     if (!stored || (pinnedEnvironment && stored.environment !== pinnedEnvironment))
@@ -73,8 +73,8 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
   private remember(key: string, client: AuthenticatedClient): void {
     this.cache.delete(key);
     this.cache.set(key, { client, until: this.clock.milliseconds() + CREDENTIALS_CACHED_FOR });
-    if (this.cache.size <= CACHED_CLIENTS) return;
-    // A Map keeps the order of insertion: the first key is the oldest.
+    if (this.cache.size <= MAX_CACHED_CLIENTS) return;
+    // A Map is ordered by insertion: the first key is the oldest.
     const [oldest] = this.cache.keys();
     if (oldest !== undefined) this.cache.delete(oldest);
   }

@@ -5,19 +5,18 @@ import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastruc
 import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** A client as others know it, without its secrets. */
+/** A client without its secrets. */
 export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
 }
 
-/** Clients remembered at once. */
-const REMEMBERED_CLIENTS = 10_000;
+const MAX_CACHED_CLIENTS = 10_000;
 
-/** Which clients there are here: on the host of one environment those of the other do not exist. */
+/** Finds clients. On the host of one environment, the clients of the other do not exist. */
 @Injectable()
 export class ApiClientDirectory {
-  /** What is known of a client here never changes, and no client is ever deleted. */
-  private readonly remembered = new Map<string, ClientRecord>();
+  /** Never outdated: these fields of a client never change, and clients are never deleted. */
+  private readonly cache = new Map<string, ClientRecord>();
 
   constructor(
     private readonly repository: ApiClientsRepository,
@@ -25,26 +24,26 @@ export class ApiClientDirectory {
   ) {}
 
   async find(clientId: string): Promise<ClientRecord | undefined> {
-    let client = this.remembered.get(clientId);
+    let client = this.cache.get(clientId);
     if (!client && isUUID(clientId)) {
-      client = known(await this.repository.client(clientId));
+      client = toRecord(await this.repository.client(clientId));
       if (client) this.remember(client);
     }
     return this.served(client);
   }
 
-  /** The one client that an organization has in an environment. */
+  /** Returns the client of an organization in an environment; there is at most one. */
   async ofOrganization(
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
-    return this.served(known(await this.repository.clientIn(organizationId, environment)));
+    return this.served(toRecord(await this.repository.clientIn(organizationId, environment)));
   }
 
   private remember(client: ClientRecord): void {
-    const [oldest] = this.remembered.keys();
-    if (oldest !== undefined && this.remembered.size >= REMEMBERED_CLIENTS) this.remembered.delete(oldest);
-    this.remembered.set(client.clientId, client);
+    const [oldest] = this.cache.keys();
+    if (oldest !== undefined && this.cache.size >= MAX_CACHED_CLIENTS) this.cache.delete(oldest);
+    this.cache.set(client.clientId, client);
   }
 
   private served(client: ClientRecord | undefined): ClientRecord | undefined {
@@ -53,7 +52,7 @@ export class ApiClientDirectory {
   }
 }
 
-function known(client: ApiClient | null): ClientRecord | undefined {
+function toRecord(client: ApiClient | null): ClientRecord | undefined {
   return client
     ? { clientId: client.id, organizationId: client.organizationId, environment: client.environment }
     : undefined;

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
-/** What an organization calls the platform with: one for each environment. Its id is the `client_id`. */
+/** An API client of an organization, one for each environment. Its id is the `client_id`. */
 @Entity({ name: 'api_client' })
 @Check('api_client_environment_check', `environment IN ('development', 'production')`)
 @Unique('api_client_organization_environment_key', ['organizationId', 'environment'])
@@ -16,7 +16,7 @@ export class ApiClient {
   @Column({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
-  /** Operations that need an arrangement and that this client has one for. */
+  /** Restricted operations that this client may use. */
   @Column({ name: 'enabled_operations', type: 'text', array: true, default: () => "'{}'" })
   enabledOperations!: string[];
 

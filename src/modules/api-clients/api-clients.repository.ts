@@ -4,7 +4,7 @@ import { Transaction, violatesUnique } from '../../infrastructure/database/index
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
 
-/** A client with the digests that open it now. */
+/** A client with the digests of its valid secrets. */
 export interface ClientCredentials {
   readonly clientId: string;
   readonly organizationId: string;
@@ -17,7 +17,7 @@ export interface ClientCredentials {
 export class ApiClientsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @returns whether it was added; an organization has one client for each environment */
+  /** @returns false if the organization already has a client for the environment */
   async addClient(client: ApiClient): Promise<boolean> {
     try {
       await this.transaction.manager.insert(ApiClient, client);
@@ -32,7 +32,7 @@ export class ApiClientsRepository {
     await this.transaction.manager.insert(ApiSecret, secret);
   }
 
-  /** Clients of one organization, or all. */
+  /** Returns the clients of one organization, or of all. */
   async clients(organizationId?: string): Promise<ApiClient[]> {
     return this.transaction.manager.find(ApiClient, {
       where: organizationId === undefined ? {} : { organizationId },
@@ -65,7 +65,7 @@ export class ApiClientsRepository {
     return row;
   }
 
-  /** Locks the client, so that rivals who change its secrets go one after the other. */
+  /** Locks the client, so that concurrent changes of its secrets run one after another. */
   async lockClient(clientId: string): Promise<ApiClient | null> {
     return this.transaction.manager.findOne(ApiClient, {
       where: { id: clientId },
@@ -73,7 +73,7 @@ export class ApiClientsRepository {
     });
   }
 
-  /** The newest first. */
+  /** Returns the secrets of a client, newest first. */
   async secretsOf(clientId: string): Promise<ApiSecret[]> {
     return this.transaction.manager.find(ApiSecret, { where: { clientId }, order: { version: 'DESC' } });
   }

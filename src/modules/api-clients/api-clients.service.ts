@@ -11,23 +11,23 @@ import type { ApiSecret } from './api-secret.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { sealedFor } from './sealed-for.js';
 
-/** A client with its new secret, which is not to be had in clear a second time from here. */
+/** A client with its new secret in plain text. */
 export interface IssuedCredentials {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly secret: string;
 }
 
-/** Where a client stands between two secrets. */
+/** The state of a client's secret rotation. */
 export interface SecretRotation {
   readonly newestVersion: number;
   /** The version that webhooks are signed with. */
   readonly signingVersion: number;
-  /** Until when the previous secret is accepted too; null when it is not. */
+  /** Until when the previous secret is accepted too; null if it is not. */
   readonly overlapEndsAt: Date | null;
 }
 
-/** The previous secret is still accepted, and there are never more than two. */
+/** The previous secret is still accepted, and a client has at most two valid secrets. */
 export class RotationInProgressError extends OperatorError {
   static readonly sentence =
     'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
@@ -59,14 +59,14 @@ export class ApiClientsService {
     return this.repository.clients(organizationId);
   }
 
-  /** @throws OperatorError when the client is unknown */
+  /** @throws OperatorError if the client is unknown */
   async require(clientId: string): Promise<ApiClient> {
     const client = isUUID(clientId) ? await this.repository.client(clientId) : null;
     if (!client) throw unknownClient(clientId);
     return client;
   }
 
-  /** @throws OperatorError when the organization has a client of this environment */
+  /** @throws OperatorError if the organization has a client for this environment */
   @Transactional()
   async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {
     const clientId = randomUUID();
@@ -80,13 +80,13 @@ export class ApiClientsService {
   }
 
   /**
-   * Issues a new secret beside the old one. Both log in until the overlap ends; webhooks are signed
-   * with the old one until then, or until `activateSecret`, because `Service-Signature` holds one
-   * signature and receivers need time to learn the new key.
+   * Issues a new secret. Both secrets are accepted until the overlap ends. Webhooks are signed with the old one until
+   * then, or until `activateSecret`, because `Service-Signature` holds one signature and receivers need time to install
+   * the new secret.
    *
    * @param overlapHours 0 (after a leak) to 168
-   * @throws RotationUnderWay
-   * @throws OperatorError when the client is unknown
+   * @throws RotationInProgressError
+   * @throws OperatorError if the client is unknown
    */
   @Transactional()
   async rotateSecret(clientId: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedCredentials> {
@@ -98,7 +98,7 @@ export class ApiClientsService {
     const [current, previous] = await this.repository.secretsOf(clientId);
     if (!current) throw new Error(`The client ${clientId} has no secret`);
     if (previous?.acceptedUntil && previous.acceptedUntil > now) {
-      // After a leak nobody can wait for the end of an overlap.
+      // After a leak, a client must not have to wait for the end of the overlap.
       if (overlapHours > 0) {
         throw new RotationInProgressError();
       }
@@ -111,10 +111,10 @@ export class ApiClientsService {
   }
 
   /**
-   * Signs webhooks with the newest secret from now on.
+   * Makes the newest secret sign webhooks from now on.
    *
-   * @returns whether another signed until now
-   * @throws OperatorError when the client is unknown
+   * @returns whether another secret signed them until now
+   * @throws OperatorError if the client is unknown
    */
   @Transactional()
   async activateSecret(clientId: string): Promise<boolean> {
@@ -126,14 +126,14 @@ export class ApiClientsService {
     return true;
   }
 
-  /** The newest secret of a client, in clear. */
+  /** Returns the newest secret of a client in plain text. */
   async revealSecret(client: ApiClient): Promise<string> {
     const [newest] = await this.repository.secretsOf(client.id);
     if (!newest) throw new Error(`The client ${client.id} has no secret`);
     return this.sealer.open(newest.sealed, sealedFor(newest, client));
   }
 
-  /** Where the client stands between two secrets. */
+  /** Returns the state of the client's secret rotation. */
   async rotationOf(clientId: string): Promise<SecretRotation> {
     const now = this.clock.now();
     const secrets = await this.repository.secretsOf(clientId);
@@ -146,9 +146,9 @@ export class ApiClientsService {
   }
 
   /**
-   * Lets the client use an operation that needs an arrangement.
+   * Allows the client to use a restricted operation.
    *
-   * @throws OperatorError when the client is unknown
+   * @throws OperatorError if the client is unknown
    */
   async enableOperation(clientId: string, operation: string): Promise<void> {
     const known = isUUID(clientId) && (await this.repository.enableOperation(clientId, operation));

@@ -2,8 +2,8 @@ import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import { ApiClient } from './api-client.entity.js';
 
 /**
- * A secret of an API client. Kept twice: a digest under the pepper, for login, and sealed, because the
- * same secret signs webhooks and may be shown again.
+ * A secret of an API client. It is stored twice: as a digest, to authenticate requests, and encrypted, because the same
+ * secret signs webhooks and can be shown again.
  */
 @Entity({ name: 'api_secret' })
 @Unique('api_secret_client_version_key', ['clientId', 'version'])
@@ -27,11 +27,11 @@ export class ApiSecret {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** From then on webhooks are signed with it, until a later version signs. */
+  /** From then on, this secret signs webhooks, until a later version does. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
   signsFrom!: Date;
 
-  /** Login is refused from then on; null while nothing replaces it. */
+  /** From then on, requests with this secret are rejected; null until the secret is replaced. */
   @Column({ name: 'accepted_until', type: 'timestamptz', precision: 3, nullable: true })
   acceptedUntil!: Date | null;
 }

@@ -10,7 +10,7 @@ import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js'
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService, RotationInProgressError } from './api-clients.service.js';
 
-/** What the people of an organization do with its API clients and their secrets. */
+/** Operations of dashboard users on the API clients and secrets of their organization. */
 @Injectable()
 export class ApiSecretsService {
   constructor(
@@ -21,10 +21,10 @@ export class ApiSecretsService {
 
   async list({ organizationId }: DashboardActor): Promise<ApiClientResponse[]> {
     const clients = await this.clients.list(organizationId);
-    return Promise.all(clients.map((client) => this.inWordsOfTheApi(client)));
+    return Promise.all(clients.map((client) => this.toResponse(client)));
   }
 
-  /** Nobody sees the secret without an entry of it. */
+  /** Returns the secret in the transaction that records it in the audit log. */
   @Transactional()
   async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
     const client = await this.own(actor, clientId);
@@ -43,12 +43,12 @@ export class ApiSecretsService {
     return { client_id: client.id, environment: client.environment, secret };
   }
 
-  /** Again, it changes nothing. */
+  /** Idempotent. */
   @Transactional()
   async activate(actor: DashboardActor, clientId: string): Promise<ApiClientResponse> {
     const client = await this.own(actor, clientId);
     if (await this.clients.activateSecret(client.id)) await this.record('secret.rotate', actor, client);
-    return this.inWordsOfTheApi(client);
+    return this.toResponse(client);
   }
 
   private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
@@ -62,7 +62,7 @@ export class ApiSecretsService {
     await this.auditLog.record({ action, by, target });
   }
 
-  private async inWordsOfTheApi(client: ApiClient): Promise<ApiClientResponse> {
+  private async toResponse(client: ApiClient): Promise<ApiClientResponse> {
     const rotation = await this.clients.rotationOf(client.id);
     return {
       client_id: client.id,

@@ -10,7 +10,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 
-/** An organization has one client in each environment; an access token was issued for one of them. */
+/** A logged-in user may use both clients of the organization; an access token only the one that it was issued for. */
 @Injectable()
 export class OrganizationAccessibleClients extends AccessibleClients {
   constructor(private readonly clients: ApiClientDirectory) {
@@ -22,7 +22,7 @@ export class OrganizationAccessibleClients extends AccessibleClients {
     const { organizationId, credential } = actor;
     if (credential.kind === 'token') return credential;
     const client = await this.clients.ofOrganization(organizationId, environment);
-    // On the host of the other environment this one does not exist.
+    // The host of one environment does not know the clients of the other.
     if (!client) throw INVALID_FIELD.error(INVALID_ENVIRONMENT_MESSAGE);
     return client;
   }

@@ -4,9 +4,9 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { sealedFor } from './sealed-for.js';
 
-/** How long a process goes on with what it knows: a rotation or activation is seen everywhere within it. */
+/** After a rotation or activation, other processes sign with the old secret for up to this long. */
 const CACHED_FOR = 5 * SECOND;
-/** Clients kept at once; beyond that all are asked for again. */
+/** Maximum number of cached secrets; one more clears the cache. */
 const MAX_CACHED = 10_000;
 
 interface CachedSecret {
@@ -14,7 +14,7 @@ interface CachedSecret {
   readonly until: number;
 }
 
-/** The secrets that webhooks are signed with. */
+/** Provides the secrets that sign webhooks. */
 @Injectable()
 export class SigningSecrets {
   private readonly cache = new Map<string, CachedSecret>();
@@ -25,7 +25,7 @@ export class SigningSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** The secret that signs at present: the newest one, unless an older one still signs while receivers learn it. */
+  /** Returns the current signing secret, which is the newest one except during a rotation. */
   async of(clientId: string): Promise<string> {
     const cached = this.cache.get(clientId);
     if (cached && cached.until > this.clock.milliseconds()) return cached.secret;

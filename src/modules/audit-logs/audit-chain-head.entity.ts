@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** The last entry of an organization's chain. Whoever appends holds the lock of this row. */
+/** The last entry of an organization's chain. Appending an entry locks this row. */
 @Entity({ name: 'audit_chain' })
 export class AuditChainHead {
   @ForeignKey('organization', { name: 'audit_chain_organization_fkey' })

@@ -16,7 +16,7 @@ const ENTRY: UnhashedEntry = {
   contextIp: '203.0.113.7',
   contextUserAgent: 'Firefox',
 };
-/** What whoever checks a chain without this service has to hash. */
+/** The canonical form, which independent verifiers of a chain hash as well. */
 const CANONICAL =
   '[1,"19b11f7c-4c8e-49bf-853e-3cea2462349f","1","5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11",' +
   '"2026-01-31T08:15:30.123Z","user.add","success","Ada \\"the first\\" Lovelace","ada@example.com",' +
@@ -27,15 +27,15 @@ const sha256 = (...parts: (string | Buffer)[]): string =>
     .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
     .digest('hex');
 
-describe('sealOf', () => {
-  it('is the SHA-256 of the previous hash and the canonical form, once and for all', () => {
+describe('hashEntry', () => {
+  it('returns the SHA-256 of the previous hash and the canonical form', () => {
     expect(hashEntry(ENTRY, CHAIN_START).toString('hex')).toBe(sha256(Buffer.alloc(32), CANONICAL));
     const previous = { sequence: '8', hash: Buffer.alloc(32, 7) };
     expect(hashEntry(ENTRY, previous).toString('hex')).toBe(sha256(previous.hash, CANONICAL));
   });
 
-  it('tells nothing from an empty name, and neighbours apart', () => {
-    const seals = [
+  it('distinguishes null from an empty name, and the values of adjacent fields', () => {
+    const hashes = [
       { targetName: null },
       { targetName: '' },
       { targetName: 'null' },
@@ -43,11 +43,11 @@ describe('sealOf', () => {
       { actorName: 'ab', actorEmail: '' },
       { actorName: 'a","b', actorEmail: '' },
     ].map((change) => hashEntry({ ...ENTRY, ...change }, CHAIN_START).toString('hex'));
-    expect(new Set(seals).size).toBe(seals.length);
+    expect(new Set(hashes).size).toBe(hashes.length);
   });
 });
 
-it('nextSequence goes on past what a double holds', () => {
+it('nextSequence counts beyond the safe integers of JavaScript', () => {
   expect(nextSequence(CHAIN_START)).toBe('1');
   expect(nextSequence({ ...CHAIN_START, sequence: '9007199254740993' })).toBe('9007199254740994');
 });

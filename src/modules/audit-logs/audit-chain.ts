@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
-/** An entry before it is sealed. */
+/** An entry without its hash. */
 export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
 
-/** What the next entry is chained to. */
+/** The part of an entry that the next entry is chained to. */
 export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 
-/** What the first entry is chained to. */
+/** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
 
-/** Changes with the fields or their order; entries say by it how they are to be read. */
+/** Increase it when the fields or their order change. It is part of what is hashed. */
 const CANONICAL_VERSION = 1;
 
-/** The sequence of the entry behind this one. */
+/** Returns the sequence of the next entry. */
 export function nextSequence({ sequence }: ChainLink): string {
   return String(BigInt(sequence) + 1n);
 }
 
-/** SHA-256 over the hash of the previous entry and all that this one says. */
+/** Returns the SHA-256 of the hash of the previous entry and the content of this one. */
 export function hashEntry(entry: UnhashedEntry, previous: ChainLink): Buffer {
   return createHash('sha256').update(previous.hash).update(canonical(entry), 'utf8').digest();
 }
 
-/** One spelling for each entry: a JSON array, whose escapes keep neighbouring fields apart. */
+/** Serializes an entry unambiguously: the escapes of JSON keep adjacent fields distinct. */
 function canonical(entry: UnhashedEntry): string {
   return JSON.stringify([
     CANONICAL_VERSION,

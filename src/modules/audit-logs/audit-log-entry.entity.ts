@@ -3,8 +3,8 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import type { AuditAction, AuditOutcome } from './audit-actions.js';
 
 /**
- * Who did what, to what, from where and with what success. Names are copied in: they change, the log must
- * not. Written once and never changed; `hash` seals the entry and all before it (`audit-chain.ts`).
+ * An entry of the audit log: actor, action, target, context and outcome. Names are copied, because they may change later
+ * and the log must not. Entries are never updated; `hash` protects this entry and all before it (`audit-chain.ts`).
  */
 @Entity({ name: 'audit_log' })
 @Unique('audit_log_id_key', ['id'])
@@ -20,7 +20,7 @@ export class AuditLogEntry {
   @Column({ type: 'uuid' })
   id!: string;
 
-  /** Never before that of the previous entry. */
+  /** Not before the previous entry. */
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 

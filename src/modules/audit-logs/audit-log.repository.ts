@@ -5,7 +5,7 @@ import type { AuditChainHead } from './audit-chain-head.entity.js';
 import { CHAIN_START } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
-/** The place of an entry in time. */
+/** The position of an entry in the order of time. */
 export type Position = Pick<AuditLogEntry, 'createdAt' | 'sequence'>;
 
 const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS "createdAt", action, outcome,
@@ -14,15 +14,15 @@ const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS 
   context_user_agent AS "contextUserAgent", hash`;
 const HEAD = `organization_id AS "organizationId", sequence, created_at AS "createdAt", hash`;
 
-/** Behind every entry of its time. */
-const LAST_SEQUENCE = '9223372036854775807';
+/** The largest bigint, after all entries of the same time. */
+const MAX_SEQUENCE = '9223372036854775807';
 const BATCH = 1_000;
 
 @Injectable()
 export class AuditLogRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** The head of the organization's chain, locked until the transaction ends. */
+  /** Returns the head of the organization's chain, and locks it until the transaction ends. */
   async lockHead(organizationId: string, now: Date): Promise<AuditChainHead> {
     await this.query(
       `INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, $3, $4)
@@ -36,7 +36,7 @@ export class AuditLogRepository {
     return head as AuditChainHead;
   }
 
-  /** Adds the entry, which becomes the head. */
+  /** Adds the entry, and makes it the head. */
   async append(entry: AuditLogEntry): Promise<void> {
     await this.query(
       `WITH entry AS (
@@ -66,11 +66,10 @@ export class AuditLogRepository {
   }
 
   /**
-   * The newest entries of the period that lie before the position.
+   * Returns the newest entries of the period before the position.
    *
-   * The position stands in the place of the period's end. With both in the statement PostgreSQL would begin
-   * at the end and read everything down to the position: at depth 300,000 of 10 million rows, 43 ms instead
-   * of 0.4.
+   * The position replaces the end of the period. If the statement had both, PostgreSQL would start at the end and read
+   * all entries down to the position: at depth 300,000 of 10 million rows, 43 ms instead of 0.4.
    */
   async newest(
     organizationId: string,
@@ -87,13 +86,13 @@ export class AuditLogRepository {
         organizationId,
         start ?? '-infinity',
         before?.createdAt ?? end ?? 'infinity',
-        before?.sequence ?? LAST_SEQUENCE,
+        before?.sequence ?? MAX_SEQUENCE,
         size,
       ],
     );
   }
 
-  /** All entries of the period, oldest first, a batch at a time. Here the position replaces the start. */
+  /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */
   async *inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
     let position: { createdAt: Date | string; sequence: string } | undefined = {
       createdAt: start ?? '-infinity',
@@ -112,10 +111,10 @@ export class AuditLogRepository {
     }
   }
 
-  /** All entries in the order of their sequence, which is what the chain is made of, a batch at a time. */
+  /** Returns all entries in the order of the chain, reading them in batches. */
   async *inOrderOfChain(organizationId: string): AsyncGenerator<AuditLogEntry> {
-    // Also what somebody put before the first.
-    let sequence: string | undefined = `-${LAST_SEQUENCE}`;
+    // Negative, to find entries that were forged before the first one.
+    let sequence: string | undefined = `-${MAX_SEQUENCE}`;
     while (sequence !== undefined) {
       const batch: AuditLogEntry[] = await this.query(
         `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence > $2
@@ -135,9 +134,9 @@ export class AuditLogRepository {
     return head;
   }
 
-  /** Every organization that has entries or a head: the one could have been removed without the other. */
+  /** Returns the organizations that have entries or a head: an attacker may have removed one and not the other. */
   async organizationIds(): Promise<string[]> {
-    // From one organization of the index to the next, not through all their entries.
+    // A loose index scan: it jumps from one organization to the next, without reading all entries.
     const rows = await this.query<{ id: string }>(
       `WITH RECURSIVE with_entries (id) AS (
          (SELECT organization_id FROM audit_log ORDER BY organization_id LIMIT 1)

@@ -5,7 +5,7 @@ import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
 import type { AuditLogEntryResponse, AuditLogListResponse, ListAuditLogsQuery } from './audit-logs.dto.js';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** Reads an organization's audit log (specification, operation 4). */
 @Injectable()
@@ -15,20 +15,20 @@ export class AuditLogsService {
     private readonly cursors: CursorCodec,
   ) {}
 
-  /** A page, newest first. Entries that are added meanwhile come before the first page and shift none. */
+  /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
   async page(organizationId: string, query: ListAuditLogsQuery): Promise<AuditLogListResponse> {
     const period = periodOf(query);
     const scope = scopeOf(organizationId, period);
     const cursor = query.cursor ?? query.next_cursor;
-    const before = cursor === undefined ? undefined : this.positionOf(cursor, scope);
-    // One more tells whether there is a next page.
-    const found = await this.repository.newest(organizationId, period, before, PAGE + 1);
-    const entries = found.slice(0, PAGE);
-    const last = found.length > PAGE ? entries.at(-1) : undefined;
-    return { data: entries.map(toResponse), next_cursor: this.cursorOf(last, scope), limit: PAGE };
+    const before = cursor === undefined ? undefined : this.decodeCursor(cursor, scope);
+    // One more entry shows whether there is a next page.
+    const found = await this.repository.newest(organizationId, period, before, PAGE_SIZE + 1);
+    const entries = found.slice(0, PAGE_SIZE);
+    const last = found.length > PAGE_SIZE ? entries.at(-1) : undefined;
+    return { data: entries.map(toResponse), next_cursor: this.encodeCursor(last, scope), limit: PAGE_SIZE };
   }
 
-  /** All entries of a period, oldest first, a batch at a time: an export of any size needs little memory. */
+  /** Returns all entries of a period, oldest first. They are read in batches, so an export of any size needs little memory. */
   async *all(
     organizationId: string,
     bounds: { start?: string; end?: string },
@@ -37,11 +37,11 @@ export class AuditLogsService {
       yield toResponse(entry);
   }
 
-  private cursorOf(last: Position | undefined, scope: CursorScope): string | null {
+  private encodeCursor(last: Position | undefined, scope: CursorScope): string | null {
     return last ? this.cursors.encode([last.createdAt.getTime(), last.sequence], scope) : null;
   }
 
-  private positionOf(cursor: string, scope: CursorScope): Position {
+  private decodeCursor(cursor: string, scope: CursorScope): Position {
     const [time, sequence] = this.cursors.decode(cursor, scope);
     return { createdAt: new Date(Number(time)), sequence: String(sequence) };
   }

@@ -5,56 +5,56 @@ import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { exportHead, type ExportedHead } from './exported-head.js';
 
-/** The first thing that is wrong with a chain. */
+/** The first problem of a chain. */
 interface Flaw {
   readonly problem: 'altered' | 'missing' | 'head_mismatch';
   readonly sequence: number;
-  /** Null where there is no such entry. */
+  /** Null if the entry does not exist. */
   readonly id: string | null;
-  /** For people. */
+  /** A sentence for the operator. */
   readonly explanation: string;
 }
 
-/** What became of an organization's chain. */
+/** The result of verifying an organization's chain. */
 export interface ChainReport {
   readonly organizationId: string;
-  /** How many entries are in order, from the first on. */
+  /** Number of valid entries from the start. */
   readonly entries: number;
   readonly flaw: Flaw | undefined;
 }
 
-/** The end of a chain, as one source or another tells it. */
-interface ToldEnd {
+/** The end of a chain according to one source. */
+interface ExpectedEnd {
   readonly sequence: number;
   readonly hash: string;
   readonly createdAt: string | null;
-  readonly toldBy: string;
+  readonly source: string;
 }
 
-/** Computes chains anew and compares them with what is stored. */
+/** Recomputes chains and compares them with the stored hashes. */
 @Injectable()
 export class AuditVerification {
   constructor(private readonly repository: AuditLogRepository) {}
 
-  /** Every organization that has ever recorded anything. */
+  /** Returns all organizations that have a chain. */
   organizationIds(): Promise<string[]> {
     return this.repository.organizationIds();
   }
 
-  /** The head of the organization's chain, to be kept elsewhere. */
+  /** Returns the head of the organization's chain, for export. */
   async head(organizationId: string): Promise<ExportedHead> {
     return exportHead(organizationId, (await this.repository.head(organizationId)) ?? CHAIN_START);
   }
 
   /**
-   * Reads the whole chain, as of one moment, so that it may grow meanwhile.
+   * Verifies the whole chain, in one snapshot because it may grow meanwhile.
    *
-   * @param kept a head that was exported before: the chain must still hold it
+   * @param kept a head that was exported earlier, which the chain must still contain
    */
   @Snapshot()
   async verify(organizationId: string, kept?: ExportedHead): Promise<ChainReport> {
-    const storedEnd = told(await this.head(organizationId), 'the stored head');
-    const keptEnd = kept && told(kept, 'the head that was kept');
+    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
+    const keptEnd = kept && expectedEnd(kept, 'the exported head');
     let last: ChainLink & Partial<AuditLogEntry> = CHAIN_START;
     for await (const entry of this.repository.inOrderOfChain(organizationId)) {
       const flaw =
@@ -73,8 +73,8 @@ export class AuditVerification {
   }
 }
 
-function told({ sequence, hash, created_at }: ExportedHead, toldBy: string): ToldEnd {
-  return { sequence, hash, createdAt: created_at, toldBy };
+function expectedEnd({ sequence, hash, created_at }: ExportedHead, source: string): ExpectedEnd {
+  return { sequence, hash, createdAt: created_at, source };
 }
 
 function report(organizationId: string, last: ChainLink, flaw: Flaw | undefined): ChainReport {
@@ -88,7 +88,7 @@ function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
     problem: 'missing',
     sequence: Number(expected),
     id: null,
-    explanation: `Entry ${expected} is missing: ${entry.sequence} stands in its place.`,
+    explanation: `Entry ${expected} is missing: ${entry.sequence} was found in its place.`,
   };
 }
 
@@ -97,27 +97,27 @@ function alteration(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
   return flawOf('altered', entry, `Entry ${entry.sequence} is not what was recorded.`);
 }
 
-function excess(entry: AuditLogEntry, { sequence, toldBy }: ToldEnd): Flaw {
-  return flawOf('head_mismatch', entry, `Entry ${entry.sequence} lies behind ${toldBy}, ${sequence}.`);
+function excess(entry: AuditLogEntry, { sequence, source }: ExpectedEnd): Flaw {
+  return flawOf(
+    'head_mismatch',
+    entry,
+    `Entry ${entry.sequence} comes after ${source}, which is ${sequence}.`,
+  );
 }
 
-function loss(last: ChainLink, { sequence, toldBy }: ToldEnd): Flaw {
+function loss(last: ChainLink, { sequence, source }: ExpectedEnd): Flaw {
   return {
     problem: 'head_mismatch',
     sequence: Number(nextSequence(last)),
     id: null,
-    explanation: `The chain ends at entry ${last.sequence}, but ${toldBy} is ${sequence}: the end was cut off.`,
+    explanation: `The chain ends at entry ${last.sequence}, but ${source} is ${sequence}: later entries were removed.`,
   };
 }
 
-function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ToldEnd): Flaw | undefined {
+function mismatch(entry: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
   const sameTime = (entry.createdAt?.toISOString() ?? null) === end.createdAt;
   if (entry.hash.toString('hex') === end.hash && sameTime) return undefined;
-  return flawOf(
-    'head_mismatch',
-    entry,
-    `Entry ${entry.sequence} is not the one that ${end.toldBy} tells of.`,
-  );
+  return flawOf('head_mismatch', entry, `Entry ${entry.sequence} does not match ${end.source}.`);
 }
 
 function flawOf(

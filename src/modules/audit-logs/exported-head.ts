@@ -3,17 +3,17 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AuditChainHead } from './audit-chain-head.entity.js';
 import type { ChainLink } from './audit-chain.js';
 
-/** The head of a chain as it is written for safekeeping. */
+/** The head of a chain in the exported format. */
 export interface ExportedHead {
   readonly organization_id: string;
   readonly sequence: number;
   /** SHA-256 in hexadecimal digits. */
   readonly hash: string;
-  /** When the entry was made; null where there is none. */
+  /** Time of the entry; null if there is none. */
   readonly created_at: string | null;
 }
 
-/** What is to be signed and kept elsewhere. */
+/** Converts a head to the exported format, which operators sign and store elsewhere. */
 export function exportHead(
   organizationId: string,
   { sequence, hash, createdAt }: ChainLink & Partial<AuditChainHead>,
@@ -27,9 +27,9 @@ export function exportHead(
 }
 
 /**
- * Reads back what `exportHead` made.
+ * Parses an exported head.
  *
- * @throws OperatorError when it is something else
+ * @throws OperatorError if the text is not an exported head
  */
 export function parseHead(text: string): ExportedHead {
   const head = parse(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;

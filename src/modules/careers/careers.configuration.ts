@@ -3,7 +3,10 @@ import { Configuration, EnvironmentVariable } from '../../infrastructure/config/
 
 @Configuration('Careers')
 export class CareersConfiguration {
-  @EnvironmentVariable('APPLICATION_RETENTION_DAYS', 'Days after which a job application is deleted.')
+  @EnvironmentVariable(
+    'APPLICATION_RETENTION_DAYS',
+    'Number of days after which a job application is deleted.',
+  )
   @IsInt()
   @Min(1)
   @Max(36_500)
@@ -11,7 +14,7 @@ export class CareersConfiguration {
 
   @EnvironmentVariable(
     'APPLICATIONS_PER_HOUR',
-    'Requests per hour and address to the job-application endpoint.',
+    'Maximum number of requests per hour from one IP address to the job application endpoint.',
   )
   @IsInt()
   @Min(1)

@@ -5,7 +5,7 @@ import type { ApplicationReceipt, SubmitApplicationRequest } from './careers.dto
 import type { JobApplication } from './job-application.entity.js';
 import { JobApplicationsRepository } from './job-applications.repository.js';
 
-const EXPORT_PAGE = 500;
+const EXPORT_PAGE_SIZE = 500;
 
 /** Job applications. */
 @Injectable()
@@ -38,17 +38,17 @@ export class CareersService {
     return { id, received_at: receivedAt };
   }
 
-  /** The newest applications first. */
+  /** Returns the newest applications, newest first. */
   async newest(size: number): Promise<JobApplication[]> {
     return this.repository.newest(size);
   }
 
-  /** All applications, a page at a time, so that an export of any size needs little memory. */
+  /** Returns all applications, reading them in pages, so that an export of any size needs little memory. */
   async *all(): AsyncGenerator<JobApplication> {
-    let page = await this.repository.page(undefined, EXPORT_PAGE);
+    let page = await this.repository.page(undefined, EXPORT_PAGE_SIZE);
     while (page.length > 0) {
       yield* page;
-      page = await this.repository.page(page.at(-1)?.id, EXPORT_PAGE);
+      page = await this.repository.page(page.at(-1)?.id, EXPORT_PAGE_SIZE);
     }
   }
 }

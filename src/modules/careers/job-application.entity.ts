@@ -12,7 +12,7 @@ export const JOB_ROLES = [
 ] as const;
 export type JobRole = (typeof JOB_ROLES)[number];
 
-/** A job application: personal data, read by operators only and deleted after a while. */
+/** A job application. It is personal data: only operators can read it. */
 @Entity({ name: 'job_application' })
 export class JobApplication {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'job_application_pkey' })

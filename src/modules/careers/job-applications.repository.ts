@@ -11,7 +11,7 @@ export class JobApplicationsRepository {
     await this.transaction.manager.insert(JobApplication, application);
   }
 
-  /** A page in the order of their ids, beginning after the id given. */
+  /** Returns a page in the order of ids, starting after the given id. */
   async page(afterId: string | undefined, size: number): Promise<JobApplication[]> {
     return this.transaction.manager.find(JobApplication, {
       where: afterId === undefined ? {} : { id: MoreThan(afterId) },

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** An account of a user at a merchant, as the detection pipeline found it. */
+/** An account of a user with a merchant, found by the detection pipeline. */
 @Entity({ name: 'detected_account' })
 export class DetectedAccount {
   @ForeignKey('api_client', { name: 'detected_account_client_fkey' })

@@ -15,9 +15,9 @@ import { ApiClientsService } from '../api-clients/index.js';
 import { MerchantsService } from '../merchants/index.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
-/** How an import goes on; line numbers begin at 1. */
+/** Receives the progress of an import. Line numbers start at 1. */
 export interface ImportListener {
-  /** A line that was skipped, and why. */
+  /** Called for every skipped line. */
   skipped(line: number, reason: string): void;
   /** Called after every batch. */
   progress(state: ImportState): void;
@@ -29,7 +29,7 @@ export interface ImportState {
   readonly skipped: number;
 }
 
-/** A line that has the right form; whether its client and merchant exist is not known yet. */
+/** A valid line. Whether its client and merchant exist is checked later. */
 interface Detection {
   readonly line: number;
   readonly clientId: string;
@@ -38,22 +38,21 @@ interface Detection {
   readonly detectedAt: Date;
 }
 
-/** Lines for which one statement each is sent to look up merchants and to record. */
+/** Lines that share one statement to look up merchants, and one to insert. */
 const LINES_PER_BATCH = 1_000;
 
-/** Characters; no detection needs as many. Whoever reads the lines may cut longer ones off behind this. */
+/** Characters, far more than a detection needs. A reader of lines may truncate longer ones after this length. */
 export const MAX_LINE_LENGTH = 65_536;
-/** Characters of somebody else's text in a report. */
+/** Characters of a line that a message quotes. */
 const MAX_QUOTE_LENGTH = 80;
-/** What a decoder writes where bytes are no UTF-8. */
+/** Written by a decoder in place of invalid UTF-8. */
 const REPLACEMENT_CHARACTER = '\uFFFD';
 
 const EXTERNAL_USER_ID_RULES: readonly Rule[] = [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)];
 
 /**
- * Takes in detections in bulk, as NDJSON: `client_id`, `external_user_id`, `merchant` (a name) or
- * `merchant_id`, and `detected_at` (the time of the import when absent). Doing the same again changes
- * nothing, so an import that was cut short is simply started anew.
+ * Imports detections in bulk from NDJSON: `client_id`, `external_user_id`, `merchant` (a name) or `merchant_id`, and
+ * `detected_at` (default: the time of the import). Imports are idempotent, so an interrupted one can be run again.
  */
 @Injectable()
 export class DetectedAccountsImport {
@@ -130,10 +129,12 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
     return 'The line is not a JSON object.';
   const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
   const problem =
-    broken('client_id', client_id, [isUuid]) ??
-    broken('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
-    (isMissing(merchant_id) ? broken('merchant', merchant, [isString]) : brokenId(merchant_id)) ??
-    (isMissing(detected_at) ? undefined : broken('detected_at', detected_at, [isTimestamp]));
+    violation('client_id', client_id, [isUuid]) ??
+    violation('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
+    (isMissing(merchant_id)
+      ? violation('merchant', merchant, [isString])
+      : merchantIdViolation(merchant_id)) ??
+    (isMissing(detected_at) ? undefined : violation('detected_at', detected_at, [isTimestamp]));
   if (problem !== undefined) return problem;
   return {
     line,
@@ -144,12 +145,12 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   };
 }
 
-function broken(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
+function violation(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
   const field = { words: name, object: {} };
   return isMissing(value) ? required(field) : firstViolation(value, field, rules);
 }
 
-function brokenId(value: unknown): string | undefined {
+function merchantIdViolation(value: unknown): string | undefined {
   const isId = Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
   return isId ? undefined : 'The merchant_id field must be a positive integer.';
 }

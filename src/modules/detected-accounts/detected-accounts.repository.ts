@@ -7,8 +7,8 @@ export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /**
-   * When the user's accounts behind these match keys were detected; a key without an account is absent.
-   * One statement for all keys: joined with the merchants' names here, not asked for one by one.
+   * Returns when the user's accounts were detected, by match key. Keys without an account are absent. One statement
+   * looks up all keys, by a join with the names of the merchants.
    */
   async detectedAtByMatchKey(
     clientId: string,

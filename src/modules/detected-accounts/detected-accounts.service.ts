@@ -8,7 +8,7 @@ import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type { DetectedAccountResponse } from './detected-accounts.dto.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
-/** Which merchant accounts were detected for a client's users. */
+/** Records and finds merchant accounts that were detected for a client's users. */
 @Injectable()
 export class DetectedAccountsService {
   constructor(
@@ -18,10 +18,10 @@ export class DetectedAccountsService {
   ) {}
 
   /**
-   * Records that the user's accounts at these merchants are detected now, and tells the client's webhook
-   * endpoints (`NEW_DETECTED_ACCOUNTS_AVAILABLE`), or does neither. Joins the caller's transaction.
+   * Records that the user's accounts with these merchants are detected now, and publishes the webhook event
+   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction.
    *
-   * @returns the event's id
+   * @returns the id of the event
    */
   @Transactional()
   async record(
@@ -41,7 +41,7 @@ export class DetectedAccountsService {
     });
   }
 
-  /** One result for each name, in their order, duplicates included. An unknown user has nothing detected. */
+  /** Returns one result per name, in the same order, including duplicates. An unknown user has no detected accounts. */
   async search(
     client: AuthenticatedClient,
     externalUserId: string,

@@ -3,7 +3,7 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** A token that connects an agent for one user until `expiresAt`. Of the token itself only a hash is kept. */
+/** A token that connects an agent for one user until `expiresAt`. Only the hash of the token is stored. */
 @Entity({ name: 'mcp_token' })
 @Unique('mcp_token_hash_key', ['tokenHash'])
 export class McpToken {
@@ -29,7 +29,7 @@ export class McpToken {
   @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
   externalUserId!: string;
 
-  /** E.164, sealed. */
+  /** E.164, encrypted. */
   @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
   phoneNumberSealed!: Buffer | null;
 

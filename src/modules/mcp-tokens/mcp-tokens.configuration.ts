@@ -5,7 +5,7 @@ import { Configuration, EnvironmentVariable } from '../../infrastructure/config/
 export class McpTokensConfiguration {
   @EnvironmentVariable(
     'MCP_TOKEN_REQUESTS_PER_MINUTE',
-    'Requests per minute and client; 600 is what the API promises.',
+    'Maximum number of requests per minute from one client to create an MCP token. The API promises 600.',
   )
   @IsInt()
   @Min(1)

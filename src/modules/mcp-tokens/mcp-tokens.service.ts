@@ -7,7 +7,7 @@ import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.j
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 
-/** What a token that is still good stands for. */
+/** The data of a token that is still valid. */
 export interface ActiveMcpToken {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
@@ -32,7 +32,7 @@ export class McpTokensService {
     private readonly clock: Clock,
   ) {}
 
-  /** The token is in the database before it is in anybody's hands. */
+  /** Returns the token once it is committed, so that it is valid as soon as the client knows it. */
   async create(client: AuthenticatedClient, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
     const token = generateSecret(TOKEN_PREFIXES[client.environment]);
     const tokenHash = sha256(token);
@@ -50,7 +50,7 @@ export class McpTokensService {
     return { token, expires_at: expiresAt };
   }
 
-  /** @returns undefined for a token that has expired, was revoked, or is not of this client */
+  /** @returns undefined if the token has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
     const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
     if (!found) return undefined;
@@ -65,7 +65,7 @@ export class McpTokensService {
     };
   }
 
-  /** Ends a token of this client; one that there is not, or no longer, stays so. */
+  /** Revokes a token of this client. Idempotent; unknown tokens are ignored. */
   async revoke(clientId: string, token: string): Promise<void> {
     await this.repository.revoke(sha256(token), clientId, this.clock.now());
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { matchKey } from './match-key.js';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 });
-/** Words that people type, of scripts that have cases and accents. */
+/** Text in scripts that have letter case and accents. */
 const words = fc.string({
   unit: fc.constantFrom(..."abcxyzABCXYZ0189éÉñÑüÜçÇøØåÅßæœĐđŁłИйΣσςΆά &+-.’'!"),
   maxLength: 30,
@@ -29,17 +29,17 @@ describe('matchKey', () => {
     ['', ''],
     ['!?+', ''],
     ['\u0000\uD800', ''],
-  ])('%p is %p', (name, key) => expect(matchKey(name)).toBe(key));
+  ])('maps %p to %p', (name, key) => expect(matchKey(name)).toBe(key));
 
-  it('is its own key', () => {
+  it('is idempotent', () => {
     fc.assert(fc.property(anyText, (name) => matchKey(matchKey(name)) === matchKey(name)));
   });
 
-  it('holds letters and digits alone', () => {
+  it('returns letters and digits only', () => {
     fc.assert(fc.property(anyText, (name) => /^[\p{Letter}\p{Number}]*$/u.test(matchKey(name))));
   });
 
-  it('does not see case', () => {
+  it('ignores case', () => {
     fc.assert(
       fc.property(words, (name) => {
         const key = matchKey(name);
@@ -48,7 +48,7 @@ describe('matchKey', () => {
     );
   });
 
-  it('does not see accents, whichever way they are spelled', () => {
+  it('ignores accents, whether composed or decomposed', () => {
     const accents = fc.constantFrom('\u0300', '\u0301', '\u0302', '\u0303', '\u0308', '\u030A', '\u0327');
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcdeinouyz'), accents)), (letters) => {
@@ -59,7 +59,7 @@ describe('matchKey', () => {
     );
   });
 
-  it('does not see spacing and punctuation', () => {
+  it('ignores spacing and punctuation', () => {
     const between = fc.constantFrom(' ', '\t', '-', '.', ',', '&', '+', '’', '\u00A0', '\u200B', '™');
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcxyz019'), between)), (letters) => {

@@ -1,4 +1,4 @@
-/** Letters that look accented but are letters of their own: Unicode does not take them apart. */
+/** Letters that Unicode does not decompose into a base letter and an accent. */
 const FOLDED_LETTERS: Readonly<Record<string, string>> = {
   ø: 'o',
   đ: 'd',
@@ -15,8 +15,8 @@ const FOLDED_LETTERS: Readonly<Record<string, string>> = {
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED_LETTERS).join('')}]`, 'gu');
 
 /**
- * What remains of a name when case, accents, punctuation and spacing are ignored: "Café  Ōsaka!" and
- * "CAFE OSAKA" are the same. Empty for a name without letters or digits, which then matches nothing.
+ * Removes case, accents, punctuation and spacing from a name: "Café  Ōsaka!" and "CAFE OSAKA" have the same key. The key
+ * of a name without letters and digits is empty, and matches nothing.
  */
 export function matchKey(name: string): string {
   return name

@@ -1,21 +1,21 @@
 import { matchKey } from './match-key.js';
 import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
 
-/** Ids from here on are the operators' own. */
-const FIRST_ID_OF_OPERATORS = 10_000;
+/** Operators may use ids from here on. */
+const FIRST_OPERATOR_ID = 10_000;
 
-describe('The catalogue of merchants', () => {
-  it('has a hundred merchants at least', () => {
+describe('Merchant catalogue', () => {
+  it('has at least 100 merchants', () => {
     expect(MERCHANT_CATALOGUE.length).toBeGreaterThanOrEqual(100);
   });
 
-  it('gives each an id of its own, below those of the operators', () => {
+  it('has unique ids, below those of operators', () => {
     const ids = MERCHANT_CATALOGUE.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.filter((id) => !Number.isInteger(id) || id < 1 || id >= FIRST_ID_OF_OPERATORS)).toEqual([]);
+    expect(ids.filter((id) => !Number.isInteger(id) || id < 1 || id >= FIRST_OPERATOR_ID)).toEqual([]);
   });
 
-  it('has no two spellings of one key', () => {
+  it('has no two names with the same match key', () => {
     const spellingsOfKey = new Map<string, string[]>();
     for (const { id, name, aliases } of MERCHANT_CATALOGUE) {
       for (const spelling of [name, ...aliases]) {
@@ -27,7 +27,7 @@ describe('The catalogue of merchants', () => {
     expect(spellingsOfKey.has('')).toBe(false);
   });
 
-  it('has names that the column holds', () => {
+  it('has names that fit into the column', () => {
     const names = MERCHANT_CATALOGUE.map(({ name }) => name);
     expect(names.filter((name) => name.trim() !== name || name === '' || [...name].length > 256)).toEqual([]);
   });

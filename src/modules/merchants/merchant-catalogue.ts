@@ -1,11 +1,11 @@
 /**
- * The merchants every installation knows from the start.
+ * The merchants that every installation has.
  *
- * Ids are part of the published contract: an id never changes and is never reused, not even when its merchant
- * is gone. Ids here stay below 10000; operators' own merchants start at id 10000.
+ * Ids are part of the published contract: an id never changes and is never reused, even if its merchant
+ * is removed. Ids here stay below 10000; merchants that operators add start at id 10000.
  *
- * Matching ignores case, accents, punctuation and spacing, so an alias is needed only where letters differ:
- * 'Disney Plus' for 'Disney+', but no 'Wal-Mart' for 'Walmart'. No two names or aliases may match each other.
+ * Matching ignores case, accents, punctuation and spacing, so add an alias only if letters differ: 'Disney Plus' for
+ * 'Disney+', but not 'Wal-Mart' for 'Walmart'. No two names or aliases may match each other.
  */
 
 export interface CatalogueMerchant {

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { Merchant } from './merchant.entity.js';
 
-/** A name or alias that is taken for a merchant, reduced to its match key. */
+/** The match key of a name or alias of a merchant. */
 @Entity({ name: 'merchant_name' })
 export class MerchantName {
   @PrimaryColumn({ name: 'match_key', type: 'text', primaryKeyConstraintName: 'merchant_name_pkey' })

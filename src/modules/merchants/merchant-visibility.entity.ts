@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Merchant } from './merchant.entity.js';
 
-/** A merchant that an organization hides. What is not in here is to be seen. */
+/** A merchant that an organization hides. Merchants without a row are visible. */
 @Entity({ name: 'merchant_visibility' })
 @Check('merchant_visibility_environment_check', `environment IN ('development', 'production')`)
 export class MerchantVisibility {

@@ -3,13 +3,13 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { Merchant } from './merchant.entity.js';
 
-/** Whose view of the merchants it is about. */
+/** The organization and environment that a visibility applies to. */
 export interface Viewer {
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
 }
 
-/** A merchant as an organization has it. */
+/** A merchant, and whether the organization hides it. */
 export interface VisibleMerchant extends Merchant {
   readonly hidden: boolean;
 }
@@ -18,14 +18,14 @@ export interface VisibleMerchant extends Merchant {
 export class MerchantVisibilityRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** In the order of their names. */
-  async merchants({ organizationId, environment }: Viewer, most: number): Promise<VisibleMerchant[]> {
+  /** Returns merchants in the order of their names. */
+  async merchants({ organizationId, environment }: Viewer, limit: number): Promise<VisibleMerchant[]> {
     return this.transaction.manager.query<VisibleMerchant[]>(
       `SELECT id, name, hidden_at IS NOT NULL AS hidden
          FROM merchant
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
         ORDER BY lower(name), id LIMIT $3`,
-      [organizationId, environment, most],
+      [organizationId, environment, limit],
     );
   }
 
@@ -33,7 +33,7 @@ export class MerchantVisibilityRepository {
     return this.transaction.manager.findOneBy(Merchant, { id });
   }
 
-  /** @returns whether it was to be seen until now */
+  /** @returns whether the merchant was visible until now */
   async hide({ organizationId, environment }: Viewer, merchantId: number, now: Date): Promise<boolean> {
     const rows = await this.transaction.manager.query<unknown[]>(
       `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
@@ -43,7 +43,7 @@ export class MerchantVisibilityRepository {
     return rows.length > 0;
   }
 
-  /** @returns whether it was hidden until now */
+  /** @returns whether the merchant was hidden until now */
   async activate({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
       'DELETE FROM merchant_visibility WHERE organization_id = $1 AND environment = $2 AND merchant_id = $3',

@@ -10,12 +10,12 @@ import type { Merchant } from './merchant.entity.js';
 import { MerchantVisibilityRepository, type Viewer } from './merchant-visibility.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
-/** The most merchants that a list shows; the catalogue has a few hundred. */
+/** Maximum number of merchants in a list. The catalogue has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
-/** What the column holds, without a sign or leading zeros. */
+/** Ids that fit into the column, without a sign or leading zeros. */
 const MERCHANT_ID = /^[1-9]\d{0,8}$/;
 
-/** Which merchants an organization shows and which it hides. */
+/** Manages which merchants an organization hides. */
 @Injectable()
 export class MerchantVisibilityService {
   constructor(
@@ -31,7 +31,7 @@ export class MerchantVisibilityService {
     return this.repository.merchants({ organizationId, environment }, MAX_MERCHANTS);
   }
 
-  /** Again, it changes nothing. */
+  /** Idempotent. */
   @Transactional()
   async hide(actor: DashboardActor, id: string, environment: PlatformEnvironment): Promise<MerchantResponse> {
     const merchant = await this.merchant(id);
@@ -41,7 +41,7 @@ export class MerchantVisibilityService {
     return { ...merchant, hidden: true };
   }
 
-  /** Again, it changes nothing. */
+  /** Idempotent. */
   @Transactional()
   async activate(
     actor: DashboardActor,
@@ -61,7 +61,7 @@ export class MerchantVisibilityService {
     const table = stringify(merchants, {
       header: true,
       columns: ['id', 'name', 'hidden'],
-      // A spreadsheet must not run what somebody typed.
+      // A spreadsheet must not run a name as a formula.
       escape_formulas: true,
       cast: { boolean: String },
     });

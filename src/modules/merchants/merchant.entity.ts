@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A company that users have accounts at. */
+/** A company that users have accounts with. */
 @Entity({ name: 'merchant' })
 export class Merchant {
   @PrimaryColumn({

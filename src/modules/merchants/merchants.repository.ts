@@ -6,7 +6,7 @@ import { Merchant } from './merchant.entity.js';
 export class MerchantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Adds what is new and renames what has another name; statements that find nothing to do write nothing. */
+  /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
   async saveMerchants(merchants: readonly Merchant[]): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO merchant (id, name) SELECT * FROM unnest($1::integer[], $2::text[])
@@ -15,7 +15,7 @@ export class MerchantsRepository {
     );
   }
 
-  /** A key that an operator gave to another merchant stays where it is. */
+  /** Adds new match keys. A key that an operator assigned to another merchant stays there. */
   async saveNames(names: readonly { matchKey: string; merchantId: number }[]): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[])
@@ -24,7 +24,7 @@ export class MerchantsRepository {
     );
   }
 
-  /** The merchants that go by these match keys. */
+  /** Returns the ids of merchants by match key. */
   async idsByMatchKey(matchKeys: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.transaction.manager.query<{ matchKey: string; merchantId: number }[]>(
       `SELECT match_key AS "matchKey", merchant_id AS "merchantId" FROM merchant_name WHERE match_key = ANY ($1)`,
@@ -39,7 +39,7 @@ export class MerchantsRepository {
     ]);
   }
 
-  /** Those of the ids that exist. */
+  /** Returns the ids that exist. */
   async knownIds(ids: readonly number[]): Promise<Set<number>> {
     const rows = await this.transaction.manager.query<{ id: number }[]>(
       'SELECT id FROM merchant WHERE id = ANY ($1)',

@@ -4,7 +4,7 @@ import { matchKey } from './match-key.js';
 import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
 import { MerchantsRepository } from './merchants.repository.js';
 
-/** The merchants and what they are called. */
+/** Merchants and their names. */
 @Injectable()
 export class MerchantsService implements OnApplicationBootstrap {
   constructor(private readonly repository: MerchantsRepository) {}
@@ -13,7 +13,7 @@ export class MerchantsService implements OnApplicationBootstrap {
     await this.importCatalogue();
   }
 
-  /** Adds what the bundled catalogue knows and the database does not. */
+  /** Adds the merchants and names of the bundled catalogue that are not in the database. */
   @Transactional()
   async importCatalogue(): Promise<void> {
     await this.repository.saveMerchants(MERCHANT_CATALOGUE.map(({ id, name }) => ({ id, name })));
@@ -24,7 +24,7 @@ export class MerchantsService implements OnApplicationBootstrap {
     );
   }
 
-  /** The ids of the merchants that these names mean; a name that means none is absent. */
+  /** Returns the ids of merchants by name. Names that match no merchant are absent. */
   async idsByName(names: readonly string[]): Promise<Map<string, number>> {
     const keys = new Map(names.map((name) => [name, matchKey(name)]));
     const ids = await this.repository.idsByMatchKey([...new Set(keys.values())]);
@@ -36,7 +36,7 @@ export class MerchantsService implements OnApplicationBootstrap {
     );
   }
 
-  /** The merchants of these ids, by id; one that there is not is absent. */
+  /** Returns merchants by id. Unknown ids are absent. */
   async byIds(ids: readonly number[]): Promise<Map<number, { readonly id: number; readonly name: string }>> {
     return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
   }

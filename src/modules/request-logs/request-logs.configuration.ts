@@ -3,7 +3,7 @@ import { Configuration, EnvironmentVariable } from '../../infrastructure/config/
 
 @Configuration('Request logs')
 export class RequestLogsConfiguration {
-  @EnvironmentVariable('REQUEST_LOG_RETENTION_DAYS', 'Days for which request log entries are kept.')
+  @EnvironmentVariable('REQUEST_LOG_RETENTION_DAYS', 'Number of days that request log entries are kept.')
   @IsInt()
   @Min(1)
   @Max(3650)
@@ -11,7 +11,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_BUFFER',
-    'Entries that may wait in memory while the store is slow or away; one more drops the oldest.',
+    'Maximum number of entries that wait in memory while the database is slow or unavailable. One more drops the oldest.',
   )
   @IsInt()
   @Min(100)
@@ -20,7 +20,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_QUERY_TIMEOUT_MS',
-    'How long a query of the log may run, and how long it may wait for a connection before that; then it is answered `REQUEST_LOG_QUERY_TIMEOUT`.',
+    'Milliseconds that a query of the request log may run, and also wait for a connection, before it fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
   )
   @IsInt()
   @Min(100)
@@ -29,7 +29,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_CONNECTIONS',
-    'Connections that queries of the log have to themselves, so that they hold up nothing else.',
+    'Number of connections reserved for queries of the request log, so that they do not block other requests.',
   )
   @IsInt()
   @Min(1)

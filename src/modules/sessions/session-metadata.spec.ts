@@ -3,15 +3,15 @@ import { validateMergedMetadata, merged } from './session-metadata.js';
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
 
-describe('Metadata from both sides', () => {
-  it('is merged, and the second side wins', () => {
+describe('Session metadata', () => {
+  it('merges both parts, and the second one wins', () => {
     expect(merged({ a: '1', b: '1' }, { b: '2', c: '2' })).toEqual({ a: '1', b: '2', c: '2' });
     expect(merged({}, {})).toEqual({});
   });
 
-  it('may have keys that mean something to JavaScript', () => {
-    const loaded = JSON.parse('{"__proto__":"1","toString":"2"}') as Record<string, string>;
-    const whole = merged(loaded, { a: '3' });
+  it('accepts keys that have a meaning in JavaScript', () => {
+    const hostile = JSON.parse('{"__proto__":"1","toString":"2"}') as Record<string, string>;
+    const whole = merged(hostile, { a: '3' });
     expect(Object.entries(whole)).toEqual([
       ['__proto__', '1'],
       ['toString', '2'],
@@ -20,7 +20,7 @@ describe('Metadata from both sides', () => {
     expect(Object.getPrototypeOf(whole)).toBe(Object.prototype);
   });
 
-  it('has ten keys at most', () => {
+  it('accepts at most 10 keys after merging', () => {
     expect(validateMergedMetadata(merged(keys(6), keys(4, 'l')))).toBeUndefined();
     expect(validateMergedMetadata(merged(keys(10), keys(10)))).toBeUndefined();
     expect(validateMergedMetadata(merged(keys(6), keys(5, 'l')))).toBe(

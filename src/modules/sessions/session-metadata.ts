@@ -7,17 +7,17 @@ import {
   type Rule,
 } from '../../infrastructure/validation/index.js';
 
-/** Own keys and values of the integrator, echoed in the webhooks of the session. */
+/** Keys and values of the integrator, returned in the webhooks of the session. */
 export type SessionMetadata = Readonly<Record<string, string>>;
 
 /** Specification, "Session metadata". */
 const MAX_KEYS = 10;
 const MAX_VALUE_LENGTH = 500;
-/** Not specified; without a limit half a megabyte of a key would be in every webhook. */
+/** Not in the specification. Without it, a key of half a megabyte would be sent with every webhook. */
 const MAX_KEY_LENGTH = 500;
 
-/** Keys that a message may show; others are somebody's free text. */
-const SHOWN_KEY = /^[\w.-]{1,64}$/;
+/** Keys that error messages may quote; others are free text. */
+const QUOTABLE_KEY = /^[\w.-]{1,64}$/;
 const VALUE_RULES = [isString, maximumCharacters(MAX_VALUE_LENGTH)];
 const KEY_RULES = [isString, maximumCharacters(MAX_KEY_LENGTH)];
 
@@ -35,7 +35,7 @@ const hasGoodMembers: Rule = (value, { words, object }) => {
       firstViolation(key, { words: `${words} keys`, object }, KEY_RULES) ??
       firstViolation(
         each,
-        { words: SHOWN_KEY.test(key) ? `${words}.${key}` : `${words} values`, object },
+        { words: QUOTABLE_KEY.test(key) ? `${words}.${key}` : `${words} values`, object },
         VALUE_RULES,
       );
     if (message !== undefined) return message;
@@ -43,7 +43,7 @@ const hasGoodMembers: Rule = (value, { words, object }) => {
   return undefined;
 };
 
-/** Optional metadata within the limits. @param more what else the API document says of it */
+/** Validates and documents an optional metadata field. @param more added to its description */
 export function Metadata(more: string): PropertyDecorator {
   return Field({
     required: false,
@@ -62,12 +62,12 @@ export function Metadata(more: string): PropertyDecorator {
   });
 }
 
-/** Both together, whatever the keys are called; of equal keys the second one's values. */
+/** Merges metadata. Values of the second part win. Any key is safe, also `__proto__`. */
 export function merged(first: SessionMetadata, second: SessionMetadata): SessionMetadata {
   return Object.fromEntries([...Object.entries(first), ...Object.entries(second)]);
 }
 
-/** What is wrong with merged metadata whose parts were good. */
+/** Returns what is wrong with metadata that was merged from valid parts, or `undefined`. */
 export function validateMergedMetadata(metadata: SessionMetadata): string | undefined {
   return hasFewKeys(metadata, { words: 'metadata', object: {} });
 }

@@ -4,7 +4,7 @@ import { DAY } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from './session-metadata.js';
 import type { SessionType } from './session-types.js';
 
-/** A session of one user in the client SDK, valid until `expiresAt`. Whoever knows its id may open it. */
+/** A session of one user in the client SDK, valid until `expiresAt`. Knowing the id is enough to open it. */
 @Entity({ name: 'session' })
 export class Session {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'session_pkey' })
@@ -23,15 +23,15 @@ export class Session {
   @Column({ name: 'card_id', type: 'varchar', length: 256, nullable: true })
   cardId!: string | null;
 
-  /** Sealed. */
+  /** Encrypted. */
   @Column({ name: 'email_sealed', type: 'bytea', nullable: true })
   emailSealed!: Buffer | null;
 
-  /** E.164, sealed. */
+  /** E.164, encrypted. */
   @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
   phoneNumberSealed!: Buffer | null;
 
-  /** What the backend and the SDK attached, merged. */
+  /** Merged from the metadata that the backend and the SDK attached. */
   @Column({ type: 'jsonb', default: () => "'{}'" })
   metadata!: SessionMetadata;
 

@@ -5,7 +5,7 @@ import { Configuration, EnvironmentVariable } from '../../infrastructure/config/
 export class SessionsConfiguration {
   @EnvironmentVariable(
     'SESSION_OPENS_PER_MINUTE',
-    'Sessions that may be opened per minute and address. Mobile networks have many users behind one address.',
+    'Maximum number of sessions that one IP address may open per minute. In mobile networks, many users share an address.',
   )
   @IsInt()
   @Min(1)

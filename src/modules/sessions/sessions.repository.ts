@@ -16,12 +16,12 @@ export class SessionsRepository {
     return this.transaction.manager.findOneBy(Session, { id, clientId });
   }
 
-  /** Rivals who change it go one after the other. */
-  async locked(id: string): Promise<Session | null> {
+  /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */
+  async lock(id: string): Promise<Session | null> {
     return this.transaction.manager.findOne(Session, { where: { id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Moves the end of a session that is still valid. @returns the new end; each of many rivals adds its own time */
+  /** Extends a session that is still valid. Concurrent calls each add their time. @returns the new end */
   async extend(session: Session, milliseconds: number, now: Date): Promise<Date | undefined> {
     const [[extended]] = await this.transaction.manager.query<[{ expiresAt: Date }[], number]>(
       `UPDATE session SET expires_at = expires_at + make_interval(secs => $3)

@@ -19,18 +19,18 @@ import type {
 } from './sessions.dto.js';
 import { SessionsRepository } from './sessions.repository.js';
 
-/** How long a session is valid, and how much an extension adds to that (contract, "Sessions"). */
+/** How long a session is valid, and how much an extension adds (contract, "Sessions"). */
 const LIFETIME = 30 * MINUTE;
 
-/** What webhooks of a session say of it. */
+/** Data of a session that its webhooks contain. */
 export interface SessionDetails {
   readonly externalUserId: string;
   readonly cardId: string | null;
-  /** Undefined where nothing was attached. */
+  /** Undefined if none was attached. */
   readonly metadata: SessionMetadata | undefined;
 }
 
-/** Sessions of users in the client SDK, and what is attached to them (contract, "Sessions"). */
+/** Sessions of users in the client SDK, and their metadata (contract, "Sessions"). */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -63,7 +63,7 @@ export class SessionsService {
     return { session: id };
   }
 
-  /** Adds to the time that is left, so that nobody loses any by being early. */
+  /** Adds to the remaining time, so that extending early loses none of it. */
   async extend(
     { clientId }: AuthenticatedClient,
     id: string,
@@ -78,31 +78,31 @@ export class SessionsService {
   }
 
   /**
-   * For the SDK, which proves nothing but that it knows the id: it can add to the metadata, and learns none. The
-   * call is put into the request log of the session's client.
+   * Called by the SDK, which has no credentials but the id. So it may add metadata, but the response contains none. The
+   * request is logged for the client of the session.
    */
   @Transactional()
   async open(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
   ): Promise<LivingSessionResponse> {
-    const session = await this.repository.locked(session_id);
+    const session = await this.repository.lock(session_id);
     const client = session && (await this.clients.find(session.clientId));
     if (!client) throw SESSION_NOT_FOUND.error();
     attribution.client = { clientId: client.clientId, environment: client.environment };
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
-    const whole = merged(session.metadata, metadata);
-    const fault = validateMergedMetadata(whole);
-    if (fault !== undefined) throw INVALID_FIELD.error(fault);
-    if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, whole);
+    const allMetadata = merged(session.metadata, metadata);
+    const problem = validateMergedMetadata(allMetadata);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, allMetadata);
     return { session: session.id, expires_at: session.expiresAt };
   }
 
   /**
-   * What is attached to a session of a client, also to one that has expired.
+   * Returns the metadata and details of a client's session, which may have expired.
    *
-   * @returns undefined when the client has no such session, or it was so long ago that it has been deleted
+   * @returns undefined if the client has no such session, or it has been deleted since
    */
   async metadataOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
     const session = isUUID(sessionId) ? await this.repository.ofClient(clientId, sessionId) : null;
@@ -112,7 +112,7 @@ export class SessionsService {
     return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
   }
 
-  /** What the seal is bound to keeps the value in its row and column. */
+  /** Binds the value to its row and column. */
   private seal(value: string | undefined, id: Session['id'], column: string): Buffer | null {
     return value === undefined ? null : this.sealer.seal(value, ['session', id, column]);
   }

@@ -22,7 +22,7 @@ import { CreateTaskIds1790000000022 } from './1790000000022-create-task-ids.js';
 import { CreateDevicePolls1790000000024 } from './1790000000024-create-device-polls.js';
 import { IndexRequestLogFilters1790000000023 } from './1790000000023-index-request-log-filters.js';
 
-/** Every change of the schema, oldest first. A released migration is never edited. */
+/** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
   CreateKeys1790000000001,
   CreateOrganizations1790000000002,

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type RequestLogPart } from '../storage/request-log-store.js';
+import { RequestLogStore, type RequestLogPartition } from '../storage/request-log-store.js';
 
-/** How the log is laid out, and a sentence for the operator about each thing that is not as it should be. */
+/** The partitions of the log, and a sentence for the operator about each problem. */
 export interface PartitionReport {
-  readonly partitions: readonly RequestLogPart[];
+  readonly partitions: readonly RequestLogPartition[];
   readonly problems: readonly string[];
 }
 
-/** Looks whether rotation has done its work. */
+/** Checks whether the rotation has created the partitions. */
 @Injectable()
 export class RequestLogPartitions {
   constructor(
@@ -17,14 +17,14 @@ export class RequestLogPartitions {
   ) {}
 
   async inspect(): Promise<PartitionReport> {
-    const partitions = await this.store.parts();
+    const partitions = await this.store.partitions();
     const now = this.clock.milliseconds();
     const strays = countStrays(partitions);
     return {
       partitions,
       problems: [
-        ...lacking(partitions, 'today', new Date(now)),
-        ...lacking(partitions, 'tomorrow', new Date(now + DAY)),
+        ...missingPartition(partitions, 'today', new Date(now)),
+        ...missingPartition(partitions, 'tomorrow', new Date(now + DAY)),
         ...(strays > 0
           ? [
               `The default partition holds entries of days that have no partition of their own: ${strays}. ` +
@@ -36,15 +36,15 @@ export class RequestLogPartitions {
   }
 }
 
-/** Entries that found no partition of their day. */
-export function countStrays(partitions: readonly RequestLogPart[]): number {
+/** Returns the number of entries in the default partition. */
+export function countStrays(partitions: readonly RequestLogPartition[]): number {
   return partitions.find(({ from }) => from === null)?.entries ?? 0;
 }
 
-function lacking(partitions: readonly RequestLogPart[], name: string, time: Date): string[] {
-  const isThere = partitions.some(({ from, to }) => from && to && from <= time && time < to);
+function missingPartition(partitions: readonly RequestLogPartition[], name: string, time: Date): string[] {
+  const exists = partitions.some(({ from, to }) => from && to && from <= time && time < to);
   const day = time.toISOString().slice(0, 10);
-  return isThere
+  return exists
     ? []
     : [`There is no partition for ${name}, ${day}. A process that does the background work makes it.`];
 }

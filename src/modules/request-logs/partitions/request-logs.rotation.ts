@@ -6,7 +6,7 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countStrays } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
 
-/** Keeps partitions ahead of time and drops those past retention: one process of many at a time. */
+/** Creates partitions in advance and drops those past retention, in one process at a time. */
 @Injectable()
 export class RequestLogsRotation implements OnApplicationBootstrap {
   private readonly logger = new Logger('RequestLogs');
@@ -33,7 +33,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
   }
 
   private async warnOfStrays(): Promise<void> {
-    const entries = countStrays(await this.store.parts());
+    const entries = countStrays(await this.store.partitions());
     if (entries > 0) {
       this.logger.warn('The default partition holds entries of days that have no partition of their own', {
         entries,

@@ -2,21 +2,21 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import type { RequestLogPosition } from '../storage/request-log-store.js';
 
 /**
- * Entries are committed slightly out of the order of their time: by several processes, in groups, and behind a
- * slow store a second later again.
+ * Entries are not committed exactly in the order of their time: several processes write them, in batches, and retry
+ * after a second while the database is unavailable.
  */
-const LATENESS = 10 * SECOND;
+const MAX_LATENESS = 10 * SECOND;
 
 /**
- * What somebody who follows a log has seen of its last moments, so that looking there again shows late entries
- * and none twice. Older ones are forgotten: memory is as much as the log grows by in those moments.
+ * Remembers the last entries that were shown while following a log, so that reading the same period again finds late
+ * entries but shows none twice. Older ones are forgotten, so memory is bounded by the growth of the log in that period.
  */
 export class RecentEntries {
   private readonly times = new Map<number, number>();
-  /** Not the clock, which may differ from that of the processes that write. */
+  /** A time of an entry: our clock may differ from that of the processes that write. */
   private newest = 0;
 
-  /** @returns whether it was not here yet */
+  /** @returns whether the entry is new */
   add({ id, createdAt }: RequestLogPosition): boolean {
     if (this.times.has(id)) return false;
     this.times.set(id, createdAt.getTime());
@@ -24,9 +24,9 @@ export class RecentEntries {
     return true;
   }
 
-  /** From when on there may be entries that are not here yet. One that is ahead of the time must not hide others. */
+  /** Returns the time since which entries may be missing. An entry with a time in the future must not hide others. */
   unsettledSince(now: Date): Date {
-    return new Date(Math.max(0, Math.min(this.newest, now.getTime()) - LATENESS));
+    return new Date(Math.max(0, Math.min(this.newest, now.getTime()) - MAX_LATENESS));
   }
 
   forgetSettled(now: Date): void {

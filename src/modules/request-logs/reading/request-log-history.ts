@@ -17,10 +17,10 @@ import type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
 const ENTRIES_PER_BATCH = 1_000;
 const REFRESH_INTERVAL = SECOND;
 /** How far the clock of a process that writes entries may be ahead of ours. */
-const AHEAD = MINUTE;
+const MAX_CLOCK_SKEW = MINUTE;
 const BEGINNING = new Date(0);
 
-/** Reads the log of a client for operators: all of a period, or what comes in. */
+/** Reads the log of a client for operators: all entries of a period, or new entries as they arrive. */
 @Injectable()
 export class RequestLogHistory {
   constructor(
@@ -29,10 +29,10 @@ export class RequestLogHistory {
   ) {}
 
   /**
-   * All entries of a period, oldest first, a batch at a time: an export of any size needs little memory. The
-   * period ends now and begins a day before its end where nothing else is said.
+   * Returns all entries of a period, oldest first. They are read in batches, so that an export of any size needs little
+   * memory. By default, the period ends now and is a day long.
    *
-   * @throws OperatorError when the store is too slow, as all that is read here
+   * @throws OperatorError if the query times out
    */
   async *all(
     client: AttributedClient,
@@ -43,7 +43,7 @@ export class RequestLogHistory {
   }
 
   /**
-   * The newest entries, oldest first, and then those that come in, as they do: a late one may be older than the
+   * Returns the newest entries, oldest first, and then new entries as they arrive. A late entry may be older than the
    * one before it.
    */
   async *follow(
@@ -54,20 +54,20 @@ export class RequestLogHistory {
     const newest = await this.newest(client, lines, recent);
     yield* newest.map(toDetailedResponse);
     while (!until.aborted) {
-      // Rejects when it is told to stop.
+      // Rejects when the signal aborts.
       await pause(REFRESH_INTERVAL, undefined, { signal: until }).catch(() => undefined);
       if (!until.aborted) yield* this.unseen(client, recent);
     }
   }
 
-  /** Everything of the last moments is read, or it could not be told later from what comes in. */
+  /** Reads all recent entries, or else they could not be told apart from those that arrive later. */
   private async newest(
     client: AttributedClient,
     lines: number,
     recent: RecentEntries,
   ): Promise<RequestLogEntry[]> {
     const now = this.clock.now();
-    const end = soonAfter(now);
+    const end = latestAt(now);
     const [last] = await this.newestBefore(client, end, 1);
     if (!last) return [];
     recent.add(last);
@@ -89,7 +89,7 @@ export class RequestLogHistory {
     recent: RecentEntries,
   ): AsyncGenerator<SingleRequestLogEntryResponse> {
     const now = this.clock.now();
-    const period = { start: recent.unsettledSince(now), end: soonAfter(now) };
+    const period = { start: recent.unsettledSince(now), end: latestAt(now) };
     for await (const batch of this.batches(client, period)) {
       for (const entry of batch) if (recent.add(entry)) yield toDetailedResponse(entry);
       recent.forgetSettled(now);
@@ -102,30 +102,30 @@ export class RequestLogHistory {
   ): AsyncGenerator<RequestLogEntry[]> {
     let after: RequestLogPosition | undefined;
     do {
-      const page = { after, most: ENTRIES_PER_BATCH };
-      const batch = await inTime(this.store.oldest({ client, period, filter: {} }, page));
+      const page = { after, limit: ENTRIES_PER_BATCH };
+      const batch = await explainTimeout(this.store.oldest({ client, period, filter: {} }, page));
       yield batch;
       after = batch.length < ENTRIES_PER_BATCH ? undefined : batch.at(-1);
     } while (after);
   }
 
-  private newestBefore(client: AttributedClient, end: Date, most: number): Promise<RequestLogEntry[]> {
+  private newestBefore(client: AttributedClient, end: Date, limit: number): Promise<RequestLogEntry[]> {
     const period = { start: BEGINNING, end };
-    return inTime(this.store.newest({ client, period, filter: {} }, { before: undefined, most }));
+    return explainTimeout(this.store.newest({ client, period, filter: {} }, { before: undefined, limit }));
   }
 }
 
-function soonAfter(now: Date): Date {
-  return new Date(now.getTime() + AHEAD);
+function latestAt(now: Date): Date {
+  return new Date(now.getTime() + MAX_CLOCK_SKEW);
 }
 
-/** Callers of the API are told to narrow their filters; operators have other means. */
-async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+/** Replaces the API's timeout error, which suggests narrower filters, by one for operators. */
+async function explainTimeout<Result>(query: Promise<Result>): Promise<Result> {
   try {
-    return await answer;
+    return await query;
   } catch (error) {
-    const isLate = error instanceof ApiError && error.code === REQUEST_LOG_QUERY_TIMEOUT.code;
-    throw isLate
+    const isTimeout = error instanceof ApiError && error.code === REQUEST_LOG_QUERY_TIMEOUT.code;
+    throw isTimeout
       ? new OperatorError(
           'The database took too long to read the request log. Try again, or allow it more time with ' +
             'REQUEST_LOG_QUERY_TIMEOUT_MS.',

@@ -1,6 +1,6 @@
 import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
-/** Days between start and end (specification, "Limits"). */
+/** Maximum number of days between start and end (specification, "Limits"). */
 export const MAX_PERIOD_DAYS = 7;
 const DEFAULT_PERIOD = DAY;
 
@@ -9,13 +9,13 @@ interface Bounds {
   readonly end?: string | undefined;
 }
 
-/** The period that a request means: it ends now, or where it ended for the first page, and begins a day before that. */
+/** Returns the period of a request. The default end is now, or the end of the first page; the default start is a day earlier. */
 export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Period> {
   const { start, end = defaultEnd } = periodOf(bounds);
   return { start: start ?? new Date(end.getTime() - DEFAULT_PERIOD), end };
 }
 
-/** What is wrong with a period; `undefined` when nothing is. */
+/** Returns what is wrong with the period, or `undefined`. */
 export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';

@@ -5,7 +5,7 @@ import type {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
-/** An entry as lists of the API show it. */
+/** Converts an entry for a list. */
 export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
   return {
     id: entry.id,
@@ -23,7 +23,7 @@ export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
   };
 }
 
-/** With all that is known of an attempt to deliver a webhook. */
+/** Converts an entry with the details of its delivery attempt. */
 export function toDetailedResponse(entry: RequestLogEntry): SingleRequestLogEntryResponse {
   return { ...toResponse(entry), delivery: deliveryOf(entry) };
 }

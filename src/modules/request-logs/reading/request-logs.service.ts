@@ -18,8 +18,8 @@ import type {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
-/** Where a page ended, and the end of the period that its walk resolved first: `now` may have been meant by it. */
-interface Place {
+/** Where a page ended, and the end of the period, which the first page resolved if the request did not give one. */
+interface PageEnd {
   readonly end: Date;
   readonly position: RequestLogPosition;
 }
@@ -36,31 +36,31 @@ export class RequestLogsService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page, newest first. Entries that are added meanwhile shift none of those that follow. */
+  /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
   async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
     const client = await this.clients.in(actor, query.environment);
     const scope = scopeOf(client, query);
-    const place = query.cursor === undefined ? undefined : this.placeOf(query.cursor, scope);
-    const period = resolvedPeriod(query, place?.end ?? this.clock.now());
-    const fault = validatePeriod(period);
-    if (fault !== undefined) throw INVALID_FIELD.error(fault);
-    // One more tells whether there is a next page.
+    const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
+    const period = resolvedPeriod(query, previous?.end ?? this.clock.now());
+    const problem = validatePeriod(period);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    // One more entry shows whether there is a next page.
     const found = isContradictory(query)
       ? []
       : await this.store.newest(
           { client, period, filter: filterOf(query) },
-          { before: place?.position, most: query.limit + 1 },
+          { before: previous?.position, limit: query.limit + 1 },
         );
     const entries = found.slice(0, query.limit);
     const last = found.length > query.limit ? entries.at(-1) : undefined;
     return {
       data: entries.map(toResponse),
-      next_cursor: last ? this.cursorOf({ end: period.end, position: last }, scope) : null,
+      next_cursor: last ? this.encodeCursor({ end: period.end, position: last }, scope) : null,
       limit: query.limit,
     };
   }
 
-  /** @throws ApiError REQUEST_LOG_NOT_FOUND when it is absent or not the caller's */
+  /** @throws ApiError REQUEST_LOG_NOT_FOUND if it does not exist or belongs to another organization */
   async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
     const clients = await this.clients.all(actor);
     const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;
@@ -68,17 +68,17 @@ export class RequestLogsService {
     return toDetailedResponse(entry);
   }
 
-  private cursorOf({ end, position }: Place, scope: CursorScope): string {
+  private encodeCursor({ end, position }: PageEnd, scope: CursorScope): string {
     return this.cursors.encode([end.getTime(), position.createdAt.getTime(), position.id], scope);
   }
 
-  private placeOf(cursor: string, scope: CursorScope): Place {
+  private decodeCursor(cursor: string, scope: CursorScope): PageEnd {
     const [end, createdAt, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
     return { end: new Date(end), position: { createdAt: new Date(createdAt), id } };
   }
 }
 
-/** The size of a page is not among them: it may change on the way. */
+/** Leaves out the limit, which may change between pages. */
 function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
   const { start, end } = periodOf(query);
   const filter = filterOf(query);
@@ -108,7 +108,7 @@ function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
   };
 }
 
-/** Only webhooks have events: looking for others would mean looking at all. */
+/** Returns whether nothing can match: only webhooks have events, and the query would read the whole period. */
 function isContradictory({ type, event }: ListRequestLogsQuery): boolean {
   return type === 'request' && event !== undefined;
 }

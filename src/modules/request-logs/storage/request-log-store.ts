@@ -5,15 +5,15 @@ import type { Period } from '../../../infrastructure/time/index.js';
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
 export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];
 
-/** What is kept of an attempt to deliver a webhook, beside what every entry has. */
+/** Additional data of an entry about a webhook delivery attempt. */
 export interface LoggedAttempt {
   readonly endpointId: string;
   readonly eventId: string;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly number: number;
-  /** Why it failed, as a stable code; null when it succeeded. */
+  /** Stable code of the failure; null if the attempt succeeded. */
   readonly reason: string | null;
-  /** Milliseconds; null for what was not reached or not needed. */
+  /** Milliseconds; null for phases that were not reached or not needed. */
   readonly phases: {
     readonly dns: number | null;
     readonly connect: number | null;
@@ -22,7 +22,7 @@ export interface LoggedAttempt {
   };
 }
 
-/** An entry as it is written; the id is given by the store. */
+/** An entry to be written. The store assigns its id. */
 export interface NewRequestLogEntry {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
@@ -37,19 +37,19 @@ export interface NewRequestLogEntry {
   readonly sessionId: string | null;
   readonly taskId: number | null;
   readonly externalUserId: string | null;
-  /** Of a webhook. */
+  /** Set for webhooks. */
   readonly attempt?: LoggedAttempt;
 }
 
-/** An entry as it is kept. Ids are given by the store, and say nothing about the order of entries. */
+/** A stored entry. Ids are unique, but do not reflect the order of entries. */
 export interface RequestLogEntry extends NewRequestLogEntry {
   readonly id: number;
 }
 
-/** The place of an entry in the order of a log: by time, entries of the same millisecond by id. */
+/** The position of an entry in a log, which is sorted by time, and by id within a millisecond. */
 export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
 
-/** Which entries are asked for; all of what is given must be so. */
+/** Conditions, all of which an entry must meet. */
 export interface RequestLogFilter {
   readonly type?: RequestLogType | undefined;
   readonly sessionId?: string | undefined;
@@ -59,64 +59,64 @@ export interface RequestLogFilter {
   readonly statusCode?: number | undefined;
 }
 
-/** The entries of a client in a period, both ends included. */
+/** Entries of a client in a period, including both ends. */
 export interface RequestLogSelection {
   readonly client: AttributedClient;
   readonly period: Required<Period>;
   readonly filter: RequestLogFilter;
 }
 
-/** A stretch of time of which the entries are kept together. */
-export interface RequestLogPart {
+/** Entries of a period that are stored together. */
+export interface RequestLogPartition {
   readonly name: string;
-  /** Null where it is for entries of any other time. */
+  /** Null for the default partition, which holds entries of all other times. */
   readonly from: Date | null;
   readonly to: Date | null;
-  /** About how many. */
+  /** An estimate. */
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** Port: where request log entries are kept. */
+/** Port: stores request log entries. */
 export abstract class RequestLogStore {
-  /** Writes all entries, durably, or none; within the caller's transaction where there is one. */
+  /** Writes all entries durably, or none. Joins the open transaction. */
   abstract append(entries: readonly NewRequestLogEntry[]): Promise<void>;
   /**
-   * The newest entries of the selection, in front of the position where one is given.
+   * Returns the newest entries of the selection, before the position if there is one.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT when it takes longer than the configuration allows
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   abstract newest(
     selection: RequestLogSelection,
-    page: { readonly before: RequestLogPosition | undefined; readonly most: number },
+    page: { readonly before: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]>;
   /**
-   * The oldest entries of the selection, behind the position where one is given.
+   * Returns the oldest entries of the selection, after the position if there is one.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT likewise
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   abstract oldest(
     selection: RequestLogSelection,
-    page: { readonly after: RequestLogPosition | undefined; readonly most: number },
+    page: { readonly after: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]>;
   /**
-   * The entry of this id, if it is of one of these clients.
+   * Returns the entry with this id if it belongs to one of these clients.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT likewise
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /**
-   * Events that an endpoint was sent since a time and has not received once, in the order of their ids.
+   * Returns the ids, in order, of the events of which all attempts to the endpoint since a time have failed.
    *
-   * @param page behind which id, and how many at most
+   * @param page.after the last id of the previous page
    */
   abstract failedEvents(
     endpointId: string,
     since: Date,
-    page: { readonly after: string | undefined; readonly most: number },
+    page: { readonly after: string | undefined; readonly limit: number },
   ): Promise<string[]>;
-  /** Makes room for the entries of the coming days and lets go of those past retention. */
+  /** Creates the partitions of the coming days and drops those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
-  /** How the entries are laid out, oldest first; entries outside of every planned part come last. */
-  abstract parts(): Promise<RequestLogPart[]>;
+  /** Returns the partitions, oldest first, the default partition last. */
+  abstract partitions(): Promise<RequestLogPartition[]>;
 }

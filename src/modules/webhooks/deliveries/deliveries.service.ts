@@ -91,7 +91,7 @@ export class DeliveriesService {
     after: string | undefined,
   ): Promise<RecoveredPage> {
     await this.lockLane(endpoint);
-    const page = { after, most: EVENTS_PER_PAGE };
+    const page = { after, limit: EVENTS_PER_PAGE };
     const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
     const queued = await this.queue.addMissing(endpoint, eventIds);
     return { queued, last: eventIds.length === EVENTS_PER_PAGE ? eventIds.at(-1) : undefined };
