@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { sealedFor } from './sealed-for.js';
 
-/** How long a process goes on with what it knows: a rotation or activation is seen everywhere within it. */
+/** Every process notices a rotation or activation within this time. */
 const CACHED_FOR = 5 * SECOND;
-/** Clients kept at once; beyond that all are asked for again. */
-const MAX_CACHED = 10_000;
+const MAX_CACHED_SECRETS = 10_000;
 
-interface CachedSecret {
-  readonly secret: string;
-  readonly until: number;
-}
-
-/** The secrets that webhooks are signed with. */
+/** Finds the secrets that webhooks are signed with. */
 @Injectable()
 export class SigningSecrets {
-  private readonly cache = new Map<string, CachedSecret>();
+  private readonly cache = new LRUCache<string, string>({
+    max: MAX_CACHED_SECRETS,
+    ttl: CACHED_FOR,
+    ttlResolution: 0,
+    perf: { now: () => this.clock.milliseconds() },
+  });
 
   constructor(
     private readonly repository: ApiClientsRepository,
@@ -25,17 +25,16 @@ export class SigningSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** The secret that signs at present: the newest one, unless an older one still signs while receivers learn it. */
+  /** Returns the secret that signs now: the newest one, or an older one while receivers are being updated. */
   async of(clientId: string): Promise<string> {
     const cached = this.cache.get(clientId);
-    if (cached && cached.until > this.clock.milliseconds()) return cached.secret;
+    if (cached !== undefined) return cached;
     const client = await this.repository.client(clientId);
     const now = this.clock.now();
     const signing = (await this.repository.secretsOf(clientId)).find(({ signsFrom }) => signsFrom <= now);
     if (!client || !signing) throw new Error(`The client ${clientId} has no secret that signs`);
     const secret = this.sealer.open(signing.sealed, sealedFor(signing, client));
-    if (this.cache.size >= MAX_CACHED) this.cache.clear();
-    this.cache.set(clientId, { secret, until: this.clock.milliseconds() + CACHED_FOR });
+    this.cache.set(clientId, secret);
     return secret;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
@@ -10,10 +11,9 @@ import { TOKEN_LIFETIME } from './key-schedule.js';
 import { TokenKeyring, type ReadyKey } from './token-keyring.js';
 import { TOKEN_ALGORITHMS } from './token-signing-key.entity.js';
 
-/** RFC 9068, section 2.1: no other JWT of ours can be taken for an access token. */
+/** Keeps other JWTs of this service from being accepted as access tokens (RFC 9068, section 2.1). */
 const TYPE = 'at+jwt';
 
-/** What an access token is issued for. */
 export interface AccessTokenGrant {
   readonly userId: string;
   readonly organizationId: string;
@@ -23,7 +23,7 @@ export interface AccessTokenGrant {
   readonly scopes: readonly Scope[];
 }
 
-/** The claims of our access tokens (RFC 9068, section 2.2). */
+/** The claims of an access token (RFC 9068, section 2.2). */
 export interface AccessTokenClaims {
   readonly iss: string;
   readonly aud: string;
@@ -39,20 +39,19 @@ export interface AccessTokenClaims {
   readonly org: string;
 }
 
-/** Tokens whose signatures are remembered at once. */
-const REMEMBERED_TOKENS = 1_000;
+const MAX_CACHED_TOKENS = 1_000;
 
-/** A token whose signature and claims were good. What time does to it is looked at anew. */
+/** A token with a valid signature and valid claims. Its expiry and its key are checked each time. */
 interface ReadToken {
   readonly kid: string;
   readonly claims: AccessTokenClaims;
 }
 
-/** Writes access tokens and reads those that we wrote (RFC 9068). */
+/** Signs and reads access tokens (RFC 9068). */
 @Injectable()
 export class AccessTokens {
-  /** By digest: a token is a secret. Looking at its signature takes another thread, and gives the same each time. */
-  private readonly remembered = new Map<string, ReadToken>();
+  /** Saves verifying a signature again, which takes a thread. The keys are digests, because a token is a secret. */
+  private readonly verifiedTokens = new LRUCache<string, ReadToken>({ max: MAX_CACHED_TOKENS });
 
   constructor(
     private readonly keyring: TokenKeyring,
@@ -81,20 +80,20 @@ export class AccessTokens {
   }
 
   /**
-   * Signature, type, issuer, audience and time. Whether the token was revoked is another question.
+   * Checks the signature, type, issuer, audience and expiry of a token, but not whether it was revoked.
    *
-   * @returns undefined when it is not one of our access tokens, or has expired
+   * @returns undefined if it is not an access token of this service, or has expired
    */
   async read(token: string): Promise<AccessTokenClaims | undefined> {
     const digest = sha256(token).toString('base64');
-    const known = this.remembered.get(digest) ?? (await this.verified(token));
-    // A key that is published no more has no tokens left that are good.
+    const known = this.verifiedTokens.get(digest) ?? (await this.verified(token));
+    // All tokens of a key have expired when the key is no longer published.
     const isGood =
       known !== undefined &&
       known.claims.exp * SECOND > this.clock.milliseconds() &&
       (await this.keyring.verifier(known.kid)) !== undefined;
-    if (isGood) this.remember(digest, known);
-    else this.remembered.delete(digest);
+    if (isGood) this.verifiedTokens.set(digest, known);
+    else this.verifiedTokens.delete(digest);
     return isGood ? known.claims : undefined;
   }
 
@@ -119,21 +118,14 @@ export class AccessTokens {
     }
   }
 
-  private remember(digest: string, token: ReadToken): void {
-    if (this.remembered.has(digest)) return;
-    const [oldest] = this.remembered.keys();
-    if (oldest !== undefined && this.remembered.size >= REMEMBERED_TOKENS) this.remembered.delete(oldest);
-    this.remembered.set(digest, token);
-  }
-
   /** Each key is for one algorithm (RFC 8725, section 3.1). */
   private async keyFor({ kid, alg }: JWTHeaderParameters): Promise<ReadyKey['key']> {
     const known = kid === undefined ? undefined : await this.keyring.verifier(kid);
-    if (!known || known.algorithm !== alg) throw new errors.JWSInvalid('No key of ours');
+    if (!known || known.algorithm !== alg) throw new errors.JWSInvalid('Unknown key');
     return known.key;
   }
 
-  /** The dashboard: it issues the tokens, and its API is what they are for. */
+  /** The dashboard issues the tokens, and its API accepts them. */
   private get issuer(): string {
     return this.address.of('dashboard');
   }
