@@ -37,7 +37,7 @@ import {
 import { AddUserCommand, UserCommand } from './commands/user.command.js';
 import { OperatorSession } from './operator-session.js';
 
-/** The commands alone: each opens the application itself when it runs. */
+/** Contains only the commands; each opens the application when it runs. */
 @Module({
   providers: [
     OperatorSession,
@@ -74,7 +74,7 @@ import { OperatorSession } from './operator-session.js';
 })
 export class CliModule {
   constructor(@InjectCommander() commander: { name(text: string): unknown }) {
-    // As it is called; commander itself only knows the name of the file.
+    // Commander would show the name of the file.
     commander.name('npm run cli --');
   }
 }

@@ -12,21 +12,18 @@ import { processEnvironment, type LoadedConfiguration } from '../infrastructure/
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
 import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
-/** Exit codes of every command: not done (a sentence says why), and done but for what was skipped. */
+/** Exit codes: `failed` (standard error says why) and `incomplete` (some input was skipped). */
 export const EXIT = { failed: 1, incomplete: 2 } as const;
 
-/**
- * Opens the application for one command and closes it again. Only when a command really runs: `--help`
- * must answer without a database.
- */
+/** Opens the application for one command and closes it again. Commands open it when they run, so `--help` needs no database. */
 @Injectable()
 export class OperatorSession {
-  /** Runs the work on the application; a failure becomes a sentence on standard error and exit code 1. */
+  /** Runs the work on the application. If it fails, prints the reason on standard error and sets exit code 1. */
   run(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
     return this.withFoundation((configuration) => onApplication(configuration, work));
   }
 
-  /** The same with work that goes on until a signal ends it, which is no failure. */
+  /** Runs work that continues until a signal stops it, which isn't a failure. */
   async runUntilStopped(
     work: (app: INestApplicationContext, stopped: AbortSignal) => Promise<void>,
   ): Promise<void> {
@@ -34,36 +31,36 @@ export class OperatorSession {
     const running = onPrepared(({ configuration }) =>
       onApplication(configuration, (app) => work(app, stopping.signal)),
     );
-    const forget = onTermination(() => {
+    const removeHandler = onTermination(() => {
       stopping.abort();
       return running;
     });
     await running;
-    forget();
+    removeHandler();
   }
 
-  /** The same without the application, which does not come up on an old schema. */
+  /** Runs work without the application, which doesn't start on an old schema. */
   async withFoundation(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
-    const forget = onTermination(() => release(), { exitCode: EXIT.failed });
+    const removeHandler = onTermination(() => release(), { exitCode: EXIT.failed });
     await onPrepared((prepared) => {
       release = prepared.release;
       return work(prepared.configuration);
     });
-    forget();
+    removeHandler();
   }
 }
 
 async function onPrepared(work: (prepared: PreparedProcess) => Promise<void>): Promise<void> {
   try {
-    const prepared = await prepareProcess(processEnvironment(), tell);
+    const prepared = await prepareProcess(processEnvironment(), report);
     try {
       await work(prepared);
     } finally {
       await prepared.release();
     }
   } catch (error) {
-    tell(operatorMessageFor(error));
+    report(operatorMessageFor(error));
     process.exitCode = EXIT.failed;
   }
 }
@@ -75,7 +72,7 @@ async function onApplication(
   await prepareSchema(configuration);
   configuration.get(RequestLogsConfiguration).rotateOnStart = false;
   const logging = configuration.get(LoggingConfiguration);
-  // Standard output belongs to the command's answer.
+  // Standard output is reserved for the result of the command.
   logging.level = 'error';
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: false }),
@@ -88,11 +85,6 @@ async function onApplication(
   }
 }
 
-function tell(sentence: string): void {
+function report(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
-}
-
-/** Answers the operator on standard output, as JSON that people can read too. */
-export function answer(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
-import { COMMAND_PATIENCE, Commands, type DescribedCommand } from '../support/commands.js';
+import { COMMAND_TIMEOUT, Commands, type DescribedCommand } from '../support/commands.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -12,7 +12,7 @@ import { rememberSecret } from '../support/run-directory.js';
 const NOWHERE = 'postgres://user:password@127.0.0.1:1/none';
 const SECRET = /^mcs_(?:dev|live)_[0-9A-Za-z]{49}$/;
 
-describe("The operators' commands", () => {
+describe('npm run cli', () => {
   let folder: string;
   let database: TestDatabase;
   let environment: Record<string, string>;
@@ -40,12 +40,11 @@ describe("The operators' commands", () => {
 
   const inProcess: Commands['inProcess'] = (...command) => commands.inProcess(...command);
   const cli: Commands['run'] = (...command) => commands.run(...command);
-  function answer<Answer>(command: string, input?: string): Promise<Answer> {
-    return commands.answer(command, input);
-  }
-  const expectRefusal: Commands['expectRefusal'] = (...command) => commands.expectRefusal(...command);
+  const result = <Result>(command: string, input?: string): Promise<Result> =>
+    commands.result(command, input);
+  const expectError: Commands['expectError'] = (...command) => commands.expectError(...command);
 
-  describe('help', () => {
+  describe('--help', () => {
     let root: DescribedCommand;
     let all: DescribedCommand[];
 
@@ -56,9 +55,9 @@ describe("The operators' commands", () => {
         ...command.commands.flatMap(below),
       ];
       all = below(root);
-    }, COMMAND_PATIENCE);
+    }, COMMAND_TIMEOUT);
 
-    it('is there for every command and option', () => {
+    it('describes every command and option', () => {
       const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
         organization: ['create'],
@@ -80,15 +79,15 @@ describe("The operators' commands", () => {
       }
     });
 
-    it('knows no argument that takes a password or secret', () => {
-      const secretive = all
+    it('shows no option that takes a password or secret as an argument', () => {
+      const secretOptions = all
         .flatMap(({ options }) => options)
         .filter(({ flags }) => /password|secret|key/i.test(flags));
-      expect(secretive.map(({ flags }) => flags)).toEqual(['--password-stdin', '--password-stdin']);
+      expect(secretOptions.map(({ flags }) => flags)).toEqual(['--password-stdin', '--password-stdin']);
     });
 
     it(
-      'needs no database, and a wrong command is an error',
+      'needs no database, and unknown commands fail',
       async () => {
         const nowhere = { DATABASE_URL: NOWHERE };
         const [help, ofCommand, unknown, incomplete] = await Promise.all([
@@ -107,17 +106,17 @@ describe("The operators' commands", () => {
         expect(incomplete.errors).toMatch(/^error: required option '--client <client_id>' not specified/);
         for (const { errors } of [unknown, incomplete]) expect(errors).not.toMatch(/\n\s+at /);
       },
-      COMMAND_PATIENCE,
+      COMMAND_TIMEOUT,
     );
   });
 
   it(
-    'migrate',
+    'migrate applies pending migrations and reports an unreachable database',
     async () => {
-      const { migrations } = await answer<{ migrations: string[] }>('migrate');
+      const { migrations } = await result<{ migrations: string[] }>('migrate');
       expect(migrations.length).toBeGreaterThan(5);
       const [again, unreachable] = await Promise.all([
-        answer('migrate'),
+        result('migrate'),
         inProcess('migrate', '', { DATABASE_URL: NOWHERE }),
       ]);
       expect(again).toEqual({ migrations: [] });
@@ -128,24 +127,24 @@ describe("The operators' commands", () => {
           'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
       });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'organization create',
+    'organization create shows the secrets of the new organization once and refuses invalid input',
     async () => {
       const create = (name: string, email: string): string =>
         `organization create --name '${name}' --owner-email ${email} --owner-name 'Ada Lovelace'`;
       const password = 'correct horse battery staple';
       rememberSecret(password);
       const [created, withPassword] = await Promise.all([
-        answer<{
+        result<{
           organization_id: string;
           development: typeof development;
           production: typeof development;
           dashboard: { email: string; password: string };
         }>(create('Acme', 'Ada@Example.com')),
-        answer<Record<string, unknown>>(
+        result<Record<string, unknown>>(
           `${create('Globex', 'owner@globex.example')} --password-stdin`,
           `${password}\n`,
         ),
@@ -158,32 +157,32 @@ describe("The operators' commands", () => {
         production: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_live_/) },
         dashboard: { email: 'ada@example.com', password: expect.stringMatching(/^.{12,}$/) },
       });
-      // Who brought the password needs not be told.
+      // A password that was given is not shown.
       expect(withPassword['dashboard']).toEqual({ email: 'owner@globex.example' });
       for (const kind of ['development', 'production'] as const) {
         rememberSecret((withPassword[kind] as typeof development).secret);
       }
 
       await Promise.all([
-        expectRefusal(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
-        expectRefusal(
+        expectError(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
+        expectError(
           create('Short', 'short@example.com') + ' --password-stdin',
           'The password must have 12 to 256 characters.',
           'short',
         ),
-        expectRefusal(
+        expectError(
           create('Empty', 'empty@example.com') + ' --password-stdin',
-          'Nothing came from standard input.',
+          'Standard input is empty.',
           '',
         ),
       ]);
       expect(await database.query('SELECT count(*)::int FROM organization')).toEqual([{ count: 2 }]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'client',
+    'client creates and lists clients, rotates and activates secrets, and enables operations',
     async () => {
       const bare = randomUUID();
       await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bare', now())`, [
@@ -192,9 +191,9 @@ describe("The operators' commands", () => {
       const { client_id } = development;
       const nobody = randomUUID();
       const [created, rotated, enabled] = await Promise.all([
-        answer<Record<string, string>>(`client create --organization ${bare} --environment production`),
-        answer<Record<string, string>>(`client rotate-secret --client ${client_id}`),
-        answer(`client enable --client ${client_id} --operation identify-detected-accounts`),
+        result<Record<string, string>>(`client create --organization ${bare} --environment production`),
+        result<Record<string, string>>(`client rotate-secret --client ${client_id}`),
+        result(`client enable --client ${client_id} --operation identify-detected-accounts`),
       ]);
       rememberSecret(created['secret'] ?? '', rotated['secret'] ?? '');
       expect(created).toEqual({
@@ -212,19 +211,19 @@ describe("The operators' commands", () => {
 
       const [listed, ofOrganization, activated] = await Promise.all([
         cli('client list'),
-        answer<{ client_id: string; environment: string; enabled_operations: string[] }[]>(
+        result<{ client_id: string; environment: string; enabled_operations: string[] }[]>(
           `client list --organization ${organizationId}`,
         ),
-        answer(`client activate-secret --client ${client_id}`),
-        expectRefusal(
+        result(`client activate-secret --client ${client_id}`),
+        expectError(
           `client rotate-secret --client ${client_id}`,
           'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
         ),
-        expectRefusal(
+        expectError(
           `client create --organization ${bare} --environment production`,
           'The organization has a production client already.',
         ),
-        expectRefusal(`client activate-secret --client ${nobody}`, `There is no API client ${nobody}.`),
+        expectError(`client activate-secret --client ${nobody}`, `There is no API client ${nobody}.`),
       ]);
       expect(listed.code).toBe(0);
       expect(JSON.parse(listed.output)).toHaveLength(5);
@@ -239,33 +238,33 @@ describe("The operators' commands", () => {
       expect(activated).toEqual({ client_id, activated: true });
 
       await Promise.all([
-        expectRefusal('client list --organization nobody', 'There is no organization nobody.'),
-        expectRefusal('client rotate-secret --client nobody', 'There is no API client nobody.'),
-        expectRefusal(
+        expectError('client list --organization nobody', 'There is no organization nobody.'),
+        expectError('client rotate-secret --client nobody', 'There is no API client nobody.'),
+        expectError(
           `client rotate-secret --client ${client_id} --overlap-hours soon`,
           'The overlap must be 0 to 168 hours.',
         ),
-        expectRefusal(
+        expectError(
           `client enable --client ${client_id} --operation anything`,
           'The operation must be identify-detected-accounts.',
         ),
       ]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'user add',
+    'user add creates a user with a given or a generated password',
     async () => {
       const add = (email: string, role = 'member'): string =>
         `user add --organization ${organizationId} --email ${email} --name 'Grace Hopper' --role ${role}`;
       const password = 'staple battery horse correct';
       rememberSecret(password);
       const [withPassword, generated] = await Promise.all([
-        answer(`${add('grace@example.com')} --password-stdin`, password),
-        answer<Record<string, string>>(add('hopper@example.com', 'admin')),
-        expectRefusal(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
-        expectRefusal(add('no-address'), 'The e-mail address is not valid.'),
+        result(`${add('grace@example.com')} --password-stdin`, password),
+        result<Record<string, string>>(add('hopper@example.com', 'admin')),
+        expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
+        expectError(add('no-address'), 'The e-mail address is not valid.'),
       ]);
       rememberSecret(generated['password'] ?? '');
       expect(withPassword).toEqual({ user_id: expect.any(String), email: 'grace@example.com' });
@@ -278,11 +277,11 @@ describe("The operators' commands", () => {
       );
       expect(row?.password_hash).toMatch(/^\$argon2id\$/);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'detection import',
+    'detection import records valid lines, reports invalid ones and can be repeated',
     async () => {
       const { client_id } = development;
       const line = (more: Record<string, unknown>): string =>
@@ -337,17 +336,17 @@ describe("The operators' commands", () => {
       );
 
       const [again] = await Promise.all([
-        answer('detection import -', `${good.join('\n')}\n`),
-        expectRefusal(`detection import ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+        result('detection import -', `${good.join('\n')}\n`),
+        expectError(`detection import ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
       ]);
       expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
       expect(await rows()).toEqual(recorded);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'application list and export',
+    'application lists the newest applications and exports all without formulas',
     async () => {
       const empty = await cli('application export --format csv');
       expect(empty).toMatchObject({ code: 0, errors: '' });
@@ -371,13 +370,13 @@ describe("The operators' commands", () => {
       const [csv, ndjson, newest] = await Promise.all([
         inProcess('application export --format csv'),
         cli('application export --format ndjson'),
-        answer<{ full_name: string; received_at: string }[]>('application list --limit 2'),
-        expectRefusal('application export --format pdf', 'The format must be csv or ndjson.'),
-        expectRefusal('application list --limit none', 'The limit must be a positive integer.'),
+        result<{ full_name: string; received_at: string }[]>('application list --limit 2'),
+        expectError('application export --format pdf', 'The format must be csv or ndjson.'),
+        expectError('application list --limit none', 'The limit must be a positive integer.'),
       ]);
 
       expect(csv.code).toBe(0);
-      // Nothing that a spreadsheet would take for a formula.
+      // Spreadsheets must not take any value for a formula.
       for (const start of ['=', '+', '-', '@']) {
         expect(csv.output).not.toMatch(new RegExp(`(?:^|,)"?\\${start}`, 'm'));
       }
@@ -403,11 +402,11 @@ describe("The operators' commands", () => {
         '2026-01-04T00:00:00.000Z',
       ]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'audit verify and head',
+    'audit verify finds altered and removed entries, and checks against a saved head',
     async () => {
       const [whole, broken] = [await addOrganization(database), await addOrganization(database)];
       const entries = await fillAuditLog(database, whole, [{}, {}, {}]);
@@ -427,19 +426,19 @@ describe("The operators' commands", () => {
         created_at: '2026-01-01T00:00:02.000Z',
       });
       const [all, one, byHead] = await Promise.all([
-        answer<{ intact: boolean; organizations: unknown[] }>('audit verify'),
-        answer(`audit verify --organization ${whole}`),
-        answer(`audit verify --head ${file}`),
-        expectRefusal(`audit verify --organization ${nobody}`, `There is no organization ${nobody}.`),
-        expectRefusal(`audit head --organization ${nobody}`, `There is no organization ${nobody}.`),
-        expectRefusal(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
-        expectRefusal(
+        result<{ intact: boolean; organizations: unknown[] }>('audit verify'),
+        result(`audit verify --organization ${whole}`),
+        result(`audit verify --head ${file}`),
+        expectError(`audit verify --organization ${nobody}`, `There is no organization ${nobody}.`),
+        expectError(`audit head --organization ${nobody}`, `There is no organization ${nobody}.`),
+        expectError(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+        expectError(
           `audit verify --head ${nonsense}`,
           'The file does not hold a head as `audit head` writes it.',
         ),
-        expectRefusal(
+        expectError(
           `audit verify --organization ${broken} --head ${file}`,
-          `The head is that of the organization ${whole}.`,
+          `The head belongs to the organization ${whole}.`,
         ),
       ]);
       expect(all.intact).toBe(true);
@@ -484,11 +483,11 @@ describe("The operators' commands", () => {
         organizations: [{ first_broken: { problem: 'head_mismatch', sequence: 3, id: null } }],
       });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'audit export',
+    'audit export writes the entries of one organization, oldest first and without formulas',
     async () => {
       const [ours, others] = [await addOrganization(database), await addOrganization(database)];
       const formulas = [
@@ -501,12 +500,12 @@ describe("The operators' commands", () => {
       ];
       await fillAuditLog(database, ours, [
         ...formulas.map((actorName) => ({ actorName, contextUserAgent: actorName, targetName: null })),
-        // More than a batch of the same time.
+        // More entries with the same time than fit in a batch.
         ...Array.from({ length: 2_100 }, (_, index) => ({
           createdAt: new Date(Date.UTC(2026, 0, index < 2_000 ? 2 : 3)),
         })),
       ]);
-      await fillAuditLog(database, others, [{ actorName: 'A stranger' }]);
+      await fillAuditLog(database, others, [{ actorName: 'Somebody else' }]);
 
       const command = `audit export --organization ${ours} --format`;
       const nobody = randomUUID();
@@ -515,14 +514,14 @@ describe("The operators' commands", () => {
         inProcess(`${command} csv`),
         cli(`${command} ndjson`),
         cli(`${command} ndjson --start 2026-01-01T00:00:02Z --end 2026-01-02T00:00:00Z`),
-        expectRefusal(`${command} pdf`, 'The format must be csv or ndjson.'),
-        expectRefusal(`${command} csv --start yesterday`, `The start ${notTime}`),
-        expectRefusal(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
-        expectRefusal(
+        expectError(`${command} pdf`, 'The format must be csv or ndjson.'),
+        expectError(`${command} csv --start yesterday`, `The start ${notTime}`),
+        expectError(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
+        expectError(
           `${command} csv --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
           'The start must not be after the end.',
         ),
-        expectRefusal(
+        expectError(
           `audit export --organization ${nobody} --format csv`,
           `There is no organization ${nobody}.`,
         ),
@@ -535,13 +534,13 @@ describe("The operators' commands", () => {
           'target.environment,context.ip,context.user_agent',
       );
       expect(lines).toHaveLength(1 + formulas.length + 2_100);
-      // Nothing that a spreadsheet would take for a formula.
+      // Spreadsheets must not take any value for a formula.
       expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
       expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
       expect(lines[2]).toMatch(
         /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1$/,
       );
-      expect(csv.output).not.toContain('stranger');
+      expect(csv.output).not.toContain('Somebody else');
 
       const rowsOf = ({ code, errors, output }: Ended): Record<string, unknown>[] => {
         expect({ code, errors }).toEqual({ code: 0, errors: '' });
@@ -563,25 +562,25 @@ describe("The operators' commands", () => {
       });
       expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
-  it('left nothing beside a given database', () => {
+  it('creates no data directory if DATABASE_URL is set', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
 
   it(
-    'token-key',
+    'token-key rotates and lists signing keys',
     async () => {
-      expect(await answer('token-key list')).toEqual([]);
+      expect(await result('token-key list')).toEqual([]);
       const first = { kid: expect.stringMatching(/^[0-9a-f-]{36}$/), algorithm: 'ES256' };
-      expect(await answer('token-key rotate')).toMatchObject({ ...first, state: 'signing' });
-      const { kid, signs_from } = await answer<{ kid: string; signs_from: string }>('token-key rotate');
-      await expectRefusal(
+      expect(await result('token-key rotate')).toMatchObject({ ...first, state: 'signing' });
+      const { kid, signs_from } = await result<{ kid: string; signs_from: string }>('token-key rotate');
+      await expectError(
         'token-key rotate',
         `A new key is already published and starts signing at ${signs_from}.`,
       );
-      const keys = await answer<object[]>('token-key list');
+      const keys = await result<object[]>('token-key list');
       expect(keys).toEqual([
         expect.objectContaining({ kid, algorithm: 'ES256', state: 'next', signs_from }),
         expect.objectContaining({ ...first, state: 'signing' }),
@@ -589,11 +588,11 @@ describe("The operators' commands", () => {
       const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
       expect(Object.keys(keys[0] ?? {})).toEqual(members);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'data-key',
+    'data-key rewrap changes the key-encryption key',
     async () => {
       const { KEY_ENCRYPTION_KEY: old = '' } = environment;
       const next = randomBytes(32).toString('base64');
@@ -603,16 +602,16 @@ describe("The operators' commands", () => {
         { ...environment, KEY_ENCRYPTION_KEY: next, PREVIOUS_KEY_ENCRYPTION_KEY: old },
         { ...environment, KEY_ENCRYPTION_KEY: next },
       ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
-      const strange =
+      const wrongKey =
         'KEY_ENCRYPTION_KEY is not the key that this database was made with. Start with the original key ' +
         '(outside production it lies in the data directory), or with an empty database.';
-      await withNext.expectRefusal('data-key rewrap', strange);
-      expect(await withBoth.answer('data-key rewrap')).toEqual({ data_keys: 1 });
-      await withOld.expectRefusal('token-key rotate', strange);
-      // It opens what was sealed under the old one.
-      expect(await withNext.answer('token-key list')).toHaveLength(2);
-      expect(await withNext.answer('data-key rewrap')).toEqual({ data_keys: 1 });
+      await withNext.expectError('data-key rewrap', wrongKey);
+      expect(await withBoth.result('data-key rewrap')).toEqual({ data_keys: 1 });
+      await withOld.expectError('token-key rotate', wrongKey);
+      // The new key opens what was sealed under the old one.
+      expect(await withNext.result('token-key list')).toHaveLength(2);
+      expect(await withNext.result('data-key rewrap')).toEqual({ data_keys: 1 });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 });

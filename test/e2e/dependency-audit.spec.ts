@@ -11,12 +11,12 @@ const TIMEOUT = 60_000;
 let registry: Server | undefined;
 afterEach(() => new Promise((closed) => (registry ? registry.close(closed) : closed(undefined))));
 
-/** What the check says of a registry that answers this when it is asked for advisories. */
+/** Runs the check with a registry that responds like this to queries for advisories. */
 async function audit(status: number, advisories: object): Promise<{ code: number; output: string }> {
   registry = createServer((request, response) => {
-    const isQuestion = request.url?.endsWith('/security/advisories/bulk') ?? false;
-    response.writeHead(isQuestion ? status : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isQuestion ? advisories : installed(decodeURIComponent(request.url ?? ''))));
+    const isQuery = request.url?.endsWith('/security/advisories/bulk') ?? false;
+    response.writeHead(isQuery ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isQuery ? advisories : installed(decodeURIComponent(request.url ?? ''))));
   });
   await new Promise<void>((listening) => registry?.listen(0, '127.0.0.1', listening));
   const { port } = registry.address() as AddressInfo;
@@ -24,19 +24,19 @@ async function audit(status: number, advisories: object): Promise<{ code: number
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${port}/`,
     npm_config_fetch_retries: '0',
-    // Or npm asks, where it has not for a week, whether there is a newer npm.
+    // Otherwise, npm asks the registry for a newer npm once a week.
     npm_config_update_notifier: 'false',
-    // npm remembers what an advisory said.
+    // npm caches advisories.
     npm_config_cache: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'npm-')),
   };
-  return new Promise((tell) => {
+  return new Promise((resolve) => {
     execFile(join(PROJECT, '.ci', 'audit'), { env }, (error, stdout) =>
-      tell({ code: Number(error?.code ?? 0), output: stdout }),
+      resolve({ code: Number(error?.code ?? 0), output: stdout }),
     );
   });
 }
 
-/** A package as a registry knows it that has no version but the one that is installed. */
+/** Returns the registry's document of a package, with only the installed version. */
 function installed(path: string): object {
   const name = path.slice(1);
   const file = join(PROJECT, 'node_modules', name, 'package.json');
@@ -52,13 +52,13 @@ const advisory = (severity: string): object => ({
   express: [{ id: 1, url: 'https://example.com/1', title: 'A flaw', severity, vulnerable_versions: '*' }],
 });
 
-describe('The audit of what production runs', () => {
+describe('.ci/audit', () => {
   it.each([
-    ['nothing is known', {}, 0, /^\d+ production packages, 0 with severe vulnerabilities\.$/m],
-    ['something moderate is known', advisory('moderate'), 0, / 0 with severe vulnerabilities\.$/m],
-    ['something grave is known', advisory('high'), 1, /^express .*: high$/m],
+    ['no advisory', {}, 0, /^\d+ production packages, 0 with severe vulnerabilities\.$/m],
+    ['a moderate advisory', advisory('moderate'), 0, / 0 with severe vulnerabilities\.$/m],
+    ['a high advisory', advisory('high'), 1, /^express .*: high$/m],
   ])(
-    'decides by what the registry knows: %s',
+    'decides by the advisories of the registry: %s',
     async (_what, advisories, code, said) => {
       expect(await audit(200, advisories)).toEqual({ code, output: expect.stringMatching(said) });
     },
@@ -66,7 +66,7 @@ describe('The audit of what production runs', () => {
   );
 
   it(
-    'says that it could not check where the registry does not answer',
+    'passes with a notice if the registry cannot be queried',
     async () => {
       expect(await audit(405, {})).toEqual({ code: 0, output: expect.stringMatching(/^NOT CHECKED: .*405/) });
     },

@@ -12,9 +12,9 @@ import '../../src/app.module.js';
 const PROJECT = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
 
-/** Seconds within which a process has ended after SIGTERM (`termination.ts`). */
+/** Seconds that a process takes to stop after SIGTERM, at most (`termination.ts`). */
 const MAX_STOP_SECONDS = 20;
-/** What belongs to Node.js or to the images of PostgreSQL and Redis. */
+/** Variables of the images of PostgreSQL and Redis. */
 const FOREIGN = ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB', 'REDIS_PASSWORD', 'REDISCLI_AUTH'];
 const key = (): string => randomBytes(32).toString('base64');
 
@@ -26,7 +26,7 @@ const KNOWN = new Set(
 const unknown = (names: readonly string[]): string[] =>
   names.filter((name) => !KNOWN.has(name.replace(/_FILE$/, '')) && !FOREIGN.includes(name));
 
-/** Whether a process in production would be content with it; the problems where it would not. */
+/** Returns the configuration problems of a process in production, or an empty string. */
 async function problemsOf(environment: Environment): Promise<string> {
   const given = { NODE_ENV: 'production', DATA_DIR: '/nowhere', ...environment };
   return prepareProcess(given, () => undefined).then(
@@ -90,14 +90,14 @@ const manifests = parseAllDocuments(read('deploy/kubernetes.yaml')).map((documen
   return document.toJS() as Manifest;
 });
 
-/** Programs that are started by these files. */
+/** Returns the source file of the program that a command starts. */
 const programOf = (command: readonly string[] = []): string =>
   (command[1] ?? '').replace(/^dist\//, '').replace(/\.js$/, '.ts');
 
 describe('Dockerfile', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
-  it('ends in a stage that has no root, no development packages, and says how it is and how it stops', () => {
+  it('ends in a stage without root and development packages, with a stop signal and a command', () => {
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^STOPSIGNAL SIGTERM$/m);
     expect(last).not.toMatch(/^RUN .*npm /m);
@@ -107,7 +107,7 @@ describe('Dockerfile', () => {
     expect(programOf(JSON.parse(/^CMD (\[.*\])$/m.exec(last)?.[1] ?? '[]') as string[])).toBe('src/main.ts');
   });
 
-  it('copies what there is, and .dockerignore lets that through and nothing that is secret or large', () => {
+  it('copies only existing paths, which are exactly those that .dockerignore allows', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
       paths.split(' '),
     );
@@ -122,7 +122,7 @@ describe('Dockerfile', () => {
     expect(admitted.filter((line) => !copied.includes(line.slice(1)))).toEqual([]);
   });
 
-  it('names settings that exist', () => {
+  it('sets only known variables', () => {
     const names = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) =>
       line.split(' ').map((setting) => setting.split('=')[0] ?? ''),
     );
@@ -130,20 +130,20 @@ describe('Dockerfile', () => {
     expect(unknown(names)).toEqual([]);
   });
 
-  describe('asks with its health check', () => {
+  describe('HEALTHCHECK', () => {
     let service: TestApp;
     beforeAll(async () => {
       service = await startTestApp();
     });
     afterAll(() => service.close());
 
-    it('whether the service is ready', async () => {
+    it('fails while the service is not ready', async () => {
       const [, json = '[]'] = /^HEALTHCHECK [^]*?CMD (\[.*\])$/m.exec(dockerfile) ?? [];
       const [program = '', ...values] = JSON.parse(json) as string[];
       const { port } = new URL(service.baseUrl);
       const check = (): Promise<number | null> =>
-        new Promise((tell) => {
-          spawn(program, values, { env: { PATH: process.env.PATH, PORT: port } }).once('close', tell);
+        new Promise((resolve) => {
+          spawn(program, values, { env: { PATH: process.env.PATH, PORT: port } }).once('close', resolve);
         });
       expect(await check()).toBe(0);
       await service.database.cutOff();
@@ -181,7 +181,7 @@ describe('compose.yaml', () => {
       ]),
     );
 
-  it('has a database, a Redis, one migration, two APIs and two workers', () => {
+  it('starts PostgreSQL, Redis, one migration, two APIs and two workers', () => {
     expect(Object.keys(services)).toEqual([
       'postgres',
       'redis',
@@ -204,7 +204,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it.each(ours)('gives %s what production needs, and settings that exist', async (_name, { environment }) => {
+  it.each(ours)('configures %s for production with known variables', async (_name, { environment }) => {
     const given = fill(environment, filled);
     expect(unknown(Object.keys(given))).toEqual([]);
     expect(JSON.stringify(given)).not.toContain('(missing)');
@@ -212,7 +212,7 @@ describe('compose.yaml', () => {
     expect(given['MIGRATE_ON_START']).toBe('off');
   });
 
-  it('waits for a process longer than it takes to stop, and lets nobody else near', () => {
+  it('gives processes enough time to stop, and publishes ports only on 127.0.0.1', () => {
     for (const [name, { stop_grace_period: grace, read_only: readOnly, ports = [] }] of ours) {
       expect([name, Number.parseInt(grace ?? '0', 10) > MAX_STOP_SECONDS, readOnly]).toEqual([
         name,
@@ -224,14 +224,14 @@ describe('compose.yaml', () => {
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
   });
 
-  it('shows metrics to its own network and to nobody else', () => {
+  it('does not publish the metrics port', () => {
     for (const [name, { environment, ports = [] }] of ours) {
       expect([name, environment?.['METRICS_HOST']]).toEqual([name, '0.0.0.0']);
       expect(ports.filter((port) => port.endsWith(`:${environment?.['METRICS_PORT']}`))).toEqual([]);
     }
   });
 
-  it('has an example of its settings without a secret, with which nothing starts', async () => {
+  it('has an example of its settings without secrets, which does not start', async () => {
     const secrets = [
       'POSTGRES_PASSWORD',
       'REDIS_PASSWORD',
@@ -260,7 +260,7 @@ describe('deploy/kubernetes.yaml', () => {
   const job = named('Job', 'merchant-connectivity-migrate');
   const containerOf = ({ spec }: Manifest): Container => spec.template.spec.containers[0] as Container;
 
-  it('names settings that exist, all that production needs, and secrets with which nothing starts', async () => {
+  it('sets all variables of production, with placeholders for secrets that do not start', async () => {
     const settings = named('ConfigMap', 'merchant-connectivity').data ?? {};
     const secrets = named('Secret', 'merchant-connectivity').stringData ?? {};
     const own = [api, worker, job].flatMap((manifest) => containerOf(manifest).env ?? []);
@@ -280,7 +280,7 @@ describe('deploy/kubernetes.yaml', () => {
     for (const name of Object.keys(secrets)) expect(problems).toContain(`- ${name} `);
   });
 
-  it('asks the API whether it lives and whether it is ready, and stops everybody gently', () => {
+  it('probes the API, and gives processes enough time to stop', () => {
     const container = containerOf(api);
     const paths = [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
       (probe) => probe?.httpGet.path,
@@ -296,7 +296,7 @@ describe('deploy/kubernetes.yaml', () => {
     ]);
   });
 
-  it('shows metrics where Prometheus is told to look, and leads no Service there', () => {
+  it('annotates the metrics port for Prometheus, and no Service exposes it', () => {
     const { METRICS_PORT: port } = named('ConfigMap', 'merchant-connectivity').data ?? {};
     for (const deployment of [api, worker]) {
       expect(deployment.spec.template.metadata?.annotations).toEqual({
@@ -310,7 +310,7 @@ describe('deploy/kubernetes.yaml', () => {
     ]);
   });
 
-  it('runs as nobody, several of each, of which a drained machine leaves one', () => {
+  it('runs without root, with several replicas and a disruption budget', () => {
     for (const manifest of [api, worker, job]) {
       expect(manifest.spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true });
       expect(containerOf(manifest).securityContext).toMatchObject({

@@ -5,10 +5,10 @@ const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 
 const TOO_LARGE = { external_user_id: 'x'.repeat(600_000) };
 
-const countOf = (answers: readonly Answer[], status: number): number =>
-  answers.filter((answer) => answer.status === status).length;
+const countOf = (responses: readonly Answer[], status: number): number =>
+  responses.filter((response) => response.status === status).length;
 
-describe('Limit of operation 1', () => {
+describe('Rate limit of POST /mcp/tokens/create', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -16,15 +16,15 @@ describe('Limit of operation 1', () => {
   });
   afterAll(() => service.close());
 
-  /** So many calls at once, with these bodies in turn. */
-  const rivals = (count: number, bodies: readonly unknown[] = [BODY], as = service.development) =>
+  /** Sends concurrent requests with these bodies in turn. */
+  const sendConcurrently = (count: number, bodies: readonly unknown[] = [BODY], as = service.development) =>
     Promise.all(
       Array.from({ length: count }, (_, index) =>
         service.request(PATH, { body: bodies[index % bodies.length], as }),
       ),
     );
 
-  function expectRefusal({ status, headers, body }: Answer): void {
+  function expectTooManyRequests({ status, headers, body }: Answer): void {
     expect(status).toBe(429);
     const retryAfter = Number(headers.get('retry-after'));
     expect(Number.isInteger(retryAfter)).toBe(true);
@@ -40,42 +40,42 @@ describe('Limit of operation 1', () => {
     });
   }
 
-  it('lets 600 calls through, whatever their outcome, and not one more of many rivals', async () => {
+  it('allows exactly 600 requests, including failed and concurrent ones', async () => {
     const first: Answer[] = [];
-    first.push(...(await rivals(50, [BODY, {}, 'not json', TOO_LARGE, BODY])));
+    first.push(...(await sendConcurrently(50, [BODY, {}, 'not json', TOO_LARGE, BODY])));
     for (let round = 1; round < 10; round += 1) {
-      first.push(...(await rivals(50, [BODY, {}, 'not json', [], BODY])));
+      first.push(...(await sendConcurrently(50, [BODY, {}, 'not json', [], BODY])));
     }
     expect([200, 400, 413].map((status) => countOf(first, status))).toEqual([200, 290, 10]);
 
-    // Nobody knows whose these are, so they count for nobody.
+    // Requests without valid credentials belong to no client and are not counted.
     const wrong = { ...service.development, secret: 'wrong' };
-    expect(countOf(await rivals(20, [BODY], wrong), 401)).toBe(20);
+    expect(countOf(await sendConcurrently(20, [BODY], wrong), 401)).toBe(20);
 
-    const last = await rivals(150);
+    const last = await sendConcurrently(150);
     expect(countOf(last, 200)).toBe(100);
     const refused = last.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(50);
-    for (const answer of refused) expectRefusal(answer);
+    for (const response of refused) expectTooManyRequests(response);
   });
 
-  it('goes on refusing, before it looks at the body', async () => {
+  it('refuses requests over the limit before it reads the body', async () => {
     for (const body of [BODY, {}, 'not json', TOO_LARGE]) {
-      expectRefusal(await service.request(PATH, { body, as: service.development }));
+      expectTooManyRequests(await service.request(PATH, { body, as: service.development }));
     }
   });
 
-  it('looks at the credentials first', async () => {
-    const answer = await service.request(PATH, {
+  it('checks the credentials first', async () => {
+    const response = await service.request(PATH, {
       body: BODY,
       as: { ...service.development, secret: 'wrong' },
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 
-  it('holds for each client by itself, and for this operation alone', async () => {
-    const stranger = await service.anotherOrganization();
-    for (const as of [service.production, stranger.development, stranger.production]) {
+  it('applies to each client separately, and only to this operation', async () => {
+    const other = await service.anotherOrganization();
+    for (const as of [service.production, other.development, other.production]) {
       expect((await service.request(PATH, { body: BODY, as })).status).toBe(200);
     }
     const { path, body } = SEARCH_DETECTED_ACCOUNTS;
@@ -83,8 +83,8 @@ describe('Limit of operation 1', () => {
   });
 });
 
-// Last: in one process only the application that was started last reaches its database in every way.
-describe('Limit of the dashboard API', () => {
+// Last, because in one process only the application that started last can use its database in every way.
+describe('Rate limit of the dashboard API', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -92,24 +92,24 @@ describe('Limit of the dashboard API', () => {
   });
   afterAll(() => service.close());
 
-  it.each(DASHBOARD_OPERATIONS)('holds for all operations together, and refuses $id', async (operation) => {
+  it.each(DASHBOARD_OPERATIONS)('applies to all operations together, and refuses $id', async (operation) => {
     const login = await service.login('owner');
     for (const path of ['/organization', '/users', '/nowhere', '/merchants'])
       expect((await service.request(path, { login })).status).not.toBe(429);
     const { path, method, body } = operation;
     for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
-      const { status, headers, body: answer } = await service.request(path, { method, body: sent, login });
-      expect([status, answer['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
-      expect(headers.get('retry-after')).toBe(String(answer['retry_after']));
+      const { status, headers, body: response } = await service.request(path, { method, body: sent, login });
+      expect([status, response['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+      expect(headers.get('retry-after')).toBe(String(response['retry_after']));
     }
   });
 
-  it('lets 3 of 20 rivals through, and counts for each user alone', async () => {
+  it('allows exactly 3 of 20 concurrent requests of each user', async () => {
     for (const login of [await service.login('owner'), await service.login('member')]) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => service.request('/organization', { login })),
       );
-      expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([3, 17]);
+      expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([3, 17]);
     }
   });
 });

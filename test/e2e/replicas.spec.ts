@@ -10,7 +10,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Answer, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
-/** Milliseconds: what a call may take while Redis is going away, on a machine that is busy. */
+/** Milliseconds that a request may take while Redis becomes unavailable, on a busy machine. */
 const BOUND = 2_000;
 
 const KEYS = {
@@ -20,13 +20,13 @@ const KEYS = {
 const started: TestApp[] = [];
 
 async function start(environment: Record<string, string>): Promise<TestApp> {
-  // The database has to do with hundreds of calls at once.
+  // Hundreds of concurrent requests wait for database connections.
   const service = await startTestApp({ ...KEYS, DATABASE_CONNECT_TIMEOUT_MS: '10000', ...environment });
   started.push(service);
   return service;
 }
 
-/** Two processes' worth of the service on one database. */
+/** Starts two instances of the service on one database. */
 async function startTwo(environment: Record<string, string>): Promise<[TestApp, TestApp]> {
   const first = await start(environment);
   return [first, await start({ ...environment, DATABASE_URL: first.database.url })];
@@ -36,15 +36,15 @@ afterEach(async () => {
   for (const service of started.splice(0).toReversed()) await service.close();
 });
 
-/** So many calls of one client at once, to each of the services in turn. */
-const rivals = (services: readonly TestApp[], count: number, as = services[0]!.development) =>
-  Promise.all(Array.from({ length: count }, (_, index) => call(services[index % services.length]!, as)));
+/** Sends concurrent requests of one client, to the services in turn. */
+const sendConcurrently = (services: readonly TestApp[], count: number, as = services[0]!.development) =>
+  Promise.all(Array.from({ length: count }, (_, index) => send(services[index % services.length]!, as)));
 
-const call = (service: TestApp, as = service.development): Promise<Answer> =>
+const send = (service: TestApp, as = service.development): Promise<Answer> =>
   service.request(PATH, { body: BODY, as });
 
-const countOf = (answers: readonly Answer[], status: number): number =>
-  answers.filter((answer) => answer.status === status).length;
+const countOf = (responses: readonly Answer[], status: number): number =>
+  responses.filter((response) => response.status === status).length;
 
 const isConnected = (service: TestApp): boolean => service.app.get(Redis).isConnected;
 
@@ -53,8 +53,8 @@ async function timed<T>(work: () => Promise<T>): Promise<[result: T, millisecond
   return [await work(), performance.now() - began];
 }
 
-/** What is said from now on, by the part of the service of this name. */
-function listen(context: string): () => LogLine[] {
+/** Collects the log lines of a context from now on. */
+function collectLog(context: string): () => LogLine[] {
   const before = logLines().length;
   return () =>
     logLines()
@@ -62,7 +62,7 @@ function listen(context: string): () => LogLine[] {
       .filter((line) => line['context'] === context);
 }
 
-const AWAY = (reason: string) => ({
+const UNAVAILABLE = (reason: string) => ({
   level: 'warn',
   message: expect.stringMatching(
     new RegExp(
@@ -70,19 +70,19 @@ const AWAY = (reason: string) => ({
     ),
   ),
 });
-const BACK = {
+const AVAILABLE = {
   level: 'log',
   message: expect.stringMatching(/^Redis at .* is available again: rate limits are counted across processes/),
 };
 
-describeWithRedis('Limits over several processes', () => {
-  it('are exact, and a flood does not reach Redis', async () => {
-    const lines = listen('Redis');
+describeWithRedis('Rate limits of several processes', () => {
+  it('are exact, and requests over the limit do not reach Redis', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start();
     const services = await startTwo({ REDIS_URL: redis.url });
-    const answers = await rivals(services, 650);
-    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([600, 50]);
-    for (const { status, headers, body } of answers) {
+    const responses = await sendConcurrently(services, 650);
+    expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([600, 50]);
+    for (const { status, headers, body } of responses) {
       if (status !== 429) continue;
       expect(headers.get('retry-after')).toBe(String(body['retry_after']));
       expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -91,205 +91,212 @@ describeWithRedis('Limits over several processes', () => {
 
     const counted = redis.counts();
     expect(counted).toEqual([expect.any(Number)]);
-    expect(countOf(await rivals(services, 100), 429)).toBe(100);
+    expect(countOf(await sendConcurrently(services, 100), 429)).toBe(100);
     expect(redis.counts()).toEqual(counted);
 
-    // Another client has a limit of its own.
-    expect((await call(services[1], services[0].production)).status).toBe(200);
+    expect((await send(services[1], services[0].production)).status).toBe(200);
     expect(lines()).toEqual([]);
   });
 
-  it('end with their window, in all processes', async () => {
+  it('end with their window in all processes', async () => {
     const redis = await RedisServer.start();
     const services = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
-    expect(countOf(await rivals(services, 20), 200)).toBe(5);
-    const keys = redis.ask('--scan', '--pattern', 'merchant-connectivity:mcp-tokens:*').split('\n');
+    expect(countOf(await sendConcurrently(services, 20), 200)).toBe(5);
+    const keys = redis.command('--scan', '--pattern', 'merchant-connectivity:mcp-tokens:*').split('\n');
     expect(keys).toEqual([`merchant-connectivity:mcp-tokens:${services[0].development.clientId}`]);
-    const waits = (await rivals(services, 4)).map(({ body }) => Number(body['retry_after']));
-    const left = Number(redis.ask('PTTL', keys[0]!)) / 1000;
-    // Refused from memory, with the time that Redis told.
+    const waits = (await sendConcurrently(services, 4)).map(({ body }) => Number(body['retry_after']));
+    const left = Number(redis.command('PTTL', keys[0]!)) / 1000;
+    // Refused from memory, with the remaining time that Redis returned.
     for (const wait of waits) expect(Math.abs(wait - left)).toBeLessThanOrEqual(2);
   });
 
-  it('are counted in memory while Redis is killed in mid-flight, and together when it is back', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory after Redis was killed with requests in flight, and together when it is available again', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start();
     const [first, second] = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '500' });
     const pair = [first, second];
     expect(pair.map(isConnected)).toEqual([true, true]);
 
-    const [, usual] = await timed(() => rivals(pair, 400, first.production));
-    const [answers, milliseconds] = await timed(async () => {
-      const underWay = rivals(pair, 400);
+    const [, usual] = await timed(() => sendConcurrently(pair, 400, first.production));
+    const [responses, milliseconds] = await timed(async () => {
+      const sent = sendConcurrently(pair, 400);
       await pause(50);
       await redis.kill();
-      return underWay;
+      return sent;
     });
-    expect(countOf(answers, 200)).toBe(400);
+    expect(countOf(responses, 200)).toBe(400);
     expect(milliseconds).toBeLessThan(2 * usual + BOUND);
-    await eventually('both have noticed', () => lines().length >= 2);
+    await eventually('both have logged that Redis is unavailable', () => lines().length >= 2);
     expect(pair.map(isConnected)).toEqual([false, false]);
 
-    // Each has its own limit now, and forgot what was counted before.
-    const later = await Promise.all(pair.map((service) => rivals([service], 600, first.development)));
+    // Each process has its own limit now and starts from zero.
+    const later = await Promise.all(
+      pair.map((service) => sendConcurrently([service], 600, first.development)),
+    );
     for (const alone of later) {
       expect(countOf(alone, 200)).toBeLessThanOrEqual(500);
       expect(countOf(alone, 200)).toBeGreaterThanOrEqual(300);
     }
     await pause(500);
-    expect(lines()).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('.+'))));
+    expect(lines()).toEqual([UNAVAILABLE, UNAVAILABLE].map((line) => expect.objectContaining(line('.+'))));
 
     const again = await redis.replace();
     await eventually('both are connected', () => pair.every(isConnected));
-    expect(countOf(await rivals(pair, 520), 200)).toBe(500);
+    expect(countOf(await sendConcurrently(pair, 520), 200)).toBe(500);
     expect(again.counts()).toEqual([expect.any(Number)]);
-    expect(lines().slice(2)).toEqual([BACK, BACK].map((line) => expect.objectContaining(line)));
+    expect(lines().slice(2)).toEqual([AVAILABLE, AVAILABLE].map((line) => expect.objectContaining(line)));
   });
 
-  it('are counted in memory while Redis hangs; only the first calls wait for it', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory while Redis hangs, and only the first requests wait for it', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start();
     const service = await start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '40' });
-    expect((await call(service)).status).toBe(200);
+    expect((await send(service)).status).toBe(200);
 
     redis.hang();
-    const [first, milliseconds] = await timed(() => rivals([service], 10));
+    const [first, milliseconds] = await timed(() => sendConcurrently([service], 10));
     expect(countOf(first, 200)).toBe(10);
     expect(milliseconds).toBeGreaterThan(200);
     expect(milliseconds).toBeLessThan(BOUND);
     const [, afterwards] = await timed(async () => {
-      for (let index = 0; index < 20; index += 1) expect((await call(service)).status).toBe(200);
+      for (let index = 0; index < 20; index += 1) expect((await send(service)).status).toBe(200);
     });
-    // Waiting for it each time would take twice as long.
+    // If each request waited for Redis, this would take twice as long.
     expect(afterwards).toBeLessThan(2_500);
-    expect(countOf(await rivals([service], 20), 200)).toBe(10);
-    // Longer than it takes to try again.
+    expect(countOf(await sendConcurrently([service], 20), 200)).toBe(10);
+    // Long enough for several attempts to reconnect.
     await pause(2_500);
     expect(isConnected(service)).toBe(false);
-    expect(lines()).toEqual([expect.objectContaining(AWAY('Socket timeout'))]);
+    expect(lines()).toEqual([expect.objectContaining(UNAVAILABLE('no reply within 250 ms'))]);
 
-    redis.goOn();
+    redis.resume();
     await eventually('it is connected', () => isConnected(service));
-    expect(lines().slice(1)).toEqual([expect.objectContaining(BACK)]);
-    expect((await call(service)).status).toBe(200);
+    expect(lines().slice(1)).toEqual([expect.objectContaining(AVAILABLE)]);
+    expect((await send(service)).status).toBe(200);
   });
 
-  it('are counted in memory until a Redis is there that was not there at the start', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory if Redis is down at startup, until it is available', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start();
     await redis.kill();
     const [service, milliseconds] = await timed(() =>
       start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' }),
     );
     expect(milliseconds).toBeLessThan(5 * BOUND);
-    expect(countOf(await rivals([service], 20), 200)).toBe(5);
-    expect(lines()).toEqual([expect.objectContaining(AWAY('ECONNREFUSED'))]);
+    expect(countOf(await sendConcurrently([service], 20), 200)).toBe(5);
+    expect(lines()).toEqual([expect.objectContaining(UNAVAILABLE('ECONNREFUSED'))]);
     await redis.replace();
     await eventually('it is connected', () => isConnected(service));
-    expect(lines().slice(1)).toEqual([expect.objectContaining(BACK)]);
+    expect(lines().slice(1)).toEqual([expect.objectContaining(AVAILABLE)]);
   });
 
-  it('are counted in memory when the password is wrong, which no line of the log tells', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory if the password is wrong, and the log does not contain the password', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start({ password: 'p@ss:word/with,marks' });
     rememberSecret('p@ss', 'p%40ss', 'not-the-password');
     const service = await start({
       REDIS_URL: `redis://:not-the-password@127.0.0.1:${redis.port}`,
       MCP_TOKEN_REQUESTS_PER_MINUTE: '5',
     });
-    expect(countOf(await rivals([service], 20), 200)).toBe(5);
+    expect(countOf(await sendConcurrently([service], 20), 200)).toBe(5);
     await pause(1_000);
-    expect(lines()).toEqual([expect.objectContaining(AWAY('WRONGPASS'))]);
+    expect(lines()).toEqual([expect.objectContaining(UNAVAILABLE('WRONGPASS'))]);
 
     const right = await start({
       REDIS_URL: `redis://default:${encodeURIComponent('p@ss:word/with,marks')}@127.0.0.1:${redis.port}/7`,
     });
     expect(isConnected(right)).toBe(true);
-    expect((await call(right)).status).toBe(200);
-    expect(redis.ask('-n', '7', 'DBSIZE')).toBe('2');
+    expect((await send(right)).status).toBe(200);
+    expect(redis.command('-n', '7', '--scan', '--pattern', 'merchant-connectivity:mcp-tokens:*')).not.toBe(
+      '',
+    );
   });
 
-  it('are counted in memory when Redis answers and does not count', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory if Redis responds but cannot count', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start();
     const service = await start({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
-    redis.ask('REPLICAOF', '127.0.0.1', '1');
-    expect(countOf(await rivals([service], 20), 200)).toBe(5);
+    redis.command('REPLICAOF', '127.0.0.1', '1');
+    expect(countOf(await sendConcurrently([service], 20), 200)).toBe(5);
     await pause(1_500);
     expect(isConnected(service)).toBe(false);
-    expect(lines()).toEqual([expect.objectContaining(AWAY('READONLY'))]);
-    redis.ask('REPLICAOF', 'NO', 'ONE');
+    expect(lines()).toEqual([expect.objectContaining(UNAVAILABLE('READONLY'))]);
+    redis.command('REPLICAOF', 'NO', 'ONE');
     await eventually('it is connected', () => isConnected(service));
   });
 
-  it('are counted over TLS, where the certificate is trusted', async () => {
-    const lines = listen('Redis');
+  it('are counted over TLS only if the certificate is trusted', async () => {
+    const lines = collectLog('Redis');
     const redis = await RedisServer.start({ tls: true });
     expect(isConnected(await start({ REDIS_URL: redis.url, REDIS_CA: TEST_AUTHORITY }))).toBe(true);
     expect(lines()).toEqual([]);
     expect(isConnected(await start({ REDIS_URL: redis.url }))).toBe(false);
-    expect(lines()).toEqual([expect.objectContaining(AWAY('UNABLE_TO_'))]);
+    expect(lines()).toEqual([expect.objectContaining(UNAVAILABLE('UNABLE_TO_'))]);
   });
 
-  it('are exact in a Redis Cluster, and counted in memory while one of its servers is away', async () => {
-    const lines = listen('Redis');
+  it('are exact in a Redis Cluster, and counted in memory while one of its nodes hangs', async () => {
+    const lines = collectLog('Redis');
     const nodes = await RedisServer.startCluster();
     const REDIS_URL = nodes.map(({ url }) => url).join(',');
     const [first, second] = await startTwo({ REDIS_URL });
-    const strangers = await Promise.all([1, 2, 3, 4].map(() => first.anotherOrganization()));
-    const answers = await rivals([first, second], 650);
-    expect([countOf(answers, 200), countOf(answers, 429)]).toEqual([600, 50]);
-    for (const { development } of strangers)
-      expect(countOf(await rivals([first, second], 10, development), 200)).toBe(10);
+    const others = await Promise.all([1, 2, 3, 4].map(() => first.anotherOrganization()));
+    const responses = await sendConcurrently([first, second], 650);
+    expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([600, 50]);
+    for (const { development } of others)
+      expect(countOf(await sendConcurrently([first, second], 10, development), 200)).toBe(10);
     expect(nodes.flatMap((node) => node.counts()).toSorted()).toEqual([10, 10, 10, 10, expect.any(Number)]);
     expect(lines()).toEqual([]);
 
-    // One that is asked by the calls to come.
+    // A node that the following requests use.
     const hanging = nodes.find((node) => node.counts().includes(10));
     hanging?.hang();
     for (const service of [first, second]) {
-      for (const { development } of strangers) {
-        const [{ status }, milliseconds] = await timed(() => call(service, development));
+      for (const { development } of others) {
+        const [{ status }, milliseconds] = await timed(() => send(service, development));
         expect(status).toBe(200);
         expect(milliseconds).toBeLessThan(BOUND);
       }
     }
     await pause(2_500);
-    expect(lines()).toEqual([AWAY, AWAY].map((line) => expect.objectContaining(line('Socket timeout'))));
-    hanging?.goOn();
+    expect(lines()).toEqual(
+      [UNAVAILABLE, UNAVAILABLE].map((line) => expect.objectContaining(line('no reply within 250 ms'))),
+    );
+    hanging?.resume();
     await eventually('both are connected', () => [first, second].every(isConnected));
-    expect(countOf(await rivals([first, second], 10), 429)).toBe(10);
+    expect(countOf(await sendConcurrently([first, second], 10), 429)).toBe(10);
   });
 
-  it('go on from where they were when a replica takes over in a Redis Cluster', async () => {
+  it('continue when a replica takes over in a Redis Cluster', async () => {
     const nodes = await RedisServer.startCluster({ replicas: 1 });
     const REDIS_URL = nodes.map(({ url }) => url).join(',');
     const pair = await startTwo({ REDIS_URL, MCP_TOKEN_REQUESTS_PER_MINUTE: '100' });
-    expect(countOf(await rivals(pair, 60), 200)).toBe(60);
+    expect(countOf(await sendConcurrently(pair, 60), 200)).toBe(60);
     const counting = nodes.find((node) => node.isPrimary && node.counts().includes(60));
-    expect(counting?.ask('WAIT', '1', '10000')).toBe('1');
+    expect(counting?.command('WAIT', '1', '10000')).toBe('1');
 
     await counting?.kill();
     for (const service of pair) {
-      const [{ status }, milliseconds] = await timed(() => call(service, pair[0].development));
+      const [{ status }, milliseconds] = await timed(() => send(service, pair[0].development));
       expect(status).toBe(200);
       expect(milliseconds).toBeLessThan(BOUND);
     }
     const others = nodes.filter((node) => node !== counting);
     await eventually('a replica counts', () => others.filter((node) => node.isPrimary).length === 3, 30_000);
     await eventually('both are connected', () => pair.every(isConnected), 30_000);
-    // What was counted in memory meanwhile is not added.
-    const more = countOf(await rivals(pair, 60), 200);
+    // Counts in memory are not added.
+    const more = countOf(await sendConcurrently(pair, 60), 200);
     expect([more >= 38, more <= 40]).toEqual([true, true]);
   });
 
-  it('need more than one address of a Redis Cluster, as the log says', async () => {
-    const lines = listen('Redis');
+  it('are counted in memory if a Redis Cluster is configured with one address, and the log says how to fix it', async () => {
+    const lines = collectLog('Redis');
     const nodes = await RedisServer.startCluster();
-    const other = nodes.find((node) => node.ask('GET', 'merchant-connectivity:probe').startsWith('MOVED'));
+    const other = nodes.find((node) =>
+      node.command('GET', 'merchant-connectivity:probe').startsWith('MOVED'),
+    );
     expect(isConnected(await start({ REDIS_URL: other?.url ?? '' }))).toBe(false);
     expect(lines()).toEqual([
-      expect.objectContaining(AWAY('it is a Redis Cluster: set REDIS_URL to several')),
+      expect.objectContaining(UNAVAILABLE('it is a Redis Cluster: set REDIS_URL to several')),
     ]);
   });
 });

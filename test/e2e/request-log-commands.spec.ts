@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
-import { COMMAND_PATIENCE, Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { Program, type Ended } from '../support/program.js';
@@ -22,7 +22,7 @@ interface ExportedEntry {
 }
 
 let service: TestApp;
-let stranger: IssuedCredentials;
+let other: IssuedCredentials;
 let commands: Commands;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   };
   rememberSecret(...Object.values(keys));
   service = await startTestApp(keys);
-  ({ development: stranger } = await service.anotherOrganization());
+  ({ development: other } = await service.anotherOrganization());
   commands = new Commands({
     ...keys,
     DATABASE_URL: service.database.url,
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
 
-/** Entries of API calls, told apart by their users. */
+/** Adds entries of API requests, which tests tell apart by their users. */
 async function add(times: readonly (readonly [Date, user: string])[], client = service.development) {
   const entries = times.map(([createdAt, externalUserId]) =>
     loggedCall(client, { createdAt, externalUserId }),
@@ -57,7 +57,7 @@ async function add(times: readonly (readonly [Date, user: string])[], client = s
   await fillRequestLog(service, entries);
 }
 
-/** Lets nobody else near a table until the work is done. */
+/** Locks a table while the work runs. */
 async function locking<Result>(table: string, work: () => Promise<Result>): Promise<Result> {
   const connection = new pg.Client({ connectionString: service.database.url });
   await connection.connect();
@@ -69,7 +69,7 @@ async function locking<Result>(table: string, work: () => Promise<Result>): Prom
   }
 }
 
-/** Whether a connection of such a name is in that state. */
+/** Returns whether a connection with this name fulfills the condition. */
 async function activity(name: string, condition: string): Promise<boolean> {
   const found = await service.database.query(
     `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND application_name LIKE $2 AND ${condition}`,
@@ -91,17 +91,17 @@ describe('request-log export', () => {
     `request-log export --client ${service.development.clientId} --format ${format}`;
 
   it(
-    'has all entries of a client, each once, oldest first',
+    'writes all entries of a client exactly once, oldest first',
     async () => {
       const start = new Date('2026-03-01T00:00:00Z');
-      // Batches of 1,000 end among entries of the same time.
+      // Batches of 1,000 end between entries with the same time.
       const entries = Array.from({ length: 3_300 }, (_, index) =>
         loggedCall(service.development, { createdAt: new Date(start.getTime() + Math.floor(index / 1_100)) }),
       );
-      // Ids tell nothing of the order.
+      // The order of ids differs from the order of times.
       await fillRequestLog(service, [...entries.slice(1_700), ...entries.slice(0, 1_700)]);
       await add([[start, 'other environment']], service.production);
-      await add([[start, 'other organization']], stranger);
+      await add([[start, 'other organization']], other);
       await add([
         [new Date(start.getTime() - 1), 'too early'],
         [new Date(start.getTime() + 20 * DAY), 'within'],
@@ -119,11 +119,11 @@ describe('request-log export', () => {
       expect(rows.slice(0, -1).map(({ id }) => id)).toEqual(stored.map(({ id }) => Number(id)));
       expect(stored).toHaveLength(3_300);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'has what the API shows, and no formulas',
+    'writes the fields of the API, without formulas in CSV',
     async () => {
       const createdAt = ago(2 * HOUR);
       const attempt = loggedAttempt(service.development, { createdAt });
@@ -184,24 +184,24 @@ describe('request-log export', () => {
       });
       expect(rows[1]).toMatchObject({ type: 'request', path: '/mcp/tokens/create', delivery: null });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'refuses what it does not understand, and says when the database is too slow',
+    'refuses invalid options, and reports that the database is too slow',
     async () => {
       const nobody = randomUUID();
       const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
       await Promise.all([
-        commands.expectRefusal(command('pdf'), 'The format must be csv or ndjson.'),
-        commands.expectRefusal(`${command('csv')} --start yesterday`, `The start ${notTime}`),
-        commands.expectRefusal(`${command('csv')} --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
-        commands.expectRefusal(
+        commands.expectError(command('pdf'), 'The format must be csv or ndjson.'),
+        commands.expectError(`${command('csv')} --start yesterday`, `The start ${notTime}`),
+        commands.expectError(`${command('csv')} --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
+        commands.expectError(
           `${command('csv')} --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
           'The start must not be after the end.',
         ),
         ...[nobody, 'nobody'].map((id) =>
-          commands.expectRefusal(
+          commands.expectError(
             `request-log export --client ${id} --format csv`,
             `There is no API client ${id}.`,
           ),
@@ -219,7 +219,7 @@ describe('request-log export', () => {
           'REQUEST_LOG_QUERY_TIMEOUT_MS.\n',
       });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 });
 
@@ -230,7 +230,7 @@ describe('request-log tail', () => {
     [...output.matchAll(/(?:user=|"external_user_id":")([\w-]+)/g)].map(([, user]) => user ?? '');
 
   it(
-    'shows the newest entries and then those that come in, late ones too, each once',
+    'shows the newest entries and then new ones exactly once, including late ones',
     async () => {
       await add([
         [ago(3 * DAY), 'older'],
@@ -239,10 +239,10 @@ describe('request-log tail', () => {
         [ago(1_500), 'new-1'],
         [ago(1_000), 'new-2'],
       ]);
-      // One more than is shown of what happened a moment ago, and more than that.
+      // One shows fewer than the recent entries, the other more.
       const [few, more] = [tail('--lines 1'), tail('--lines 3')];
       await Promise.all([few.says(/user=new-2/), more.says(/user=new-2/)]);
-      await add([[new Date(), 'stranger']], stranger);
+      await add([[new Date(), 'someone-else']], other);
       const now = new Date();
       await add([
         [now, 'now-1'],
@@ -251,7 +251,7 @@ describe('request-log tail', () => {
       await Promise.all([few.says(/user=now-2/), more.says(/user=now-2/)]);
       await add([[new Date(now.getTime() - 5 * SECOND), 'late']]);
       await Promise.all([few.says(/user=late/), more.says(/user=late/)]);
-      // Another two looks at the same moments.
+      // Long enough for two more queries of the same period.
       await pause(2_500);
 
       few.signal('SIGTERM');
@@ -262,11 +262,11 @@ describe('request-log tail', () => {
         ['old-2', 'new-1', 'new-2', 'now-1', 'now-2', 'late'],
       ]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'shows an entry in a line, without what a terminal would obey, or as JSON',
+    'shows an entry as one line without control characters, or as JSON',
     async () => {
       const createdAt = ago(HOUR);
       const attempt = loggedAttempt(service.development, { createdAt });
@@ -286,14 +286,14 @@ describe('request-log tail', () => {
       const exported = `request-log export --client ${service.development.clientId} --format ndjson`;
       expect(rowsOf(await json.ended)).toEqual(rowsOf(await commands.run(exported)));
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'begins with an empty log, and ends when the reader has left',
+    'starts with an empty log, and ends when the reader closes the pipe',
     async () => {
       const program = tail('--lines 0');
-      await eventually('it looks for entries that come in', () =>
+      await eventually('it queries for new entries', () =>
         activity('request-logs', `query LIKE '%ORDER BY created_at, id LIMIT%'`),
       );
       await add([[new Date(), 'first']]);
@@ -302,11 +302,11 @@ describe('request-log tail', () => {
       await add([[new Date(), 'unread']]);
       expect(await program.ended).toMatchObject({ code: 0, errors: '' });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'ends without failure when it is told so before it has begun',
+    'ends without failure if a signal arrives before it shows entries',
     async () => {
       await add([[ago(HOUR), 'old']]);
       const program = await locking('api_client', async () => {
@@ -317,24 +317,24 @@ describe('request-log tail', () => {
       });
       expect(await program.ended).toMatchObject({ code: 0, errors: '' });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'refuses what it does not understand',
+    'refuses invalid options',
     async () => {
       const { clientId } = service.development;
       await Promise.all([
-        commands.expectRefusal('request-log tail --client nobody', 'There is no API client nobody.'),
+        commands.expectError('request-log tail --client nobody', 'There is no API client nobody.'),
         ...['many', '1.5', '1001', "''"].map((lines) =>
-          commands.expectRefusal(
+          commands.expectError(
             `request-log tail --client ${clientId} --lines ${lines}`,
             'The lines must be 0 to 1000.',
           ),
         ),
       ]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 });
 
@@ -349,7 +349,7 @@ describe('request-log partitions', () => {
 
   const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
   const nameOf = (time: Date): string => `request_log_${dayOf(time).replaceAll('-', '')}`;
-  const sentenceOfStrays = (count: number): string =>
+  const defaultPartitionProblem = (count: number): string =>
     `The default partition holds entries of days that have no partition of their own: ${count}. The background ` +
     'work was down for days, or the clock of a process is wrong.\n';
 
@@ -360,14 +360,14 @@ describe('request-log partitions', () => {
       .map(({ entries }) => Number(entries));
 
   it(
-    'tells them, and nothing else when all is well',
+    'lists the partitions, and reports no problem if there is none',
     async () => {
       await add([
         [new Date(), 'a'],
         [new Date(), 'b'],
       ]);
       await service.database.query('ANALYZE request_log');
-      const parts = await commands.answer<Part[]>('request-log partitions');
+      const parts = await commands.result<Part[]>('request-log partitions');
       const today = dayOf(new Date());
       expect(parts).toContainEqual({
         name: nameOf(new Date()),
@@ -378,11 +378,11 @@ describe('request-log partitions', () => {
       });
       expect(parts.at(-1)).toMatchObject({ name: 'request_log_default', from: null, to: null, entries: 0 });
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 
   it(
-    'says what is wrong, and leaves it to rotation, which says so too',
+    'reports missing partitions and misplaced entries, which rotation fixes and logs',
     async () => {
       const [today, tomorrow] = [new Date(), ago(-DAY)];
       await service.database.query(`DROP TABLE ${nameOf(today)}, ${nameOf(tomorrow)}`);
@@ -390,27 +390,27 @@ describe('request-log partitions', () => {
         [today, 'without partition'],
         [new Date('2031-05-20T10:00:00Z'), 'stray'],
       ]);
-      const troubled = await commands.run('request-log partitions');
-      expect(troubled).toMatchObject({
+      const problematic = await commands.run('request-log partitions');
+      expect(problematic).toMatchObject({
         code: 1,
         errors:
           `There is no partition for today, ${dayOf(today)}. A process that does the background work makes it.\n` +
           `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work makes it.\n` +
-          sentenceOfStrays(2),
+          defaultPartitionProblem(2),
       });
-      const parts = JSON.parse(troubled.output) as Part[];
+      const parts = JSON.parse(problematic.output) as Part[];
       expect(parts.map(({ name }) => name)).not.toContain(nameOf(today));
       expect(parts.at(-1)).toMatchObject({ name: 'request_log_default', entries: 2 });
 
       await rotate();
       expect(warnings()).toEqual([1]);
       const after = await commands.run('request-log partitions');
-      expect(after).toMatchObject({ code: 1, errors: sentenceOfStrays(1) });
+      expect(after).toMatchObject({ code: 1, errors: defaultPartitionProblem(1) });
 
       await service.database.query('DELETE FROM request_log');
       await rotate();
       expect(warnings()).toEqual([1]);
     },
-    COMMAND_PATIENCE,
+    COMMAND_TIMEOUT,
   );
 });

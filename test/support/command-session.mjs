@@ -4,9 +4,9 @@ import { Commander } from 'nest-commander/src/constants.js';
 import { CliModule } from '../../dist/src/cli/cli.module.js';
 
 /**
- * Runs operators' commands one after the other in one process, since loading the program takes most of the
- * time of each. Reads their arguments as lines of JSON and answers what each has written and its exit code;
- * `"describe"` answers what all commands say of themselves.
+ * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each.
+ * Reads the arguments of each command as a line of JSON, and responds with its output and exit code. The request
+ * `"describe"` returns the descriptions of all commands.
  */
 const write = process.stdout.write.bind(process.stdout);
 let written;
@@ -23,8 +23,8 @@ for (const [stream, name] of [
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
-  const answer = request === 'describe' ? await describeAll() : await run(request);
-  write(`${JSON.stringify(answer)}\n`);
+  const response = request === 'describe' ? await describeAll() : await run(request);
+  write(`${JSON.stringify(response)}\n`);
 }
 
 async function run(parameters) {
@@ -40,9 +40,9 @@ async function run(parameters) {
 async function describeAll() {
   const app = await CommandFactory.createWithoutRunning(CliModule, { logger: false });
   await app.init();
-  const answer = describe(app.get(Commander, { strict: false }));
+  const response = describe(app.get(Commander, { strict: false }));
   await app.close();
-  return answer;
+  return response;
 }
 
 function describe(command) {

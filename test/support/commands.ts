@@ -4,10 +4,8 @@ import { Program, run, type Ended } from './program.js';
 
 const MAIN = 'cli/main.js';
 const SESSION = join(import.meta.dirname, 'command-session.mjs');
-/** Milliseconds. */
-export const COMMAND_PATIENCE = 60_000;
+export const COMMAND_TIMEOUT = 60_000;
 
-/** What a command says of itself. */
 export interface DescribedCommand {
   readonly name: string;
   readonly description: string;
@@ -16,7 +14,7 @@ export interface DescribedCommand {
   readonly commands: readonly DescribedCommand[];
 }
 
-/** The operators' commands in one environment. Words in quotes are one argument. */
+/** Runs CLI commands in one environment. Words in single quotes are one argument. */
 export class Commands {
   private readonly session: Program;
   private requests = 0;
@@ -25,7 +23,7 @@ export class Commands {
     this.session = new Program(SESSION, { environment, inputStaysOpen: true });
   }
 
-  /** The built program as a process of its own, to its end. */
+  /** Runs the built program in its own process until it ends. */
   inProcess(command: string, input?: string, more: Record<string, string> = {}): Promise<Ended> {
     return run(MAIN, {
       arguments: words(command),
@@ -34,40 +32,40 @@ export class Commands {
     });
   }
 
-  /** A command that goes on until it is stopped. */
+  /** Starts a command that runs until it is stopped. */
   start(command: string): Program {
     return new Program(MAIN, { arguments: words(command), environment: this.environment });
   }
 
-  /** In one process for many where there is no input: a third of the time. */
+  /** Runs commands without input in one shared process, which takes a third of the time. */
   run(command: string, input?: string): Promise<Ended> {
     return input === undefined ? this.inSession(words(command)) : this.inProcess(command, input);
   }
 
-  /** All commands, below one that has no name of its own. */
+  /** Describes all commands, as subcommands of one root. */
   describe(): Promise<DescribedCommand> {
     return this.inSession('describe');
   }
 
-  /** Runs a command that succeeds; answers what it printed. */
-  async answer<Answer>(command: string, input?: string): Promise<Answer> {
+  /** Runs a command that must succeed, and returns the JSON that it printed. */
+  async result<Result>(command: string, input?: string): Promise<Result> {
     const { code, output, errors } = await this.run(command, input);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    return JSON.parse(output) as Answer;
+    return JSON.parse(output) as Result;
   }
 
-  async expectRefusal(command: string, sentence: string, input?: string): Promise<void> {
+  async expectError(command: string, sentence: string, input?: string): Promise<void> {
     expect(await this.run(command, input)).toEqual({ code: 1, output: '', errors: `${sentence}\n` });
   }
 
-  /** What is asked first is answered first. */
-  private async inSession<Answer>(request: unknown): Promise<Answer> {
-    const place = this.requests;
+  /** Sends a request to the shared process, which responds in order. */
+  private async inSession<Response>(request: unknown): Promise<Response> {
+    const index = this.requests;
     this.requests += 1;
     this.session.tell(`${JSON.stringify(request)}\n`);
-    const look = (): string | false => this.session.output.split('\n').slice(0, -1)[place] ?? false;
-    const what = `${JSON.stringify(request)} is answered`;
-    return JSON.parse(await eventually(what, look, COMMAND_PATIENCE)) as Answer;
+    const find = (): string | false => this.session.output.split('\n').slice(0, -1)[index] ?? false;
+    const what = `a response to ${JSON.stringify(request)}`;
+    return JSON.parse(await eventually(what, find, COMMAND_TIMEOUT)) as Response;
   }
 }
 

@@ -7,20 +7,20 @@ import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
 
-const PLACES = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
-const DIRECTORY = PLACES.find((place) => existsSync(join(place, 'redis-server')));
-const MISSING = `There is no redis-server in ${PLACES.join(', ')}: install it (on Debian: apt-get install redis-server).`;
-/** Milliseconds: servers are killed and come back here, and the machine may be busy. */
+const DIRECTORIES = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
+const DIRECTORY = DIRECTORIES.find((directory) => existsSync(join(directory, 'redis-server')));
+const MISSING = `There is no redis-server in ${DIRECTORIES.join(', ')}: install it (on Debian: apt-get install redis-server).`;
+/** Milliseconds; generous, because tests restart servers and the machine may be busy. */
 const TIMEOUT = 60_000;
 
-/** Skipped where there is no Redis, which is a failure where everything counts. */
+/** Skips the tests where redis-server isn't installed, except in CI. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (DIRECTORY === undefined && process.env.CI !== 'true') {
-    describe.skip(`${name} (${MISSING})`, () => it('needs a Redis', () => undefined));
+    describe.skip(`${name} (${MISSING})`, () => it('requires redis-server', () => undefined));
     return;
   }
   describe(name, () => {
-    // In native modules Jest is found here alone.
+    // ES modules have no global `jest`.
     import.meta.jest.setTimeout(TIMEOUT);
     afterEach(() => RedisServer.endAll());
     tests();
@@ -28,15 +28,15 @@ export function describeWithRedis(name: string, tests: () => void): void {
 }
 
 export interface RedisServerOptions {
-  /** Where it was before, to come back. */
+  /** The default is a free port. */
   readonly port?: number;
   readonly password?: string;
-  /** With the certificate of receivers. */
+  /** Uses the certificate of the webhook receivers. */
   readonly tls?: boolean;
   readonly isNode?: boolean;
 }
 
-/** A Redis of its own, on this machine alone, which keeps nothing. */
+/** A local Redis server without persistence. */
 export class RedisServer {
   private static readonly running = new Set<RedisServer>();
 
@@ -71,25 +71,25 @@ export class RedisServer {
     ];
     const child = spawn(join(DIRECTORY, 'redis-server'), settings.flat(), { stdio: 'ignore' });
     const server = new RedisServer(child, port, options);
-    await eventually('Redis answers', () => server.ask('PING') === 'PONG');
+    await eventually('Redis responds', () => server.command('PING') === 'PONG');
     return server;
   }
 
-  /** A Redis Cluster whose slots are divided among three nodes; each may have a replica. */
+  /** Starts a Redis Cluster of three primaries, each with the given number of replicas. */
   static async startCluster({ replicas = 0 } = {}): Promise<RedisServer[]> {
     const count = 3 * (1 + replicas);
     const nodes = await Promise.all(Array.from({ length: count }, () => RedisServer.start({ isNode: true })));
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-    command(['--cluster', 'create', ...addresses, '--cluster-replicas', String(replicas), '--cluster-yes']);
-    await eventually('all nodes know the cluster', () =>
-      nodes.every((node) => node.ask('CLUSTER', 'INFO').includes('cluster_state:ok')),
+    redisCli(['--cluster', 'create', ...addresses, '--cluster-replicas', String(replicas), '--cluster-yes']);
+    await eventually('all nodes join the cluster', () =>
+      nodes.every((node) => node.command('CLUSTER', 'INFO').includes('cluster_state:ok')),
     );
     const primaries = (): number => nodes.filter((node) => node.isPrimary).length;
-    await eventually('the others are replicas', () => primaries() === 3);
+    await eventually('the other nodes are replicas', () => primaries() === 3);
     return nodes;
   }
 
-  /** For `afterEach`: nothing that was started here outlives its test. */
+  /** Stops all servers, for `afterEach`. */
   static async endAll(): Promise<void> {
     await Promise.all([...RedisServer.running].map((server) => server.kill()));
   }
@@ -99,15 +99,14 @@ export class RedisServer {
     return `${tls ? 'rediss' : 'redis'}://${password ? `:${password}@` : ''}127.0.0.1:${this.port}`;
   }
 
-  /** Whether it counts, rather than repeat what another one counts. */
   get isPrimary(): boolean {
-    return this.ask('ROLE').startsWith('master');
+    return this.command('ROLE').startsWith('master');
   }
 
-  /** What `redis-cli` says to the command. */
-  ask(...words: string[]): string {
+  /** Runs a command with `redis-cli` and returns its output. */
+  command(...words: string[]): string {
     const { password, tls } = this.options;
-    return command([
+    return redisCli([
       '-h',
       '127.0.0.1',
       '-p',
@@ -118,18 +117,18 @@ export class RedisServer {
     ]);
   }
 
-  /** What has been counted under keys that end so, over all limits. */
+  /** Returns the counts of all limits. */
   counts(): number[] {
-    const keys = this.ask('--scan', '--pattern', 'merchant-connectivity:*:*').split('\n').filter(Boolean);
-    return keys.map((key) => Number(this.ask('GET', key)));
+    const keys = this.command('--scan', '--pattern', 'merchant-connectivity:*:*').split('\n').filter(Boolean);
+    return keys.map((key) => Number(this.command('GET', key)));
   }
 
-  /** It goes on to accept connections, and answers nothing. */
+  /** Suspends the server: the kernel still accepts connections, but nothing responds. */
   hang(): void {
     this.child.kill('SIGSTOP');
   }
 
-  goOn(): void {
+  resume(): void {
     this.child.kill('SIGCONT');
   }
 
@@ -140,7 +139,7 @@ export class RedisServer {
     await once(this.child, 'exit');
   }
 
-  /** Another one in its place, which knows nothing of it. */
+  /** Starts another server on the same port, without data. */
   async replace(): Promise<RedisServer> {
     await this.kill();
     return RedisServer.start({ ...this.options, port: this.port });
@@ -161,7 +160,7 @@ function tlsSettings(directory: string, port: number): string[][] {
   ];
 }
 
-function command(words: readonly string[]): string {
+function redisCli(words: readonly string[]): string {
   return spawnSync(join(DIRECTORY ?? '', 'redis-cli'), words, {
     encoding: 'utf8',
     timeout: 20_000,

@@ -1,9 +1,10 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
-import { exportRows } from './exported-rows.js';
-import { numberFrom } from './number.js';
+import { OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { exportRows, printResult } from './output.js';
+import { parseNumber } from './options.js';
 
 const DEFAULT_LIST = 20;
 
@@ -18,13 +19,13 @@ export class ListApplicationsCommand extends CommandRunner {
       const limit = options.limit ?? DEFAULT_LIST;
       if (!Number.isInteger(limit) || limit < 1)
         throw new OperatorError('The limit must be a positive integer.');
-      answer((await app.get(CareersService).newest(limit)).map(exported));
+      printResult((await app.get(CareersService).newest(limit)).map(toRow));
     });
   }
 
-  @Option({ flags: '--limit <number>', description: `how many: ${DEFAULT_LIST} when left out` })
+  @Option({ flags: '--limit <number>', description: `number of applications (default: ${DEFAULT_LIST})` })
   limit(value: string): number {
-    return numberFrom(value);
+    return parseNumber(value);
   }
 }
 
@@ -36,7 +37,7 @@ export class ExportApplicationsCommand extends CommandRunner {
 
   override run(_arguments: string[], options: { format: string }): Promise<void> {
     return this.session.run((app) =>
-      exportRows(options.format, COLUMNS, mapped(app.get(CareersService).all())),
+      exportRows(options.format, COLUMNS, toRows(app.get(CareersService).all())),
     );
   }
 
@@ -48,14 +49,10 @@ export class ExportApplicationsCommand extends CommandRunner {
 
 @Command({
   name: 'application',
-  description: 'Job applications: personal data, handle with care',
+  description: 'Job applications, which are personal data',
   subCommands: [ListApplicationsCommand, ExportApplicationsCommand],
 })
-export class ApplicationCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class ApplicationCommand extends CommandGroup {}
 
 const COLUMNS = [
   'id',
@@ -75,8 +72,8 @@ const COLUMNS = [
   'exceptional_at',
 ];
 
-/** In the words of the API. */
-function exported(application: JobApplication): Record<string, unknown> {
+/** Names the fields as in the API. */
+function toRow(application: JobApplication): Record<string, unknown> {
   return {
     id: application.id,
     received_at: application.receivedAt,
@@ -96,6 +93,6 @@ function exported(application: JobApplication): Record<string, unknown> {
   };
 }
 
-async function* mapped(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {
-  for await (const application of applications) yield exported(application);
+async function* toRows(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {
+  for await (const application of applications) yield toRow(application);
 }

@@ -10,22 +10,21 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, EXIT, OperatorSession } from '../operator-session.js';
-import { counted, exportRows } from './exported-rows.js';
-import { requirePeriod } from './period.js';
+import { EXIT, OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { exportRows, printResult, withProgress } from './output.js';
+import { requirePeriod, type PeriodOptions } from './options.js';
 
-interface ExportOptions {
+interface ExportOptions extends PeriodOptions {
   readonly organization: string;
   readonly format: string;
-  readonly start?: string;
-  readonly end?: string;
 }
 
 @SubCommand({
   name: 'verify',
   description:
-    'Compute the chains of entries anew and name the first entry of each that is not what was recorded ' +
-    '(exit code 1)',
+    'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
+    'if there is one',
 })
 export class VerifyAuditLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -34,12 +33,12 @@ export class VerifyAuditLogCommand extends CommandRunner {
 
   override run(_arguments: string[], options: { organization?: string; head?: string }): Promise<void> {
     return this.session.run(async (app) => {
-      const kept = options.head === undefined ? undefined : await readHead(options.head);
+      const head = options.head === undefined ? undefined : await readHead(options.head);
       const verification = app.get(AuditVerification);
       const reports: ChainReport[] = [];
-      for (const organizationId of await chosen(app, options.organization, kept))
-        reports.push(await verification.verify(organizationId, kept));
-      answer({ intact: reports.every(({ flaw }) => !flaw), organizations: reports.map(reported) });
+      for (const organizationId of await organizationsToVerify(app, options.organization, head))
+        reports.push(await verification.verify(organizationId, head));
+      printResult({ intact: reports.every(({ flaw }) => !flaw), organizations: reports.map(toReport) });
       for (const { organizationId, flaw } of reports) {
         if (!flaw) continue;
         process.stderr.write(`Organization ${organizationId}: ${flaw.explanation}\n`);
@@ -48,14 +47,15 @@ export class VerifyAuditLogCommand extends CommandRunner {
     });
   }
 
-  @Option({ flags: '--organization <id>', description: 'only the chain of this organization' })
+  @Option({ flags: '--organization <id>', description: 'verify only the chain of this organization' })
   organization(value: string): string {
     return value;
   }
 
   @Option({
     flags: '--head <file>',
-    description: 'a head that `audit head` wrote before: its organization’s chain must still hold it',
+    description:
+      'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
   })
   head(value: string): string {
     return value;
@@ -64,7 +64,7 @@ export class VerifyAuditLogCommand extends CommandRunner {
 
 @SubCommand({
   name: 'head',
-  description: 'Show the end of an organization’s chain, to be signed and kept where no database is',
+  description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
 })
 export class ShowAuditHeadCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -74,7 +74,7 @@ export class ShowAuditHeadCommand extends CommandRunner {
   override run(_arguments: string[], { organization }: { organization: string }): Promise<void> {
     return this.session.run(async (app) => {
       await app.get(OrganizationsService).require(organization);
-      answer(await app.get(AuditVerification).head(organization));
+      printResult(await app.get(AuditVerification).head(organization));
     });
   }
 
@@ -98,7 +98,7 @@ export class ExportAuditLogCommand extends CommandRunner {
       await app.get(OrganizationsService).require(organization);
       requirePeriod(bounds);
       const entries = app.get(AuditLogsService).all(organization, bounds);
-      await exportRows(format, COLUMNS, counted(entries));
+      await exportRows(format, COLUMNS, withProgress(entries));
     });
   }
 
@@ -114,13 +114,13 @@ export class ExportAuditLogCommand extends CommandRunner {
 
   @Option({
     flags: '--start <time>',
-    description: 'only entries of this time or later, as 2026-01-31T08:15:30Z',
+    description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
   })
   start(value: string): string {
     return value;
   }
 
-  @Option({ flags: '--end <time>', description: 'only entries of this time or earlier' })
+  @Option({ flags: '--end <time>', description: 'only entries at or before this time' })
   end(value: string): string {
     return value;
   }
@@ -131,13 +131,9 @@ export class ExportAuditLogCommand extends CommandRunner {
   description: 'The audit log: who did what in the dashboard',
   subCommands: [VerifyAuditLogCommand, ShowAuditHeadCommand, ExportAuditLogCommand],
 })
-export class AuditCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class AuditCommand extends CommandGroup {}
 
-/** An entry as the API shows it, laid out flat. */
+/** The fields of an entry in the API, as paths. */
 const COLUMNS = [
   'id',
   'datetime',
@@ -152,17 +148,17 @@ const COLUMNS = [
   'context.user_agent',
 ];
 
-async function chosen(
+async function organizationsToVerify(
   app: INestApplicationContext,
   organization: string | undefined,
-  kept: ExportedHead | undefined,
+  head: ExportedHead | undefined,
 ): Promise<string[]> {
-  const one = organization ?? kept?.organization_id;
-  if (one === undefined) return app.get(AuditVerification).organizationIds();
-  await app.get(OrganizationsService).require(one);
-  if (kept && kept.organization_id !== one)
-    throw new OperatorError(`The head is that of the organization ${kept.organization_id}.`);
-  return [one];
+  const id = organization ?? head?.organization_id;
+  if (id === undefined) return app.get(AuditVerification).organizationIds();
+  await app.get(OrganizationsService).require(id);
+  if (head && head.organization_id !== id)
+    throw new OperatorError(`The head belongs to the organization ${head.organization_id}.`);
+  return [id];
 }
 
 async function readHead(file: string): Promise<ExportedHead> {
@@ -172,6 +168,6 @@ async function readHead(file: string): Promise<ExportedHead> {
   return parseHead(text);
 }
 
-function reported({ organizationId, entries, flaw }: ChainReport): Record<string, unknown> {
+function toReport({ organizationId, entries, flaw }: ChainReport): Record<string, unknown> {
   return { organization_id: organizationId, entries, intact: !flaw, first_broken: flaw ?? null };
 }

@@ -4,10 +4,12 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
-import { numberFrom } from './number.js';
+import { OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { printResult } from './output.js';
+import { parseNumber } from './options.js';
 
-@SubCommand({ name: 'list', description: 'List API clients; never their secrets' })
+@SubCommand({ name: 'list', description: 'List API clients, without their secrets' })
 export class ListClientsCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
@@ -17,7 +19,7 @@ export class ListClientsCommand extends CommandRunner {
     return this.session.run(async (app) => {
       if (options.organization) await app.get(OrganizationsService).require(options.organization);
       const clients = await app.get(ApiClientsService).list(options.organization);
-      answer(
+      printResult(
         clients.map((client) => ({
           client_id: client.id,
           organization_id: client.organizationId,
@@ -29,7 +31,7 @@ export class ListClientsCommand extends CommandRunner {
     });
   }
 
-  @Option({ flags: '--organization <id>', description: 'only those of this organization' })
+  @Option({ flags: '--organization <id>', description: 'list only the clients of this organization' })
   organization(value: string): string {
     return value;
   }
@@ -37,7 +39,7 @@ export class ListClientsCommand extends CommandRunner {
 
 @SubCommand({
   name: 'create',
-  description: 'Create the API client that an organization lacks; shows its secret once',
+  description: 'Create the missing API client of an organization; shows its secret once',
 })
 export class CreateClientCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -51,7 +53,7 @@ export class CreateClientCommand extends CommandRunner {
       }
       await app.get(OrganizationsService).require(options.organization);
       const client = await app.get(ApiClientsService).create(options.organization, options.environment);
-      answer({ client_id: client.clientId, environment: client.environment, secret: client.secret });
+      printResult({ client_id: client.clientId, environment: client.environment, secret: client.secret });
     });
   }
 
@@ -68,7 +70,7 @@ export class CreateClientCommand extends CommandRunner {
 
 @SubCommand({
   name: 'rotate-secret',
-  description: 'Issue a new secret beside the old one, which is accepted until the overlap ends',
+  description: 'Issue a new secret; the old one is accepted until the overlap ends',
 })
 export class RotateSecretCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -78,7 +80,7 @@ export class RotateSecretCommand extends CommandRunner {
   override run(_arguments: string[], options: { client: string; overlapHours?: number }): Promise<void> {
     return this.session.run(async (app) => {
       const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
-      answer({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
+      printResult({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
     });
   }
 
@@ -89,10 +91,10 @@ export class RotateSecretCommand extends CommandRunner {
 
   @Option({
     flags: '--overlap-hours <hours>',
-    description: 'how long the old secret is still accepted: 24 when left out, 0 after a leak, at most 168',
+    description: 'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
   })
   overlapHours(value: string): number {
-    return numberFrom(value);
+    return parseNumber(value);
   }
 }
 
@@ -105,7 +107,7 @@ export class ActivateSecretCommand extends CommandRunner {
   override run(_arguments: string[], options: { client: string }): Promise<void> {
     return this.session.run(async (app) => {
       await app.get(ApiClientsService).activateSecret(options.client);
-      answer({ client_id: options.client, activated: true });
+      printResult({ client_id: options.client, activated: true });
     });
   }
 
@@ -115,7 +117,7 @@ export class ActivateSecretCommand extends CommandRunner {
   }
 }
 
-@SubCommand({ name: 'enable', description: 'Let a client use an operation that needs an arrangement' })
+@SubCommand({ name: 'enable', description: 'Enable an operation that clients can’t use by default' })
 export class EnableOperationCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
@@ -127,7 +129,7 @@ export class EnableOperationCommand extends CommandRunner {
         throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
       }
       await app.get(ApiClientsService).enableOperation(options.client, options.operation);
-      answer({ client_id: options.client, enabled: options.operation });
+      printResult({ client_id: options.client, enabled: options.operation });
     });
   }
 
@@ -157,11 +159,7 @@ export class EnableOperationCommand extends CommandRunner {
     EnableOperationCommand,
   ],
 })
-export class ClientCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class ClientCommand extends CommandGroup {}
 
 function isEnvironment(value: string): value is PlatformEnvironment {
   return (ENVIRONMENTS as readonly string[]).includes(value);

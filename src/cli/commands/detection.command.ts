@@ -7,16 +7,18 @@ import {
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { answer, EXIT, OperatorSession } from '../operator-session.js';
-import { linesOf } from './lines.js';
+import { EXIT, OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { printResult } from './output.js';
+import { linesOf } from './input.js';
 
 @SubCommand({
   name: 'import',
   arguments: '<file>',
-  argsDescription: { file: 'NDJSON, or - for standard input' },
+  argsDescription: { file: 'NDJSON file, or - for standard input' },
   description:
-    'Import detected accounts: one JSON object a line with client_id, external_user_id, merchant (a name) or ' +
-    'merchant_id, and detected_at. Bad lines are reported and skipped (exit code 2); doing it again changes nothing',
+    'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
+    'detected_at. Reports and skips invalid lines (exit code 2). You can safely repeat an import',
 })
 export class ImportDetectionsCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -25,26 +27,22 @@ export class ImportDetectionsCommand extends CommandRunner {
 
   override run([file = '-']: string[]): Promise<void> {
     return this.session.run(async (app) => {
-      const input = file === '-' ? process.stdin : await open(file);
+      const input = file === '-' ? process.stdin : await openFile(file);
       const state = await app.get(DetectedAccountsImport).run(linesOf(input, MAX_LINE_LENGTH), {
         skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
         progress: showProgress,
       });
       if (process.stderr.isTTY) process.stderr.write('\n');
-      answer(state);
+      printResult(state);
       if (state.skipped > 0) process.exitCode = EXIT.incomplete;
     });
   }
 }
 
 @Command({ name: 'detection', description: 'Detected accounts', subCommands: [ImportDetectionsCommand] })
-export class DetectionCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class DetectionCommand extends CommandGroup {}
 
-async function open(file: string): Promise<AsyncIterable<Uint8Array>> {
+async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {
     await access(file, constants.R_OK);
     if ((await stat(file)).isDirectory()) throw new Error('A directory');
@@ -54,7 +52,7 @@ async function open(file: string): Promise<AsyncIterable<Uint8Array>> {
   return createReadStream(file);
 }
 
-/** On a terminal one line that is written over; in a log a line now and then. */
+/** Overwrites one line on a terminal; writes a line from time to time to a log. */
 function showProgress({ lines, recorded, skipped }: ImportState): void {
   const text = `${lines} lines, ${recorded} recorded, ${skipped} skipped`;
   if (process.stderr.isTTY) process.stderr.write(`\r${text}`);

@@ -1,8 +1,9 @@
 import { Command, CommandRunner } from 'nest-commander';
 import { DatabaseConfiguration, migrate } from '../../infrastructure/database/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
+import { OperatorSession } from '../operator-session.js';
+import { printResult } from './output.js';
 
-@Command({ name: 'migrate', description: 'Bring the schema of the database up to date' })
+@Command({ name: 'migrate', description: 'Update the schema of the database' })
 export class MigrateCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
@@ -11,7 +12,7 @@ export class MigrateCommand extends CommandRunner {
   override run(): Promise<void> {
     return this.session.withFoundation(async (configuration) => {
       const { url = '', authority } = configuration.get(DatabaseConfiguration);
-      answer({ migrations: await migrate(url, authority) });
+      printResult({ migrations: await migrate(url, authority) });
     });
   }
 }

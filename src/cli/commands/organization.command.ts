@@ -1,7 +1,9 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
-import { secretFromStandardInput } from './standard-input.js';
+import { OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { printResult } from './output.js';
+import { readSecret } from './input.js';
 
 interface CreateOrganizationOptions {
   readonly name: string;
@@ -13,7 +15,7 @@ interface CreateOrganizationOptions {
 @SubCommand({
   name: 'create',
   description:
-    'Create an organization with a client for each environment and an owner; shows their secrets once',
+    'Create an organization with an owner and an API client for each environment; shows their secrets once',
 })
 export class CreateOrganizationCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -26,9 +28,9 @@ export class CreateOrganizationCommand extends CommandRunner {
         name: options.name,
         ownerEmail: options.ownerEmail,
         ownerName: options.ownerName,
-        ...(options.passwordStdin ? { ownerPassword: await secretFromStandardInput() } : {}),
+        ...(options.passwordStdin ? { ownerPassword: await readSecret() } : {}),
       });
-      answer({
+      printResult({
         organization_id: id,
         development: { client_id: development.clientId, secret: development.secret },
         production: { client_id: production.clientId, secret: production.secret },
@@ -42,12 +44,12 @@ export class CreateOrganizationCommand extends CommandRunner {
     return value;
   }
 
-  @Option({ flags: '--owner-email <address>', description: 'e-mail address of its owner', required: true })
+  @Option({ flags: '--owner-email <address>', description: 'email address of the owner', required: true })
   ownerEmail(value: string): string {
     return value;
   }
 
-  @Option({ flags: '--owner-name <name>', description: 'name of its owner', required: true })
+  @Option({ flags: '--owner-name <name>', description: 'name of the owner', required: true })
   ownerName(value: string): string {
     return value;
   }
@@ -60,11 +62,7 @@ export class CreateOrganizationCommand extends CommandRunner {
 
 @Command({
   name: 'organization',
-  description: 'Organizations, the customers of the platform',
+  description: 'Organizations, which are the customers of the platform',
   subCommands: [CreateOrganizationCommand],
 })
-export class OrganizationCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class OrganizationCommand extends CommandGroup {}

@@ -3,15 +3,18 @@ import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
-import { RequestLogHistory, RequestLogPartitions } from '../../modules/request-logs/index.js';
-import { answer, EXIT, OperatorSession } from '../operator-session.js';
-import { counted, exportRows, writeLines } from './exported-rows.js';
-import { numberFrom } from './number.js';
-import { requirePeriod, type PeriodOptions } from './period.js';
-import { requestLogLine } from './request-log-line.js';
+import {
+  RequestLogHistory,
+  RequestLogPartitions,
+  type SingleRequestLogEntryResponse,
+} from '../../modules/request-logs/index.js';
+import { EXIT, OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { exportRows, printResult, withProgress, writeLines } from './output.js';
+import { parseNumber, requirePeriod, type PeriodOptions } from './options.js';
 
 const DEFAULT_LINES = 20;
-/** They are all in memory at the beginning. Whoever wants more exports a period. */
+/** `tail` keeps this many entries in memory; `export` has no limit. */
 const MAX_LINES = 1_000;
 
 interface ExportOptions extends PeriodOptions {
@@ -27,7 +30,8 @@ interface TailOptions {
 
 @SubCommand({
   name: 'tail',
-  description: 'Show the newest entries of a client and then those that come in, until it is stopped',
+  description:
+    'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
 })
 export class TailRequestLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -41,7 +45,7 @@ export class TailRequestLogCommand extends CommandRunner {
     return this.session.runUntilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The lines must be 0 to ${MAX_LINES}.`);
-      const client = await clientOf(app, id);
+      const client = await findClient(app, id);
       const history = app.get(RequestLogHistory);
       const lineOf = json ? JSON.stringify : requestLogLine;
       await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
@@ -55,13 +59,13 @@ export class TailRequestLogCommand extends CommandRunner {
 
   @Option({
     flags: '--lines <number>',
-    description: `how many entries to begin with: ${DEFAULT_LINES} when left out, at most ${MAX_LINES}`,
+    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
   })
   lines(value: string): number {
-    return numberFrom(value);
+    return parseNumber(value);
   }
 
-  @Option({ flags: '--json', description: 'each entry as JSON, as in an NDJSON export' })
+  @Option({ flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' })
   json(): boolean {
     return true;
   }
@@ -69,7 +73,7 @@ export class TailRequestLogCommand extends CommandRunner {
 
 @SubCommand({
   name: 'export',
-  description: 'Write the entries of a client in a period to standard output, oldest first',
+  description: 'Write the entries of a client to standard output, oldest first',
 })
 export class ExportRequestLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -78,10 +82,10 @@ export class ExportRequestLogCommand extends CommandRunner {
 
   override run(_arguments: string[], { client: id, format, ...bounds }: ExportOptions): Promise<void> {
     return this.session.run(async (app) => {
-      const client = await clientOf(app, id);
+      const client = await findClient(app, id);
       requirePeriod(bounds);
       const entries = app.get(RequestLogHistory).all(client, bounds);
-      await exportRows(format, COLUMNS, counted(entries));
+      await exportRows(format, COLUMNS, withProgress(entries));
     });
   }
 
@@ -98,7 +102,7 @@ export class ExportRequestLogCommand extends CommandRunner {
   @Option({
     flags: '--start <time>',
     description:
-      'only entries of this time or later, as 2026-01-31T08:15:30Z: a day before the end when left out',
+      'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
   })
   start(value: string): string {
     return value;
@@ -106,7 +110,7 @@ export class ExportRequestLogCommand extends CommandRunner {
 
   @Option({
     flags: '--end <time>',
-    description: 'only entries of this time or earlier: the current time when left out',
+    description: 'only entries at or before this time (default: now)',
   })
   end(value: string): string {
     return value;
@@ -115,7 +119,7 @@ export class ExportRequestLogCommand extends CommandRunner {
 
 @SubCommand({
   name: 'partitions',
-  description: 'Show the partitions of the log, and say what is wrong with them (exit code 1)',
+  description: 'Show the partitions of the log; exits with code 1 and names the problems if there are any',
 })
 export class ShowRequestLogPartitionsCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -125,7 +129,7 @@ export class ShowRequestLogPartitionsCommand extends CommandRunner {
   override run(): Promise<void> {
     return this.session.run(async (app) => {
       const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
-      answer(partitions);
+      printResult(partitions);
       for (const problem of problems) {
         process.stderr.write(`${problem}\n`);
         process.exitCode = EXIT.failed;
@@ -136,16 +140,12 @@ export class ShowRequestLogPartitionsCommand extends CommandRunner {
 
 @Command({
   name: 'request-log',
-  description: 'The request log: API calls of a client and attempts to deliver its webhooks',
+  description: 'The request log: API requests and webhook delivery attempts',
   subCommands: [TailRequestLogCommand, ExportRequestLogCommand, ShowRequestLogPartitionsCommand],
 })
-export class RequestLogCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class RequestLogCommand extends CommandGroup {}
 
-/** An entry as the API shows it, laid out flat. */
+/** The fields of an entry in the API, as paths. */
 const COLUMNS = [
   'id',
   'type',
@@ -169,7 +169,28 @@ const COLUMNS = [
   'delivery.first_byte_ms',
 ];
 
-async function clientOf(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
+async function findClient(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
   const { id, environment } = await app.get(ApiClientsService).require(clientId);
   return { clientId: id, environment };
+}
+
+/** Would break the line or control the terminal; the ids of users are whatever clients sent. */
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Formats an entry as one readable line. */
+function requestLogLine(entry: SingleRequestLogEntryResponse): string {
+  const { delivery } = entry;
+  return [
+    entry.datetime.toISOString(),
+    entry.type.padEnd('webhook'.length),
+    entry.method,
+    String(entry.status_code).padStart(3),
+    `${String(entry.latency_ms).padStart(5)} ms`,
+    entry.path ?? `${entry.event} ${entry.url}`,
+    ...(entry.external_user_id === null ? [] : [`user=${entry.external_user_id}`]),
+    ...(delivery ? [`attempt=${delivery.attempt}`] : []),
+    ...(delivery?.reason ? [`reason=${delivery.reason}`] : []),
+  ]
+    .join(' ')
+    .replace(CONTROL_CHARACTERS, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

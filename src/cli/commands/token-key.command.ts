@@ -1,8 +1,10 @@
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modules/oauth/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
+import { OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { printResult } from './output.js';
 
-@SubCommand({ name: 'list', description: 'List the keys of access tokens, the newest first' })
+@SubCommand({ name: 'list', description: 'List the signing keys of access tokens, newest first' })
 export class ListTokenKeysCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
@@ -11,14 +13,14 @@ export class ListTokenKeysCommand extends CommandRunner {
   override run(): Promise<void> {
     return this.session.run(async (app) => {
       const keys = await app.get(TokenSigningKeysService).describe();
-      answer(keys.map(reported));
+      printResult(keys.map(toReport));
     });
   }
 }
 
 @SubCommand({
   name: 'rotate',
-  description: 'Publish a new key, which signs access tokens from 10 minutes later on',
+  description: 'Publish a new key, which signs access tokens after 10 minutes',
 })
 export class RotateTokenKeyCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
@@ -27,7 +29,7 @@ export class RotateTokenKeyCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.run(async (app) => {
-      answer(reported(await app.get(TokenSigningKeysService).rotate()));
+      printResult(toReport(await app.get(TokenSigningKeysService).rotate()));
     });
   }
 }
@@ -37,13 +39,9 @@ export class RotateTokenKeyCommand extends CommandRunner {
   description: 'The keys that sign access tokens',
   subCommands: [ListTokenKeysCommand, RotateTokenKeyCommand],
 })
-export class TokenKeyCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class TokenKeyCommand extends CommandGroup {}
 
-function reported(key: TokenSigningKeyStatus): Record<string, unknown> {
+function toReport(key: TokenSigningKeyStatus): Record<string, unknown> {
   return {
     kid: key.kid,
     algorithm: key.algorithm,

@@ -3,8 +3,10 @@ import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/i
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { answer, OperatorSession } from '../operator-session.js';
-import { secretFromStandardInput } from './standard-input.js';
+import { OperatorSession } from '../operator-session.js';
+import { CommandGroup } from './command-group.js';
+import { printResult } from './output.js';
+import { readSecret } from './input.js';
 
 interface AddUserOptions {
   readonly organization: string;
@@ -30,9 +32,9 @@ export class AddUserCommand extends CommandRunner {
         email: options.email,
         name: options.name,
         role: options.role,
-        ...(options.passwordStdin ? { password: await secretFromStandardInput() } : {}),
+        ...(options.passwordStdin ? { password: await readSecret() } : {}),
       });
-      answer({
+      printResult({
         user_id: user.id,
         email: user.email,
         ...(options.passwordStdin ? {} : { password: user.password }),
@@ -45,7 +47,7 @@ export class AddUserCommand extends CommandRunner {
     return value;
   }
 
-  @Option({ flags: '--email <address>', description: 'e-mail address', required: true })
+  @Option({ flags: '--email <address>', description: 'email address', required: true })
   email(value: string): string {
     return value;
   }
@@ -67,11 +69,7 @@ export class AddUserCommand extends CommandRunner {
 }
 
 @Command({ name: 'user', description: 'Dashboard users', subCommands: [AddUserCommand] })
-export class UserCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help();
-  }
-}
+export class UserCommand extends CommandGroup {}
 
 function isRole(value: string): value is DashboardRole {
   return (DASHBOARD_ROLES as readonly string[]).includes(value);

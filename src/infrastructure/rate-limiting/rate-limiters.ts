@@ -60,6 +60,9 @@ export class RateLimiters {
       inMemoryBlockOnConsumed: requests,
       insuranceLimiter: inMemory,
     });
-    return { consume: (subject) => (this.redis.isConnected ? inRedis : inMemory).consume(subject) };
+    return {
+      consume: (subject) =>
+        this.redis.isConnected ? this.redis.inTime(inRedis.consume(subject)) : inMemory.consume(subject),
+    };
   }
 }

@@ -2,9 +2,6 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { SECOND } from '../time/index.js';
 import type { RedisConfiguration } from './redis.configuration.js';
 
-/** Milliseconds that a command, or a connection that expects a reply, waits: several hundred times the usual. */
-const TIMEOUT = SECOND / 2;
-
 /** Replies that ioredis handles by itself. After any other error reply a new connection must prove that it works. */
 const HANDLED_BY_IOREDIS = /^(?:NOSCRIPT|MOVED|ASK|TRYAGAIN) /;
 
@@ -27,9 +24,6 @@ export function createRedisClient(
     db: database,
     connectionName: 'merchant-connectivity-service',
     connectTimeout: SECOND,
-    commandTimeout: TIMEOUT,
-    // Closes a connection that hangs, so that later requests don't wait for it.
-    socketTimeout: TIMEOUT,
     keepAlive: 10 * SECOND,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -53,18 +47,14 @@ export function createRedisClient(
     clusterRetryStrategy: retryDelay,
     // Keeps host names, which certificates are issued for.
     dnsLookup: (address, found) => found(null, address),
-    slotsRefreshTimeout: TIMEOUT,
+    slotsRefreshTimeout: SECOND,
     maxRedirections: 3,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   });
 }
 
-/**
- * Returns the milliseconds before an attempt to connect, with jitter, so that many processes don't reconnect at once.
- * At least `TIMEOUT`: ioredis leaves the socket timer of a closed connection running, and the timer would close the
- * next one.
- */
+/** Milliseconds before an attempt to connect, with jitter, so that many processes don't reconnect at once. */
 function retryDelay(attempt: number): number {
-  return Math.min(TIMEOUT * attempt, 4 * SECOND) + Math.random() * SECOND;
+  return Math.min(500 * attempt, 4 * SECOND) + Math.random() * SECOND;
 }

@@ -7,6 +7,10 @@ import { SECOND } from '../time/index.js';
 import { createRedisClient, type RedisClient } from './redis-client.js';
 import { RedisConfiguration } from './redis.configuration.js';
 
+/** Milliseconds within which Redis must reply: several hundred times what it takes. */
+const REPLY_TIMEOUT = 250;
+/** Milliseconds between a connection and its being ready for commands. */
+const CONNECT_TIMEOUT = SECOND;
 const PROBE_KEY = 'merchant-connectivity:probe';
 
 const STATES = ['connected', 'lost', 'unconfigured'] as const;
@@ -19,7 +23,7 @@ const STATE = new GaugeMetric({
 /** The Redis that processes share, where `REDIS_URL` is set. Only processes that serve HTTP connect to it. */
 @Injectable()
 export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** Undefined without `REDIS_URL`. Use it only while `isConnected`, and expect that commands fail. */
+  /** Undefined without `REDIS_URL`. Use it only while `isConnected`, within `inTime`, and expect that commands fail. */
   readonly client: RedisClient | undefined;
   private readonly logger = new Logger('Redis');
   private isVerified = false;
@@ -63,11 +67,16 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     client.on('error', (error: Error) => this.remember(error));
     // A cluster counts as a whole. The next connection finds out whether the node failed or left the cluster.
     client.on('-node', () => {
-      if (this.isVerified) client.disconnect(true);
-      this.isVerified = false;
+      if (this.isVerified) this.reconnect(new Error('a node of the cluster was lost'));
+    });
+    client.on('connect', () => {
+      const judge = (): void => {
+        if (client.status === 'connect') this.reconnect(new Error(`not ready within ${CONNECT_TIMEOUT} ms`));
+      };
+      setTimeout(judge, CONNECT_TIMEOUT).unref();
     });
     client.connect().catch((error: Error) => this.remember(error));
-    await Promise.race([firstAttempt, pause(SECOND, undefined, { ref: false })]);
+    await Promise.race([firstAttempt, pause(CONNECT_TIMEOUT, undefined, { ref: false })]);
   }
 
   /** Runs after the HTTP server was closed. */
@@ -76,17 +85,41 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     this.client?.disconnect();
   }
 
+  /**
+   * Waits for a reply, and closes the connection if it is late. All commands in flight fail then, and later ones don't
+   * wait. ioredis's `commandTimeout` and `socketTimeout` blame Redis if this process was busy: they don't read the
+   * socket again before they judge, which `setImmediate` waits for.
+   */
+  async inTime<T>(reply: Promise<T>): Promise<T> {
+    let isPending = true;
+    const judge = (): void => {
+      if (isPending) this.reconnect(new Error(`no reply within ${REPLY_TIMEOUT} ms`));
+    };
+    const timer = setTimeout(() => setImmediate(judge), REPLY_TIMEOUT);
+    try {
+      return await reply;
+    } finally {
+      isPending = false;
+      clearTimeout(timer);
+    }
+  }
+
   /** A server that is ready may still be unable to count: a replica, one without memory, a node of a cluster. */
   private async verify(client: RedisClient): Promise<void> {
     const servers = client instanceof Cluster ? client.nodes('master') : [client];
     try {
-      await Promise.all(servers.map((server) => server.ping()));
-      await client.set(PROBE_KEY, '1', 'PX', SECOND);
+      await this.inTime(Promise.all(servers.map((server) => server.ping())));
+      await this.inTime(client.set(PROBE_KEY, '1', 'PX', SECOND));
       this.setAvailable();
     } catch (error) {
-      this.remember(error as Error);
-      if (client.status === 'ready') client.disconnect(true);
+      this.reconnect(error as Error);
     }
+  }
+
+  private reconnect(reason: Error): void {
+    this.remember(reason);
+    this.isVerified = false;
+    if (this.client?.status === 'ready' || this.client?.status === 'connect') this.client.disconnect(true);
   }
 
   private remember(error: Error): void {

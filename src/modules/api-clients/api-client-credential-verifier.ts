@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   CredentialVerifier,
   type AuthenticatedClient,
@@ -9,28 +10,27 @@ import { SecretDigest } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** After a rotation or revocation, other processes accept the old secret for up to this long. */
+/** Every process notices a rotation or revocation within this time. */
 const CREDENTIALS_CACHED_FOR = 5 * SECOND;
-/** Maximum number of cached clients. The oldest is removed first. */
 const MAX_CACHED_CLIENTS = 10_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Looked up in place of an invalid client id, so that the response takes as long. */
+/** Looked up in place of an id that is not a UUID, so that the response takes as long. */
 const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
 
-interface CachedClient {
-  readonly client: AuthenticatedClient;
-  readonly until: number;
-}
-
 /**
- * Verifies the Basic credentials of API clients. Only successful checks are cached, by the digest of the secret. Every
- * failure queries the database, so that the response time does not reveal which part was wrong.
+ * Checks the Basic credentials of API clients. Only successes are cached, under the digest of the secret. Every failure
+ * queries the database, so the response time doesn't reveal which part was wrong.
  */
 @Injectable()
 export class ApiClientCredentialVerifier extends CredentialVerifier {
-  private readonly cache = new Map<string, CachedClient>();
+  private readonly cache = new LRUCache<string, AuthenticatedClient>({
+    max: MAX_CACHED_CLIENTS,
+    ttl: CREDENTIALS_CACHED_FOR,
+    ttlResolution: 0,
+    perf: { now: () => this.clock.milliseconds() },
+  });
 
   constructor(
     private readonly repository: ApiClientsRepository,
@@ -45,14 +45,14 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     const digest = this.digest.of(secret);
     const key = `${clientId}:${digest.toString('base64')}`;
     const cached = this.cache.get(key);
-    if (cached && cached.until > this.clock.milliseconds()) return { accepted: true, client: cached.client };
+    if (cached) return { accepted: true, client: cached };
 
     const stored = await this.repository.credentialsOf(
       UUID.test(clientId) ? clientId : UNUSED_CLIENT_ID,
       this.clock.now(),
     );
     const digests = stored?.digests ?? [DUMMY_DIGEST];
-    // Compares every digest, even after a match, to take constant time.
+    // Compares every digest, even after a match, so that the response time doesn't reveal which one matched.
     const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
     const { pinnedEnvironment } = this.configuration;
     if (!stored || (pinnedEnvironment && stored.environment !== pinnedEnvironment))
@@ -66,16 +66,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
       environment: stored.environment,
       enabledOperations: new Set(stored.enabledOperations),
     };
-    this.remember(key, client);
+    this.cache.set(key, client);
     return { accepted: true, client };
-  }
-
-  private remember(key: string, client: AuthenticatedClient): void {
-    this.cache.delete(key);
-    this.cache.set(key, { client, until: this.clock.milliseconds() + CREDENTIALS_CACHED_FOR });
-    if (this.cache.size <= MAX_CACHED_CLIENTS) return;
-    // A Map is ordered by insertion: the first key is the oldest.
-    const [oldest] = this.cache.keys();
-    if (oldest !== undefined) this.cache.delete(oldest);
   }
 }

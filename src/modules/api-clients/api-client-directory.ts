@@ -1,22 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { LRUCache } from 'lru-cache';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import type { ApiClient } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** A client without its secrets. */
+/** An API client without its secrets. */
 export interface ClientRecord extends AttributedClient {
   readonly organizationId: string;
 }
 
 const MAX_CACHED_CLIENTS = 10_000;
 
-/** Finds clients. On the host of one environment, the clients of the other do not exist. */
+/** Finds API clients. Where the environment is pinned, clients of the other environment don't exist. */
 @Injectable()
 export class ApiClientDirectory {
-  /** Never outdated: these fields of a client never change, and clients are never deleted. */
-  private readonly cache = new Map<string, ClientRecord>();
+  /** Records never change, and clients are never deleted, so entries don't expire. */
+  private readonly cache = new LRUCache<string, ClientRecord>({ max: MAX_CACHED_CLIENTS });
 
   constructor(
     private readonly repository: ApiClientsRepository,
@@ -27,23 +28,17 @@ export class ApiClientDirectory {
     let client = this.cache.get(clientId);
     if (!client && isUUID(clientId)) {
       client = toRecord(await this.repository.client(clientId));
-      if (client) this.remember(client);
+      if (client) this.cache.set(clientId, client);
     }
     return this.served(client);
   }
 
-  /** Returns the client of an organization in an environment; there is at most one. */
+  /** Finds the client of an organization in an environment; there is exactly one. */
   async ofOrganization(
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
     return this.served(toRecord(await this.repository.clientIn(organizationId, environment)));
-  }
-
-  private remember(client: ClientRecord): void {
-    const [oldest] = this.cache.keys();
-    if (oldest !== undefined && this.cache.size >= MAX_CACHED_CLIENTS) this.cache.delete(oldest);
-    this.cache.set(client.clientId, client);
   }
 
   private served(client: ClientRecord | undefined): ClientRecord | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
@@ -52,7 +53,7 @@ interface VerifiedToken {
 @Injectable()
 export class AccessTokensService {
   /** Keyed by digest, because a token is a secret. Verifying a signature takes a trip through the thread pool. */
-  private readonly verified = new Map<string, VerifiedToken>();
+  private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_CACHED_TOKENS });
 
   constructor(
     private readonly keyring: TokenKeyring,
@@ -93,7 +94,7 @@ export class AccessTokensService {
       known !== undefined &&
       known.claims.exp * SECOND > this.clock.milliseconds() &&
       (await this.keyring.verifier(known.kid)) !== undefined;
-    if (isValid) this.cache(digest, known);
+    if (isValid) this.verified.set(digest, known);
     else this.verified.delete(digest);
     return isValid ? known.claims : undefined;
   }
@@ -117,13 +118,6 @@ export class AccessTokensService {
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }
-  }
-
-  private cache(digest: string, token: VerifiedToken): void {
-    if (this.verified.has(digest)) return;
-    const [oldest] = this.verified.keys();
-    if (oldest !== undefined && this.verified.size >= MAX_CACHED_TOKENS) this.verified.delete(oldest);
-    this.verified.set(digest, token);
   }
 
   /** Each key is used with one algorithm only (RFC 8725, section 3.1). */

@@ -7,12 +7,20 @@ export interface PeriodOptions {
   readonly end?: string;
 }
 
-/** @throws OperatorError when one is no time, or they are in the wrong order */
+/** @throws OperatorError if one of them isn't a timestamp, or if they are in the wrong order */
 export function requirePeriod({ start, end }: PeriodOptions): void {
-  for (const [words, value] of Object.entries({ start, end })) {
-    const message = value === undefined ? undefined : isTimestamp(value, { words, object: {} });
+  for (const [name, value] of Object.entries({ start, end })) {
+    const message = value === undefined ? undefined : isTimestamp(value, { words: name, object: {} });
     if (message !== undefined) throw new OperatorError(message);
   }
   if (start !== undefined && end !== undefined && Date.parse(start) > Date.parse(end))
     throw new OperatorError('The start must not be after the end.');
+}
+
+/**
+ * Parses a number in plain digits. Returns NaN for anything else, which every command refuses. `Number('')` would be 0,
+ * which an unset variable of a script must not mean.
+ */
+export function parseNumber(text: string): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
 }

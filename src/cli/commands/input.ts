@@ -1,0 +1,31 @@
+import { stdin } from 'node:process';
+import { text } from 'node:stream/consumers';
+import { OperatorError } from '../../infrastructure/errors/index.js';
+
+/** Reads a secret from standard input; an argument would be visible in the list of processes. */
+export async function readSecret(): Promise<string> {
+  const secret = (await text(stdin)).replace(/\r?\n$/, '');
+  if (secret === '') throw new OperatorError('Standard input is empty.');
+  return secret;
+}
+
+/**
+ * Reads the lines of a UTF-8 stream, without a byte order mark. Truncates lines to one character more than the limit, so
+ * that memory doesn't depend on the input. (`node:readline` keeps whole lines in memory, and loses lines that arrive
+ * before a listener is attached.)
+ */
+export async function* linesOf(input: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8');
+  let line = '';
+  for await (const chunk of input) {
+    const parts = decoder.decode(chunk, { stream: true }).split('\n');
+    const rest = parts.pop() ?? '';
+    for (const part of parts) {
+      yield (line + part).slice(0, limit + 1);
+      line = '';
+    }
+    line = (line + rest).slice(0, limit + 1);
+  }
+  line += decoder.decode();
+  if (line !== '') yield line;
+}

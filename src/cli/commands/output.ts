@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { stringify } from 'csv-stringify';
+import { OperatorError } from '../../infrastructure/errors/index.js';
+
+const KEEP_OPEN = { end: false };
+const CSV = {
+  header: true,
+  // Keeps spreadsheets from running values that users typed.
+  escape_formulas: true,
+  cast: { boolean: String, date: (value: Date): string => value.toISOString() },
+};
+
+/** Prints the result of a command on standard output, as JSON that people can read too. */
+export function printResult(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * Streams rows to standard output. A column of a CSV file may be a path into the row, such as `actor.name`.
+ *
+ * @throws OperatorError if the format is neither csv nor ndjson
+ */
+export async function exportRows(
+  format: string,
+  columns: readonly string[],
+  rows: AsyncIterable<object>,
+): Promise<void> {
+  if (format === 'csv') {
+    const table = stringify({ ...CSV, columns: [...columns] });
+    await finishWriting(pipeline(Readable.from(rows), table, process.stdout, KEEP_OPEN));
+  } else if (format === 'ndjson') {
+    await writeLines(rows, JSON.stringify);
+  } else {
+    throw new OperatorError('The format must be csv or ndjson.');
+  }
+}
+
+/** Streams rows to standard output, one line for each row. */
+export async function writeLines<Row>(rows: AsyncIterable<Row>, format: (row: Row) => string): Promise<void> {
+  await finishWriting(pipeline(formatLines(rows, format), process.stdout, KEEP_OPEN));
+}
+
+/** Shows the progress of an export on a terminal. */
+export async function* withProgress<Entry>(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+  let count = 0;
+  for await (const entry of entries) {
+    count += 1;
+    if (process.stderr.isTTY && count % 1_000 === 0) process.stderr.write(`\r${count} entries`);
+    yield entry;
+  }
+  if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
+}
+
+/** Ignores that the reader closed the pipe early, as `| head` does. */
+async function finishWriting(writing: Promise<void>): Promise<void> {
+  await writing.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+async function* formatLines<Row>(
+  rows: AsyncIterable<Row>,
+  format: (row: Row) => string,
+): AsyncGenerator<string> {
+  for await (const row of rows) yield `${format(row)}\n`;
+}
