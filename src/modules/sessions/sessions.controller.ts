@@ -10,7 +10,7 @@ import {
   CreateSessionRequest,
   EXAMPLE_SESSION,
   ExtendSessionRequest,
-  LivingSessionResponse,
+  OpenSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
@@ -23,7 +23,7 @@ const WRONG_METADATA = [
   'The metadata.order field must not be greater than 500 characters.',
 ];
 const WRONG_SESSION_ID = ['The session id field is required.', 'The session id field must be a UUID.'];
-const EXAMPLE_LIVING = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45:30.123Z' };
+const EXAMPLE_OPEN_SESSION = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45:30.123Z' };
 
 @Topic('Sessions', 'What a user does in the client SDK, with your metadata.')
 @Controller('session')
@@ -71,16 +71,16 @@ export class SessionsController {
       'Adds 30 minutes to the time that the session has left. Call it while the user is still in the SDK ' +
       'and the session is about to expire. One that has expired cannot be extended: create another.',
     body: ExtendSessionRequest,
-    response: LivingSessionResponse,
+    response: OpenSessionResponse,
     responseDescription: 'The session, and when it expires now.',
-    responseExample: EXAMPLE_LIVING,
+    responseExample: EXAMPLE_OPEN_SESSION,
     errors: [withMessages(INVALID_FIELD, ...WRONG_SESSION_ID), EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
   })
   extend(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: ExtendSessionRequest,
     @Attribution() attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     return this.sessions.extend(client, request.session_id, attribution);
   }
 
@@ -93,9 +93,9 @@ export class SessionsController {
       'metadata. Of equal keys the values given here win; the limits hold for all metadata of the session ' +
       'together. The call is in your request logs. Limit: 600 requests a minute from one address.',
     body: OpenSessionRequest,
-    response: LivingSessionResponse,
+    response: OpenSessionResponse,
     responseDescription: 'The session is open.',
-    responseExample: EXAMPLE_LIVING,
+    responseExample: EXAMPLE_OPEN_SESSION,
     guards: [SessionOpenRateLimitGuard],
     errors: [
       withMessages(INVALID_FIELD, ...WRONG_SESSION_ID, ...WRONG_METADATA),
@@ -106,7 +106,7 @@ export class SessionsController {
   open(
     @JsonBody() request: OpenSessionRequest,
     @Attribution() attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     return this.sessions.open(request, attribution);
   }
 }

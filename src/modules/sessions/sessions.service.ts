@@ -9,11 +9,11 @@ import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { validateMergedMetadata, merged, type SessionMetadata } from './session-metadata.js';
+import { validateSize, merged, type SessionMetadata } from './session-metadata.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
-  LivingSessionResponse,
+  OpenSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
@@ -68,7 +68,7 @@ export class SessionsService {
     { clientId }: AuthenticatedClient,
     id: string,
     attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
@@ -85,7 +85,7 @@ export class SessionsService {
   async open(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     const session = await this.repository.locked(session_id);
     const client = session && (await this.clients.find(session.clientId));
     if (!client) throw SESSION_NOT_FOUND.error();
@@ -93,8 +93,8 @@ export class SessionsService {
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
     const whole = merged(session.metadata, metadata);
-    const fault = validateMergedMetadata(whole);
-    if (fault !== undefined) throw INVALID_FIELD.error(fault);
+    const problem = validateSize(whole);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
     if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, whole);
     return { session: session.id, expires_at: session.expiresAt };
   }

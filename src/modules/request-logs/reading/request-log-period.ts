@@ -1,25 +1,38 @@
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { siblingOf } from '../../../infrastructure/validation/index.js';
 import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Days between start and end (specification, "Limits"). */
 export const MAX_PERIOD_DAYS = 7;
 const DEFAULT_PERIOD = DAY;
+const TOO_LONG = `The start field must be at most ${MAX_PERIOD_DAYS} days before the end field.`;
 
 interface Bounds {
   readonly start?: string | undefined;
   readonly end?: string | undefined;
 }
 
-/** The period that a request means: it ends now, or where it ended for the first page, and begins a day before that. */
+/** Returns the period of a request: by default it ends now, or where the first page ended, and starts a day earlier. */
 export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Period> {
   const { start, end = defaultEnd } = periodOf(bounds);
   return { start: start ?? new Date(end.getTime() - DEFAULT_PERIOD), end };
 }
 
-/** What is wrong with a period; `undefined` when nothing is. */
+/** Returns the message about a period that is reversed or too long. */
 export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';
-  return length > MAX_PERIOD_DAYS * DAY
-    ? `The start field must be at most ${MAX_PERIOD_DAYS} days before the end field.`
-    : undefined;
+  return length > MAX_PERIOD_DAYS * DAY ? TOO_LONG : undefined;
+}
+
+/** Refuses an end that is too long after the start; the service decides if one of the two is missing. */
+export function IsWithinPeriod(startField: string): PropertyDecorator {
+  const validate = (value: unknown, context?: ValidationArguments): boolean => {
+    const start = siblingOf(context, startField);
+    return (
+      start === undefined ||
+      Date.parse(value as string) - Date.parse(start as string) <= MAX_PERIOD_DAYS * DAY
+    );
+  };
+  return ValidateBy({ name: 'isWithinPeriod', validator: { validate } }, { message: () => TOO_LONG });
 }

@@ -5,12 +5,9 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
   isMissing,
-  isString,
-  maximumCharacters,
+  validateText,
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogWriter } from './request-log-writer.js';
-
-const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);
 
 /** Leaves an entry for every platform call that is attributed to a client. */
 @Injectable()
@@ -54,8 +51,6 @@ function sessionIdOf(body: unknown): string | null {
 /** The user of a refused call is worth knowing too, as far as the text can be stored. */
 function externalUserIdOf(body: unknown): string | null {
   const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
-  const field = { words: 'external user id', object: {} };
-  if (isMissing(value)) return null;
-  if (isString(value, field) !== undefined || isShortEnough(value, field) !== undefined) return null;
-  return value as string;
+  const isValid = !isMissing(value) && validateText('', value, EXTERNAL_USER_ID_LENGTH) === undefined;
+  return isValid ? (value as string) : null;
 }
