@@ -2,4 +2,5 @@ export { AttemptLimitsRepository, type AttemptLimit } from './attempt-limits.rep
 export { DashboardRateLimitGuard } from './dashboard-rate-limit.guard.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
 export { RateLimiters } from './rate-limiters.js';
+export { RateLimitingConfiguration } from './rate-limiting.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

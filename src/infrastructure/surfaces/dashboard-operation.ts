@@ -16,8 +16,13 @@ import {
   NO_ACCESS,
   RATE_LIMIT_EXCEEDED,
 } from '../errors/index.js';
-import { DocumentedOperation, withMessages, type OperationDocument } from '../openapi/index.js';
-import { DashboardRateLimitGuard } from '../rate-limiting/index.js';
+import {
+  resolveDescription,
+  DocumentedOperation,
+  withMessages,
+  type OperationDocument,
+} from '../openapi/index.js';
+import { DashboardRateLimitGuard, RateLimitingConfiguration } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
 export interface DashboardOperationOptions extends OperationDocument {
@@ -39,7 +44,10 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
       ...options,
-      description: `${options.description}\n\n${LIMIT}`,
+      description: (configurationOf) =>
+        `${resolveDescription(options.description, configurationOf)}\n\n` +
+        `Limit: ${configurationOf(RateLimitingConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
+        'across all operations of the dashboard API.',
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
@@ -54,10 +62,6 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     }),
   );
 }
-
-/** Of `DASHBOARD_REQUESTS_PER_MINUTE` as it is promised. */
-const LIMIT =
-  'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
 
 /** What a token, or a login in its place, may be refused for. */
 const FORBIDDEN_TOKENS = {

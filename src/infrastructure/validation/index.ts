@@ -1,5 +1,5 @@
 export { IsValidInside, siblingOf, validateItems } from './constraints.js';
-export { Field, type FieldOptions } from './field.js';
+export { Field } from './field.js';
 export {
   ArrayField,
   BooleanField,

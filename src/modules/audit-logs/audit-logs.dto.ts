@@ -25,7 +25,7 @@ function IsSameAsCursor(): PropertyDecorator {
   };
   return ValidateBy(
     { name: 'isSameAsCursor', validator: { validate } },
-    { message: () => 'The cursor and next cursor fields are two names of one: they must not differ.' },
+    { message: () => 'The cursor and next cursor fields must not differ.' },
   );
 }
 

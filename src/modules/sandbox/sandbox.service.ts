@@ -120,7 +120,7 @@ export class SandboxService {
     const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
     const merchants = ids.map((id, index) => {
       const merchant = id === undefined ? undefined : known.get(id);
-      if (!merchant) throw MERCHANT_NOT_FOUND.error(`There is no merchant that merchants.${index} names.`);
+      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants.${index} does not exist.`);
       return merchant;
     });
     return [...new Set(merchants)];

@@ -6,10 +6,11 @@ import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
 import { validateSize, merged, type SessionMetadata } from './session-metadata.js';
+import { SESSION_LIFETIME } from './session-types.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
@@ -18,9 +19,6 @@ import type {
   SessionResponse,
 } from './sessions.dto.js';
 import { SessionsRepository } from './sessions.repository.js';
-
-/** How long a session is valid, and how much an extension adds to that (contract, "Sessions"). */
-const LIFETIME = 30 * MINUTE;
 
 /** What webhooks of a session say of it. */
 export interface SessionDetails {
@@ -57,7 +55,7 @@ export class SessionsService {
       phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
       metadata: request.metadata ?? {},
       createdAt,
-      expiresAt: new Date(createdAt.getTime() + LIFETIME),
+      expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
     });
     attribution.sessionId = id;
     return { session: id };
@@ -72,7 +70,7 @@ export class SessionsService {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
-    const expiresAt = await this.repository.extend(session, LIFETIME, this.clock.now());
+    const expiresAt = await this.repository.extend(session, SESSION_LIFETIME, this.clock.now());
     if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
     return { session: session.id, expires_at: expiresAt };
   }

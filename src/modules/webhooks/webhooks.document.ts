@@ -6,7 +6,7 @@ import { deliveryHeaders } from './signing/delivery-headers.js';
 
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 
-/** What the API document says of the requests that clients' endpoints get, one for each kind of event. */
+/** Returns the documentation of the requests to clients' endpoints, one for each kind of event. */
 export function webhookDocuments(): WebhookDocuments {
   return {
     webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name)])),
@@ -24,9 +24,9 @@ function capitalized(word: string): string {
 }
 
 const DELIVERY =
-  'Answer 200 within 10 seconds. With any other status, 201 and 204 included, or without an answer, the event is ' +
-  'sent up to two more times, a few minutes apart. The same event may arrive twice and events in any order: ' +
-  'recognise them by `webhook-id`. Verify the signature before you believe it.';
+  'Respond with 200 within 10 seconds. After any other status, including 201 and 204, or without a response, the event ' +
+  'is sent up to two more times, a few minutes apart. Events can arrive twice and in any order: identify them by ' +
+  '`webhook-id`. Verify the signature before you trust an event.';
 
 function webhookOf(name: EventName): PathItem {
   const schemaName = schemaNameOf(name);
@@ -48,52 +48,52 @@ function webhookOf(name: EventName): PathItem {
       },
       responses: {
         200: {
-          description: 'The event has arrived and is not sent again. The body of the answer is ignored.',
+          description: 'The event was received and is not sent again. The body of the response is ignored.',
         },
         default: {
           description:
-            'The event has not arrived: any other status, 201 and 204 included, makes the service send it again.',
+            'The event was not received: after any other status, including 201 and 204, the service sends it again.',
         },
       },
     },
   };
 }
 
-/** Content-Type is not among them: OpenAPI tells it as the type of the body. */
+/** Without Content-Type, which OpenAPI documents as the media type of the body. */
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>> = {
-  'Content-Length': { description: 'Bytes of the body.', schema: { type: 'integer', minimum: 2 } },
+  'Content-Length': { description: 'Length of the body in bytes.', schema: { type: 'integer', minimum: 2 } },
   'Encryption-Type': {
-    description: 'How `Service-Signature` is made.',
+    description: 'Algorithm of `Service-Signature`.',
     schema: { type: 'string', enum: ['HMAC-SHA256'] },
   },
   'Service-Signature': {
     description:
       'Base64 of the HMAC-SHA256, under your client secret, of `Content-Length|<n>|Content-Type|application/json|' +
-      'Encryption-Type|HMAC-SHA256|event|<event>|session_id|<session_id>`; without the last two parts where the ' +
-      'body has no `session_id`. It covers neither the time nor a body of equal length: verify `webhook-signature` too.',
+      'Encryption-Type|HMAC-SHA256|event|<event>|session_id|<session_id>`; without the last two parts if the body ' +
+      'has no `session_id`. It covers neither the time nor a body of equal length: verify `webhook-signature` too.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' },
   },
-  'User-Agent': { description: 'Names the service.', schema: { type: 'string' } },
+  'User-Agent': { description: 'Name of the service.', schema: { type: 'string' } },
   'webhook-id': {
-    description: 'Names the event; the same in every attempt. You have had an event whose id you know.',
+    description: 'ID of the event, the same in every attempt. Use it to detect duplicates.',
     schema: { type: 'string', format: 'uuid' },
   },
   'webhook-timestamp': {
-    description: 'When this attempt was made: seconds since the epoch. Refuse what is older than 5 minutes.',
+    description: 'Time of this attempt in seconds since the epoch. Refuse attempts older than 5 minutes.',
     schema: { type: 'integer' },
   },
   'webhook-signature': {
     description:
-      'As in the Standard Webhooks specification: `v1,` and base64 of the HMAC-SHA256 of ' +
+      'Signature of the Standard Webhooks specification: `v1,` and base64 of the HMAC-SHA256 of ' +
       '`<webhook-id>.<webhook-timestamp>.<body>`. The key is your client secret as it is, in UTF-8.',
     schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=$' },
   },
 };
 
-/** Not a secret of anybody: its checksum is wrong. */
+/** Not a real secret: its checksum is wrong. */
 const EXAMPLE_SECRET = 'mcs_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
-/** The headers of the example are those that the service would send with it. */
+/** Shows the headers that the service would send with the example. */
 function headersOf(event: EventName): ParameterObject[] {
   const payload = examplePayload(event);
   const sent = deliveryHeaders({

@@ -1,17 +1,12 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Topic } from '../../../infrastructure/openapi/index.js';
-import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
 import { OAuthRateLimitGuard } from '../protocol/oauth-rate-limit.guards.js';
 import { JWKS_KEPT_FOR } from '../tokens/key-schedule.js';
-import {
-  AuthorizationServerMetadata,
-  EXAMPLE_JWKS,
-  EXAMPLE_METADATA,
-  JsonWebKeySet,
-} from './metadata.dto.js';
+import { AuthorizationServerMetadata, JsonWebKeySet } from './metadata.dto.js';
 import { MetadataService } from './metadata.service.js';
+import { GET_METADATA, GET_KEYS } from './metadata.docs.js';
 
 const KEPT_FOR = `public, max-age=${JWKS_KEPT_FOR / SECOND}`;
 
@@ -23,15 +18,8 @@ export class MetadataController {
   @Get('oauth-authorization-server')
   @Header('Cache-Control', KEPT_FOR)
   @OAuthMetadata({
-    operationId: 'getAuthorizationServerMetadata',
-    summary: 'Get authorization server metadata',
-    description:
-      'Where everything of OAuth is, and what it can do (RFC 8414). Libraries read it by themselves.',
-    response: AuthorizationServerMetadata,
-    responseDescription: 'The metadata.',
-    responseExample: EXAMPLE_METADATA,
+    ...GET_METADATA,
     guards: [OAuthRateLimitGuard],
-    errors: [],
   })
   authorizationServer(): AuthorizationServerMetadata {
     return this.metadata.authorizationServer();
@@ -40,16 +28,8 @@ export class MetadataController {
   @Get('jwks.json')
   @Header('Cache-Control', KEPT_FOR)
   @OAuthMetadata({
-    operationId: 'getJsonWebKeySet',
-    summary: 'Get JSON Web Key Set',
-    description:
-      'The keys that access tokens are verified with (RFC 7517). A new key is here 10 minutes before it ' +
-      'signs; keep the answer no longer than its `Cache-Control` says.',
-    response: JsonWebKeySet,
-    responseDescription: 'The keys.',
-    responseExample: EXAMPLE_JWKS,
+    ...GET_KEYS,
     guards: [OAuthRateLimitGuard],
-    errors: [INTERNAL_ERROR, SERVICE_UNAVAILABLE],
   })
   jwks(): Promise<JsonWebKeySet> {
     return this.metadata.jwks();

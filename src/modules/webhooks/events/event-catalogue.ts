@@ -9,9 +9,9 @@ interface EventDescription {
   readonly data: Shape<object>;
 }
 
-const CARD_ID = text('The card, by the id that you gave it.', '81n9al10a0ayn13');
-const DATA = 'What this kind of event tells.';
-const NO_DATA = 'This kind of event tells nothing more: an empty object. Fields may be added.';
+const CARD_ID = text('Your own identifier for the card.', '81n9al10a0ayn13');
+const DATA = 'The fields of this kind of event.';
+const NO_DATA = 'An empty object: this kind of event has no fields of its own. Fields may be added.';
 
 /**
  * Everything that webhooks tell of. A new event is one entry here: types, payloads, the `webhooks` section of the
@@ -25,7 +25,7 @@ export const EVENTS = {
   },
   CARD_UPDATED: {
     variant: 'session',
-    description: 'The card is now the one that the merchant charges.',
+    description: 'The merchant now charges this card.',
     data: object({ card_id: CARD_ID }, DATA),
   },
   CARD_FAILED: {
@@ -34,7 +34,7 @@ export const EVENTS = {
     data: object(
       {
         card_id: CARD_ID,
-        reason: text('Why; for people. The wording may change.', 'The merchant declined the card.'),
+        reason: text('The reason, for people. The wording may change.', 'The merchant declined the card.'),
       },
       DATA,
     ),
@@ -42,17 +42,17 @@ export const EVENTS = {
   ACCOUNT_LOGIN_REQUIRED: {
     variant: 'userAndMerchant',
     description:
-      'The account is disconnected: the merchant asks the user to log in again. Start a session in which they do.',
+      'The account is disconnected because the merchant requires the user to log in again. Start a session for this.',
     data: nothing(NO_DATA),
   },
   NEW_TRANSACTIONS_AVAILABLE: {
     variant: 'userAndMerchant',
-    description: 'There are transactions of the user at the merchant that you have not had.',
+    description: 'The user has new transactions at the merchant.',
     data: nothing(NO_DATA),
   },
   MERCHANT_STATUS_UPDATE: {
     variant: 'merchant',
-    description: 'Sessions of a type do not work at the merchant (`DOWN`), or work again (`UP`).',
+    description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
     data: object(
       {
         type: word(
@@ -60,7 +60,7 @@ export const EVENTS = {
           'The type of session.',
           'card_switcher',
         ),
-        status: word(['UP', 'DOWN'], 'Whether it works.', 'DOWN'),
+        status: word(['UP', 'DOWN'], 'Whether sessions work.', 'DOWN'),
       },
       DATA,
     ),
@@ -68,15 +68,15 @@ export const EVENTS = {
   NEW_DETECTED_ACCOUNTS_AVAILABLE: {
     variant: 'user',
     description:
-      'Accounts of the user were detected at these merchants. Call "Search detected accounts" to see which of the ' +
-      'merchants that you care about are among them.',
+      'Accounts of the user were detected at these merchants. Use "Search detected accounts" to find out whether the ' +
+      'merchants that you are interested in are among them.',
     data: object(
       {
         detected_accounts: list(
           object(
             {
-              id: integer('The merchant’s id.', 19),
-              name: text('The merchant’s name.', 'DoorDash'),
+              id: integer('ID of the merchant.', 19),
+              name: text('Name of the merchant.', 'DoorDash'),
             },
             'A merchant.',
           ),

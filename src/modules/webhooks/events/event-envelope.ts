@@ -7,10 +7,10 @@ const MAX_VALUE_LENGTH = 500;
 
 const MERCHANT = object(
   {
-    id: integer('The merchant’s id; it never changes.', 16),
-    name: text('The merchant’s name.', 'Netflix'),
+    id: integer('ID of the merchant. It never changes.', 16),
+    name: text('Name of the merchant.', 'Netflix'),
   },
-  'The merchant that it is about.',
+  'The merchant that the event is about.',
 );
 
 /** The merchant that an event is about. */
@@ -36,7 +36,7 @@ function validateMetadata(metadata: unknown, field: string): string | undefined 
 export const SESSION_METADATA: Shape<SessionMetadata> = {
   schema: {
     type: 'object',
-    description: 'The metadata of the session; absent when none was attached.',
+    description: 'Metadata of the session; absent if none was attached.',
     additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
     minProperties: 1,
     maxProperties: MAX_KEYS,
@@ -65,7 +65,7 @@ export interface FieldsOfVariant {
 }
 export type EventVariant = keyof FieldsOfVariant;
 
-const SESSION_ID = uuid('The session that it belongs to.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584');
+const SESSION_ID = uuid('The session that the event belongs to.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584');
 const TASK_ID = integer('The task of the session.', 25_605);
 const EXTERNAL_USER_ID = text('Your own identifier for the user.', 'user-8f3a');
 
