@@ -53,14 +53,14 @@ export class SubmitApplicationRequest {
 
   @UrlField({
     required: { unless: 'linkedin_url' },
-    description: 'GitHub profile. Either this field or `linkedin_url` is required.',
+    description: 'GitHub profile. This field or `linkedin_url` is required.',
     example: 'https://github.com/ada',
   })
   github_url?: string;
 
   @UrlField({
     required: { unless: 'github_url' },
-    description: 'LinkedIn profile. Either this field or `github_url` is required.',
+    description: 'LinkedIn profile. This field or `github_url` is required.',
     example: 'https://www.linkedin.com/in/ada',
   })
   linkedin_url?: string;

@@ -80,22 +80,22 @@ export class PublicJwk {
   @ApiProperty({ type: String, enum: ['sig'], description: 'The key verifies signatures.', example: 'sig' })
   use!: string;
 
-  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'The type of the key.', example: 'EC' })
+  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'Type of the key.', example: 'EC' })
   kty!: string;
 
-  @parameter('Of an EC key: the curve.')
+  @parameter('EC keys only: the curve.')
   crv?: string;
 
-  @parameter('Of an EC key: the first coordinate.')
+  @parameter('EC keys only: the first coordinate.')
   x?: string;
 
-  @parameter('Of an EC key: the second coordinate.')
+  @parameter('EC keys only: the second coordinate.')
   y?: string;
 
-  @parameter('Of an RSA key: the modulus.')
+  @parameter('RSA keys only: the modulus.')
   n?: string;
 
-  @parameter('Of an RSA key: the exponent.')
+  @parameter('RSA keys only: the exponent.')
   e?: string;
 }
 

@@ -5,14 +5,14 @@ import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js
 import { integer, object, word } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
-const TIMESTAMP = integer('When it happened: milliseconds since the epoch.', EXAMPLE_TIME);
+const TIMESTAMP = integer('Time of the event in milliseconds since the epoch.', EXAMPLE_TIME);
 
 /** The JSON Schema of the payload. Fields may be added to it: it forbids none. */
 export function eventSchema(name: EventName): SchemaObject {
   const { variant, data } = EVENTS[name];
   const { schema } = object(
     {
-      event: word([name], 'Names the kind of event.', name),
+      event: word([name], 'Name of the event.', name),
       ...ENVELOPES[variant],
       data: { ...data, schema: variant === 'session' ? withMetadata(data.schema) : data.schema },
       timestamp: TIMESTAMP,
