@@ -1,16 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createApplication, documentOf } from './application.js';
-import { loadConfiguration } from './infrastructure/config/index.js';
+import { loadConfiguration, type Environment } from './infrastructure/config/index.js';
 
-/** The document of all operations with the default configuration, without listening and without a database. */
-export async function documentOfEverything(): Promise<OpenAPIObject> {
-  const app = await createApplication(loadConfiguration({ LOG_LEVEL: 'warn' }), { backgroundWork: false });
-  return documentOf(app);
+/**
+ * Builds the document of all operations, without listening and without a database.
+ *
+ * @param environment the configuration, whose limits the document states; the default configuration if absent
+ */
+export async function buildOpenApiDocument(environment: Environment = {}): Promise<OpenAPIObject> {
+  const configuration = loadConfiguration({ LOG_LEVEL: 'warn', ...environment });
+  return documentOf(await createApplication(configuration, { backgroundWork: false }));
 }
 
-/** `node openapi.js <file>` writes it. */
+/** `node openapi.js <file>` writes the document with the default configuration. */
 const [, program, file] = process.argv;
 if (program === import.meta.filename && file) {
-  writeFileSync(file, `${JSON.stringify(await documentOfEverything(), null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(await buildOpenApiDocument(), null, 2)}\n`);
 }

@@ -20,6 +20,7 @@ import {
   unknownModuleArrows,
 } from './dependency-rules.js';
 import {
+  documentedControllers,
   heavyHandlers,
   incompleteModules,
   namelessEntities,
@@ -334,9 +335,9 @@ describe('Shape', () => {
       'src/infrastructure/time/constants.ts': '',
       'src/modules/careers/careers.types.ts': '',
     },
-    'src/common has a name that says nothing: put each thing beside its only user',
-    'src/modules/careers/helpers has a name that says nothing',
-    'src/modules/careers/date-utils.ts has a name that says nothing: name it for the thing',
+    'src/common has a name without meaning: put each thing next to its only user',
+    'src/modules/careers/helpers has a name without meaning',
+    'src/modules/careers/date-utils.ts has a name without meaning: name it after its content',
     'src/infrastructure/time/constants.ts has a name',
   ]);
 
@@ -345,19 +346,27 @@ describe('Shape', () => {
     'src/infrastructure/database/a.ts:2 sets synchronize: write a migration',
   ]);
 
+  rule('controllers contain no documentation', documentedControllers, [
+    {
+      'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
+      'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
+    },
+    'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
+  ]);
+
   rule('handlers hand over', heavyHandlers, [
     {
       'src/modules/careers/a.controller.ts': `
         class A {
-          @Post('a') @One() @Two() @Three()
+          @Post('a') @One() @Two()
           light() { return this.service.light(); }
-          @Get('b') @One() @Two() @Three() @Four()
+          @Get('b') @One() @Two() @Three()
           heavy() { const value = 1; return value; }
           help() { const value = 1; return value; }
         }`,
     },
     "src/modules/careers/a.controller.ts:5 (heavy) is more than one statement: move the work into the module's service.",
-    'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators besides its route (One, Two, Three, Four): join them',
+    'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): join them',
   ]);
 
   rule('modules have a door and their wiring', incompleteModules, [
@@ -396,7 +405,7 @@ describe('Shape', () => {
         export function act() {}
         export const NUMBER = 5;`,
     },
-    'src/modules/careers/careers.ts:2 (silent), which src/modules/careers/index.ts hands out, has no doc comment: say',
+    'src/modules/careers/careers.ts:2 (silent), which src/modules/careers/index.ts exports, has no doc comment: say',
     'src/modules/careers/more.ts:3 (Mute)',
     'src/modules/careers/more.ts:4 (act)',
   ]);

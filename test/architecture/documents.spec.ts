@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { documentOfEverything } from '../../src/openapi.js';
+import { buildOpenApiDocument } from '../../src/openapi.js';
 import { referencePages } from '../../src/reference.js';
 import { MODULE_ARROWS } from './dependency-rules.js';
 
@@ -19,8 +19,31 @@ function expectFresh(file: string, written: string, command: string): void {
 
 describe('Documents that are written from the code', () => {
   it('openapi.json', async () => {
-    const document = await documentOfEverything();
+    const document = await buildOpenApiDocument();
     expectFresh('openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
+  });
+
+  it('openapi.json states the limits of the configuration', async () => {
+    const { paths } = await buildOpenApiDocument({
+      MCP_TOKEN_REQUESTS_PER_MINUTE: '7001',
+      DASHBOARD_REQUESTS_PER_MINUTE: '7002',
+      SESSION_OPENS_PER_MINUTE: '7003',
+      DEVICE_CODES_PER_MINUTE: '7004',
+      OAUTH_REQUESTS_PER_MINUTE: '7005',
+      INTROSPECTIONS_PER_MINUTE: '7006',
+      APPLICATIONS_PER_HOUR: '7007',
+      APPLICATION_RETENTION_DAYS: '7008',
+    });
+    const said = (path: string, method: 'get' | 'post' = 'post') => paths[path]?.[method]?.description;
+    expect(said('/mcp/tokens/create')).toContain('Limit: 7001 requests per minute per client');
+    expect(said('/users', 'get')).toContain('Limit: 7002 requests per minute per user');
+    expect(said('/session/open')).toContain('Limit: 7003 requests per minute per IP address');
+    expect(said('/oauth/device/code')).toContain('Limit: 7004 requests per minute per IP address');
+    expect(said('/oauth/token')).toContain('Limit: 7005 requests per minute per IP address');
+    expect(said('/oauth/revoke')).toContain('Limit: 7005 requests per minute per IP address');
+    expect(said('/oauth/introspect')).toContain('Limit: 7006 requests per minute per client');
+    expect(said('/apply')).toContain('Limit: 7007 requests per hour per IP address');
+    expect(said('/apply')).toContain('deleted after 7008 days');
   });
 
   it('openapi.json is easy to work with, for people and programs', () => {

@@ -16,19 +16,19 @@ import {
 const NAMELESS_FOLDERS = new Set(['common', 'utils', 'helpers', 'shared', 'types', 'core']);
 const NAMELESS_FILE = /^(?:.*[-.])?(?:utils?|helpers?|constants?)\.ts$/;
 
-/** A name says what a thing is, not that it is useful. */
+/** Finds folders and files whose names do not say what is in them. */
 export function namelessPlaces(sources: Sources): string[] {
   return [
     ...foldersOf(sources)
       .filter((folder) => NAMELESS_FOLDERS.has(basename(folder)))
       .map(
         (folder) =>
-          `${folder} has a name that says nothing: put each thing beside its only user, or into a folder of ` +
-          'infrastructure that is named for it.',
+          `${folder} has a name without meaning: put each thing next to its only user, or into a folder of ` +
+          'infrastructure that is named after it.',
       ),
     ...[...sources.keys()]
       .filter((path) => NAMELESS_FILE.test(basename(path)))
-      .map((path) => `${path} has a name that says nothing: name it for the thing that it holds.`),
+      .map((path) => `${path} has a name without meaning: name it after its content.`),
   ];
 }
 
@@ -48,7 +48,7 @@ export function synchronizedSchemas(sources: Sources): string[] {
 const ROUTES = new Set(['Get', 'Post', 'Put', 'Patch', 'Delete', 'Head', 'Options', 'All', 'Sse', 'Search']);
 const MAX_DECORATORS = 3;
 
-/** A handler hands over to a service and names its concerns in few words. */
+/** Finds handlers that do more than call a service, or have too many decorators. */
 export function heavyHandlers(sources: Sources): string[] {
   const heavy: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
@@ -60,16 +60,32 @@ export function heavyHandlers(sources: Sources): string[] {
       if (node.body?.statements.length !== 1) {
         heavy.push(`${handler} is more than one statement: move the work into the module's service.`);
       }
-      const others = names.filter((name) => !ROUTES.has(name));
-      if (others.length > MAX_DECORATORS) {
+      if (names.length > MAX_DECORATORS) {
         heavy.push(
-          `${handler} has ${others.length} decorators besides its route (${others.join(', ')}): ` +
+          `${handler} has ${names.length} decorators (${names.join(', ')}): ` +
             'join them in one of infrastructure/surfaces.',
         );
       }
     });
   }
   return heavy;
+}
+
+const DOCUMENTATION = new Set(['operationId', 'summary', 'description', 'responseDescription']);
+
+/** Finds documentation of operations in controllers. */
+export function documentedControllers(sources: Sources): string[] {
+  const found: string[] = [];
+  for (const [path, tree] of treesOf(sources)) {
+    if (!path.endsWith('.controller.ts')) continue;
+    everyNode(tree, (node) => {
+      if (!ts.isPropertyAssignment(node) || !DOCUMENTATION.has(node.name.getText())) return;
+      found.push(
+        `${at(path, tree, node)} documents an operation: move ${node.name.getText()} to the .docs.ts file next to it.`,
+      );
+    });
+  }
+  return found;
 }
 
 export function incompleteModules(sources: Sources): string[] {
@@ -85,7 +101,7 @@ export function incompleteModules(sources: Sources): string[] {
   );
 }
 
-/** The migrations name tables and constraints, and entities that do not would drift from them. */
+/** Finds entities without explicit names, which would drift from the names in the migrations. */
 export function namelessEntities(sources: Sources): string[] {
   const nameless: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
@@ -123,8 +139,8 @@ function hasProperty(node: ts.Expression, name: string): boolean {
 }
 
 /**
- * What a door hands out is explained where it is declared. Not asked of the wiring (`@Module`), which is
- * named for its folder, nor of configuration, which says in its decorators what the docs print.
+ * Finds exports of an index.ts that have no doc comment. Modules (`@Module`), which are named after their folder, and
+ * configuration classes, whose decorators describe them, need none.
  */
 export function undocumentedExports(sources: Sources): string[] {
   return [...sources.keys()]
@@ -133,7 +149,7 @@ export function undocumentedExports(sources: Sources): string[] {
     .filter(({ declaration, tree }) => needsComment(declaration) && !isCommented(declaration, tree))
     .map(
       ({ door, path, tree, declaration, name }) =>
-        `${at(path, tree, declaration)} (${name}), which ${door} hands out, has no doc comment: say in a sentence ` +
+        `${at(path, tree, declaration)} (${name}), which ${door} exports, has no doc comment: say in a sentence ` +
         'what it is for.',
     );
 }
@@ -145,7 +161,7 @@ interface Declared {
   readonly declaration: ts.Node;
 }
 
-/** Declarations behind an exported name (`*` for all), followed through re-exports. */
+/** Returns the declarations of an exported name (`*` for all), following re-exports. */
 function exportedFrom(path: string, wanted: string, sources: Sources): Declared[] {
   const text = sources.get(path);
   if (text === undefined) return [];

@@ -123,7 +123,7 @@ describe('An access grant', () => {
   });
 
   it('is for nobody who has no need of it', async () => {
-    const enough = invalidField('The role of the user allows as much already.');
+    const enough = invalidField('The user already has this role or a higher one.');
     expectRefused(await grant(await service.login('admin')), enough);
     expectRefused(await grant(await service.login('owner')), enough);
     expectRefused(await grant(await service.login('owner'), { role: 'owner' }), enough);

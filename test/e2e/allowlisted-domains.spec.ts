@@ -84,7 +84,7 @@ describe('The allowlist', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(answers.find(({ status }) => status === 400)?.body).toEqual(
-      invalidField('The allowlist has 100 domains already, which is all that it may have.'),
+      invalidField('The allowlist already has the maximum of 100 domains.'),
     );
     expect(await list(stranger)).toHaveLength(100);
   });

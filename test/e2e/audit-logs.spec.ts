@@ -326,10 +326,7 @@ describe('Bounds of operation 4', () => {
       '?start=2026-01-01T00:00:00Z&end=y&cursor=a&next_cursor=b',
       'The end field must be a date and time such as 2026-01-31T08:15:30Z.',
     ],
-    [
-      '?cursor=a&next_cursor=b',
-      'The cursor and next cursor fields are two names of one: they must not differ.',
-    ],
+    ['?cursor=a&next_cursor=b', 'The cursor and next cursor fields must not differ.'],
   ])('are all there is besides the cursor: %s', async (query, message) => {
     const { status, body } = await service.request(`${PATH}${query}`, { as: service.production });
     expect([status, body]).toEqual([400, invalidField(message)]);

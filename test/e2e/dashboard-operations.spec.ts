@@ -22,7 +22,7 @@ const INSUFFICIENT_ROLE = error(
 const INSUFFICIENT_SCOPE = error(
   'INVALID_REQUEST',
   'INSUFFICIENT_SCOPE',
-  'No access token is good for this operation: log in to the dashboard.',
+  'This operation does not accept access tokens: log in to the dashboard.',
 );
 const lackOf = (scope: Scope) =>
   error('INVALID_REQUEST', 'INSUFFICIENT_SCOPE', `The access token lacks the scope ${scope}.`);

@@ -18,11 +18,11 @@ import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
 import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
 
-/** Of each of many operations. */
+/** For each of many operations. */
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 
-/** Names that mean something to the language or to a library, and must mean nothing to the service. */
+/** Names that have a meaning in JavaScript or a library, and must not have one in the service. */
 const LOADED_NAMES = [
   '__proto__',
   'constructor',
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Objects with loaded names as JSON spells them: `{ __proto__: … }` in a literal would set the prototype. */
+/** Objects with loaded names, parsed from JSON: `{ __proto__: … }` in a literal would set the prototype. */
 const loadedObject = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .array(fc.tuple(fc.constantFrom(...LOADED_NAMES), value), { minLength: 1, maxLength: 3 })
@@ -79,7 +79,7 @@ const anyJson = fc.oneof(
   { weight: 1, arbitrary: fc.array(loadedObject(fc.jsonValue()), { maxLength: 3 }) },
 );
 
-/** Metadata with something cut out or put in anywhere. */
+/** Metadata with a part removed or inserted anywhere. */
 const anyXml = fc
   .tuple(
     fc.nat(),
@@ -112,7 +112,7 @@ const CONTENT_TYPES = [
 ];
 const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compress', 'x', 'gzip, gzip'];
 
-/** A user, a merchant or a session may well not be there; a URL may well be taken. */
+/** A user, a merchant or a session may not exist; a URL may be taken. */
 const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries(SANDBOX_OPERATIONS.map(({ id }) => [id, [404]])),
   createAccessGrant: [404],
@@ -120,7 +120,7 @@ const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
   updateWebhookEndpoint: [409],
 };
 
-/** `call` holds each answer against the document; besides, nothing may be a fault of the service. */
+/** `request` checks each response against the API document; in addition, none may be a server error. */
 async function send(
   { id, path, credentials }: TestedOperation,
   body: unknown,
@@ -143,14 +143,14 @@ async function send(
 describe.each(BODY_OPERATIONS)('$id', (operation) => {
   const fields = Object.keys(operation.body);
 
-  it('stands any JSON value', async () => {
+  it('survives any JSON value', async () => {
     await fc.assert(
       fc.asyncProperty(anyJson, async (value) => void (await send(operation, JSON.stringify(value)))),
       { ...RUNS, examples: [[{ unknown: { constructor: {} } }], [{ constructor: 1 }], [[]], [null]] },
     );
   });
 
-  it('stands any text', async () => {
+  it('survives any text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -164,7 +164,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('stands any bytes of any type and encoding', async () => {
+  it('survives any bytes of any media type and encoding', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.uint8Array({ maxLength: 500 }), fc.constant(Buffer.from(JSON.stringify(operation.body)))),
@@ -180,7 +180,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('stands anything in one field of a valid body', async () => {
+  it('survives any value in one field of a valid body', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...fields),
@@ -191,7 +191,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('stands a valid body cut short anywhere', async () => {
+  it('refuses a valid body that is truncated anywhere', async () => {
     const text = JSON.stringify(operation.body);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (length) => {
@@ -201,7 +201,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('takes a valid body whatever unknown members are in it', async () => {
+  it('accepts a valid body with any unknown members', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.oneof(fc.constantFrom(...LOADED_NAMES), fc.string()), anyJson), {
@@ -218,7 +218,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('stands numbers of any size and nesting of any depth', async () => {
+  it('survives numbers of any size and nesting of any depth', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...fields),
@@ -247,7 +247,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   let login: Login;
   let path: string;
 
-  /** About something that there is, so that what is behind the fields' rules meets the values too. */
+  /** Names something that exists, so that the values also reach the code behind the validation. */
   async function realPath(): Promise<string> {
     const merchants = await service.database.query<{ id: number }>('SELECT id FROM merchant LIMIT 1');
     const { body: configuration } = await service.request('/saml-configurations/create', {
@@ -260,7 +260,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       login,
     });
     if (operation.id === 'testWebhookEndpoint') {
-      // An address that nothing is sent to: what comes of a test is told at once, and nobody is bothered.
+      // An address that the service refuses to send to: the test ends at once and reaches no other host.
       await service.database.query(`UPDATE webhook_endpoint SET url = 'https://127.0.0.1/'`);
     }
     const endpointId = String(endpoint['id']);
@@ -294,14 +294,14 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
     path = await realPath();
   });
 
-  it('stands any JSON value', async () => {
+  it('survives any JSON value', async () => {
     await fc.assert(
       fc.asyncProperty(anyJson, (value) => send(JSON.stringify(value))),
       FEWER_RUNS,
     );
   });
 
-  it('stands anything in one field of a valid body', async () => {
+  it('survives any value in one field of a valid body', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...fields),
@@ -313,13 +313,13 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   });
 });
 
-/** Text that the service takes: not blank, and storable. */
+/** Text that the service accepts: not blank, and storable. */
 const goodText = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 256 })
   .filter((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed());
 
-describe('What the service takes', () => {
-  it('is kept letter by letter (operation 1)', async () => {
+describe('Accepted text', () => {
+  it('is stored unchanged (operation 1)', async () => {
     await fc.assert(
       fc.asyncProperty(goodText, async (external_user_id) => {
         const { status } = await send(CREATE_MCP_TOKEN, { external_user_id });
@@ -333,7 +333,7 @@ describe('What the service takes', () => {
     );
   });
 
-  it('is kept letter by letter (operation 8)', async () => {
+  it('is stored unchanged (operation 8)', async () => {
     await fc.assert(
       fc.asyncProperty(goodText, goodText, async (full_name, exceptional_at) => {
         const { status, body } = await send(SUBMIT_JOB_APPLICATION, {
@@ -352,7 +352,7 @@ describe('What the service takes', () => {
     );
   });
 
-  it('is kept letter by letter (metadata of sessions)', async () => {
+  it('is stored unchanged (metadata of sessions)', async () => {
     const key = fc.oneof(goodText, fc.constantFrom(...LOADED_NAMES)).filter((name) => name !== 'constructor');
     const pairs = fc.uniqueArray(fc.tuple(key, goodText), { maxLength: 10, selector: ([name]) => name });
     await fc.assert(
@@ -379,7 +379,7 @@ describe('What the service takes', () => {
   it.each<[string, TestedOperation]>([
     ['names', SEARCH_DETECTED_ACCOUNTS],
     ['name', IDENTIFY_DETECTED_ACCOUNTS],
-  ])('comes back letter by letter in %s', async (field, operation) => {
+  ])('is returned unchanged in %s', async (field, operation) => {
     await fc.assert(
       fc.asyncProperty(goodText, fc.array(goodText, { minLength: 1, maxLength: 20 }), async (user, names) => {
         const { status, body } = await send(operation, { external_user_id: user, [field]: names });

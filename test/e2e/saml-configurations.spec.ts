@@ -126,7 +126,7 @@ describe('A single sign-on configuration', () => {
     for (const answer of answers.filter(({ status }) => status !== 200))
       expectRefused(
         answer,
-        'The organization has 20 single sign-on configurations already: change one of them.',
+        'The organization already has 20 single sign-on configurations: change one of them.',
       );
   });
 });

@@ -94,7 +94,7 @@ async function whileInsertsFail(table: string, work: () => Promise<void>): Promi
   }
 }
 
-const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox takes development credentials alone.');
+const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox requires development credentials.');
 const NO_SESSION = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this id.');
 const NO_MERCHANT = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.');
 
@@ -251,8 +251,8 @@ describe('POST /development/detected-accounts', () => {
   );
 
   it.each([
-    ['an unknown name', ['Netflix', 'Nobody’s Shop'], 404, 'There is no merchant that merchants.1 names.'],
-    ['an unknown id', [999_999], 404, 'There is no merchant that merchants.0 names.'],
+    ['an unknown name', ['Netflix', 'Nobody’s Shop'], 404, 'The merchant in merchants.1 does not exist.'],
+    ['an unknown id', [999_999], 404, 'The merchant in merchants.0 does not exist.'],
     ['an empty list', [], 400, 'The merchants field is required.'],
     ['an empty name', [''], 400, 'The merchants.0 field is required.'],
     ['a boolean', [true], 400, 'The merchants.0 field must be a string.'],

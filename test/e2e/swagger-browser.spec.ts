@@ -12,7 +12,7 @@ const document = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as
   webhooks: Record<string, unknown>;
 };
 
-describeInBrowser('The API document as partners meet it', (windows) => {
+describeInBrowser('Swagger UI', (windows) => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describeInBrowser('The API document as partners meet it', (windows) => {
     return page;
   };
 
-  it.each([390, 1280])('is told by surface and topic, with the webhooks, at %s px', async (width) => {
+  it.each([390, 1280])('lists operations by surface and topic, and the webhooks, at %s px', async (width) => {
     const page = await openDocument(width);
     const headings = await page.locator('.opblock-tag').allTextContents();
     const topics = document.tags.map(({ name }) => name);
@@ -46,11 +46,13 @@ describeInBrowser('The API document as partners meet it', (windows) => {
     await page.screenshot({ path: join(PICTURES, `document-${width}.png`), fullPage: true });
   });
 
-  it.each([390, 1280])('explains an operation, its errors and its server at %s px', async (width) => {
+  it.each([390, 1280])('shows an operation, its errors and its server at %s px', async (width) => {
     const page = await openDocument(width);
     const operation = page.locator('.opblock', { hasText: '/mcp/tokens/create' });
     await operation.locator('.opblock-summary-control').click();
-    await operation.getByText('Call it from your backend whenever an agent session starts').waitFor();
+    await operation
+      .getByText('Call this operation from your backend whenever an agent session starts')
+      .waitFor();
     expect(await operation.locator('.servers').textContent()).toContain('Platform API');
     const statuses = await operation.locator('.responses-table .response-col_status').allTextContents();
     expect(statuses).toEqual(
@@ -60,7 +62,7 @@ describeInBrowser('The API document as partners meet it', (windows) => {
     await operation.screenshot({ path: join(PICTURES, `operation-${width}.png`) });
   });
 
-  it('lets a partner try it', async () => {
+  it('executes an operation', async () => {
     const page = await openDocument(1280);
     await page.getByRole('button', { name: 'Authorize' }).click();
     const { clientId, secret } = service.development;

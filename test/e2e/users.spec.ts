@@ -176,7 +176,7 @@ describe('Inviting a user', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => invite(person(), stranger)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400]);
     for (const answer of answers.filter(({ status }) => status === 400)) {
-      const message = 'The organization has 1000 users already, which is all that it may have.';
+      const message = 'The organization already has the maximum of 1000 users.';
       expectRefused(answer, invalidField(message));
     }
     expect(await list(stranger)).toHaveLength(1_000);

@@ -23,7 +23,7 @@ const ALREADY_EXISTS = error(
 const LIMIT_REACHED = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_LIMIT_REACHED',
-  'The environment has 10 webhook endpoints already, which is all that it may have.',
+  'The environment already has the maximum of 10 webhook endpoints.',
 );
 const NOT_FOUND = error(
   'WEBHOOK_ENDPOINT_ERROR',

@@ -25,8 +25,8 @@ ajv.addSchema(document, DOCUMENT);
 const validators = new Map<string, ValidateFunction>();
 
 /**
- * Holds an answer against the committed API document: the status must be documented, the body valid, the
- * documented headers there. Answers of paths that the document does not know (health, 404, 405) pass.
+ * Checks a response against the committed API document: the status must be documented, the body valid and the documented
+ * headers present. Responses of paths that are not in the document (health, 404, 405) pass.
  */
 export function expectDocumented(
   method: string,
@@ -39,25 +39,28 @@ export function expectDocumented(
   const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];
   if (template === undefined || !operation) return;
   const response = operation.responses[String(status)];
-  if (!response) throw new Error(`${operation.operationId} answered ${status}, which is not documented`);
+  if (!response)
+    throw new Error(`${operation.operationId} responded with ${status}, which is not documented`);
   for (const header of Object.keys(response.headers ?? {})) {
     if (!headers.has(header))
-      throw new Error(`${operation.operationId} answered ${status} without ${header}`);
+      throw new Error(`${operation.operationId} responded with ${status} without ${header}`);
   }
   const mediaType = headers.get('content-type')?.split(';')[0] ?? '';
   if (!response.content?.[mediaType])
-    throw new Error(`${operation.operationId} answered ${status} as ${mediaType}, which is not documented`);
+    throw new Error(
+      `${operation.operationId} responded with ${status} as ${mediaType}, which is not documented`,
+    );
   const validate = validatorOf(method, template, status, mediaType);
   if (!validate(body)) {
     throw new Error(
-      `${operation.operationId} answered ${status} with a body that the document does not allow: ` +
+      `${operation.operationId} responded with ${status} with a body that the document does not allow: ` +
         `${ajv.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
     );
   }
   leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
 }
 
-/** The path as the document spells it, with its placeholders. */
+/** Returns the path of the document, with its placeholders. */
 function templateOf(path: string): string | undefined {
   if (document.paths[path]) return path;
   return Object.keys(document.paths).find((template) =>

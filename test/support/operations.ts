@@ -8,11 +8,11 @@ export interface TestedOperation {
   readonly path: string;
   /** `basic`: of an API client. `login`: of a dashboard user in a browser. */
   readonly credentials: 'basic' | 'login' | 'none';
-  /** POST when it is left out. */
+  /** `POST` by default. */
   readonly method?: string;
-  /** Whose credentials it takes, where not those of either. */
+  /** The environment of the credentials, if the operation requires a particular one. */
   readonly environment?: 'development' | 'production';
-  /** A body that it accepts. */
+  /** A valid body. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export const SEARCH_DETECTED_ACCOUNTS: BodyOperation = {
   body: { external_user_id: 'user-1', names: ['Netflix', 'door dash'] },
 };
 
-/** Answers 403 until it is enabled for the client. */
+/** Responds with 403 until it is enabled for the client. */
 export const IDENTIFY_DETECTED_ACCOUNTS: BodyOperation = {
   id: 'identifyDetectedAccounts',
   path: '/detected_accounts/identify',
@@ -120,9 +120,10 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
 
+/** An ID that nothing has. */
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-/** About a session that nobody has. */
+/** Requests for a session that does not exist. */
 export const SESSION_OPERATIONS: readonly BodyOperation[] = [
   {
     id: 'extendSession',
@@ -138,18 +139,18 @@ export const SESSION_OPERATIONS: readonly BodyOperation[] = [
   },
 ];
 
-/** An operation of the dashboard API, mostly about something that nobody has. */
+/** An operation of the dashboard API, mostly requested for something that does not exist. */
 export interface TestedDashboardOperation extends TestedOperation {
   readonly credentials: 'login';
   readonly method: string;
-  /** The least role that may. */
+  /** The lowest role with access. */
   readonly role: DashboardRole;
   readonly action?: AuditAction;
-  /** What an access token needs. Without it the operation is for a person who is logged in. */
+  /** The scope that an access token needs. Without a scope, the operation requires a login. */
   readonly scope?: Scope;
-  /** Whether the login must not be older than 5 minutes. */
+  /** Whether the login must be at most 5 minutes old. */
   readonly isFresh?: true;
-  /** Whether the path or the body names something that nobody has, so that the answer is 404. */
+  /** Whether the path or the body names something that does not exist, so that the response is 404. */
   readonly isAboutNobody?: true;
 }
 

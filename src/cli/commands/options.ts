@@ -1,5 +1,5 @@
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { isTimestamp } from '../../infrastructure/validation/index.js';
+import { isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
 
 /** The options `--start` and `--end`. */
 export interface PeriodOptions {
@@ -7,11 +7,10 @@ export interface PeriodOptions {
   readonly end?: string;
 }
 
-/** @throws OperatorError if one of them isn't a timestamp, or if they are in the wrong order */
+/** @throws OperatorError if a bound is not a time, or the start is after the end */
 export function requirePeriod({ start, end }: PeriodOptions): void {
   for (const [name, value] of Object.entries({ start, end })) {
-    const message = value === undefined ? undefined : isTimestamp(value, { words: name, object: {} });
-    if (message !== undefined) throw new OperatorError(message);
+    if (value !== undefined && !isTimestamp(value)) throw new OperatorError(MESSAGES.timestamp(name));
   }
   if (start !== undefined && end !== undefined && Date.parse(start) > Date.parse(end))
     throw new OperatorError('The start must not be after the end.');

@@ -34,9 +34,10 @@ export interface DashboardPermission {
 }
 
 /** Said to whoever presents an access token where a person has to be logged in. */
-export const LOGIN_REQUIRED = 'No access token is good for this operation: log in to the dashboard.';
+export const LOGIN_REQUIRED = 'This operation does not accept access tokens: log in to the dashboard.';
 /** Said where a fresh login is asked for. */
-export const RECENT_LOGIN_REQUIRED = 'Log in again: this needs a login that is not older than 5 minutes.';
+export const RECENT_LOGIN_REQUIRED =
+  'Log in again: this operation requires a login within the last 5 minutes.';
 
 /** How old a login may be where a fresh one is asked for. */
 const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;

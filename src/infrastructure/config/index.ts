@@ -11,7 +11,6 @@ export { loadConfiguration, LoadedConfiguration, processEnvironment } from './lo
 export {
   ENVIRONMENTS,
   ServiceConfiguration,
-  SURFACES,
   type PlatformEnvironment,
   type Surface,
 } from './service.configuration.js';

@@ -6,7 +6,7 @@ export const ENVIRONMENTS = ['development', 'production'] as const;
 export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 
 /** The three groups of operations. Each may have its own host. */
-export const SURFACES = ['platform', 'dashboard', 'careers'] as const;
+const SURFACES = ['platform', 'dashboard', 'careers'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorType } from './enumerations.js';
 
-/** The body of every error answer (specification, "Errors"). */
+/** The body of every error response (specification, "Errors"). */
 export interface ErrorBody {
   readonly error_type: ErrorType;
   readonly error_code: ErrorCode;
@@ -10,12 +10,12 @@ export interface ErrorBody {
 }
 
 export interface ApiErrorOptions {
-  /** Seconds until a new attempt makes sense: the `Retry-After` header, and on 429 the body's field. */
+  /** Seconds to wait before a retry: the `Retry-After` header, and on 429 the field of the body. */
   readonly retryAfter?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer to the caller that is not a success. Everything in it is meant to be read by the caller. */
+/** An error response. The client sees everything in it. */
 export class ApiError extends Error {
   constructor(
     readonly type: ErrorType,

@@ -12,7 +12,7 @@ export const INVALID_API_KEYS = new ErrorKind({
   status: 401,
   type: 'INVALID_INPUT',
   code: 'INVALID_API_KEYS',
-  when: 'The Basic credentials are absent, malformed, unknown or wrong.',
+  when: 'The Basic credentials are missing, malformed, unknown or wrong.',
   message: 'Invalid client_id or secret provided.',
 });
 
@@ -20,7 +20,7 @@ export const INVALID_ACCESS_TOKEN = new ErrorKind({
   status: 401,
   type: 'INVALID_INPUT',
   code: 'INVALID_ACCESS_TOKEN',
-  when: 'The access token is absent, malformed, expired, revoked or for another audience; or the login in the dashboard has ended or is not fresh enough.',
+  when: 'The access token is missing, malformed, expired, revoked or for another audience; or the dashboard login has ended or is not recent enough.',
   message: 'The access token is missing or not valid.',
 });
 
@@ -28,7 +28,7 @@ export const INSUFFICIENT_SCOPE = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'INSUFFICIENT_SCOPE',
-  when: 'The access token lacks the scope of the operation, or the operation takes no token but a login in the dashboard.',
+  when: 'The access token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
   message: 'The access token lacks the scope webhook_endpoints:write.',
 });
 
@@ -44,7 +44,7 @@ export const ENVIRONMENT_MISMATCH = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'ENVIRONMENT_MISMATCH',
-  when: 'The `environment` differs from that of the access token, or the credentials are of an environment that the operation does not have.',
+  when: 'The `environment` does not match the access token, or the operation does not exist in the environment of the credentials.',
   message: 'The environment must be that of the access token.',
 });
 
@@ -52,7 +52,7 @@ export const NO_ACCESS = new ErrorKind({
   status: 403,
   type: 'INVALID_REQUEST',
   code: 'NO_ACCESS',
-  when: 'The client is not enabled for the operation, a sandbox operation is called with production credentials, or a page of another site made the browser send the request.',
+  when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or a page of another site made the browser send the request.',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 
@@ -60,7 +60,7 @@ export const TOO_MANY_REQUESTS = new ErrorKind({
   status: 429,
   type: 'RATE_LIMIT_ERROR',
   code: 'TOO_MANY_REQUESTS',
-  when: 'The client made more requests than its limit allows (platform API).',
+  when: 'The client exceeded its rate limit (platform API).',
   message: 'Too many requests. Retry after the time in the Retry-After header.',
 });
 
@@ -68,7 +68,7 @@ export const RATE_LIMIT_EXCEEDED = new ErrorKind({
   status: 429,
   type: 'RATE_LIMIT_ERROR',
   code: 'RATE_LIMIT_EXCEEDED',
-  when: 'The caller made more requests than the limit allows (dashboard API and careers).',
+  when: 'The user, client or IP address exceeded the rate limit (dashboard API and careers).',
   message: 'Too many requests. Retry after the time in the Retry-After header.',
 });
 
@@ -84,7 +84,7 @@ export const METHOD_NOT_ALLOWED = new ErrorKind({
   status: 405,
   type: 'INVALID_REQUEST',
   code: 'METHOD_NOT_ALLOWED',
-  when: 'The path exists, but not with this method; the Allow header lists those that it has.',
+  when: 'The path does not support this method; the Allow header lists the methods that it supports.',
   message: 'The method is not allowed for this path.',
 });
 
@@ -92,7 +92,7 @@ export const PAYLOAD_TOO_LARGE = new ErrorKind({
   status: 413,
   type: 'INVALID_REQUEST',
   code: 'PAYLOAD_TOO_LARGE',
-  when: 'The request body is larger than 512 KiB, or than 16 KiB where it is a form.',
+  when: 'The request body is larger than 512 KiB, or 16 KiB for a form.',
   message: 'The request body must not be larger than 524288 bytes.',
 });
 
@@ -100,7 +100,7 @@ export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind({
   status: 415,
   type: 'INVALID_REQUEST',
   code: 'UNSUPPORTED_MEDIA_TYPE',
-  when: 'The request body has another type, character set or encoding than the operation takes.',
+  when: 'The operation does not support the media type, character set or encoding of the request body.',
   message: 'The request body must be application/json in UTF-8.',
 });
 
@@ -108,7 +108,7 @@ export const INTERNAL_ERROR = new ErrorKind({
   status: 500,
   type: 'API_ERROR',
   code: 'INTERNAL_ERROR',
-  when: 'The service failed. Quote the X-Request-Id header when reporting it.',
+  when: 'The service failed. Quote the X-Request-Id header when you report the problem.',
   message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
 });
 
@@ -116,6 +116,6 @@ export const SERVICE_UNAVAILABLE = new ErrorKind({
   status: 503,
   type: 'API_ERROR',
   code: 'SERVICE_UNAVAILABLE',
-  when: 'The database is unreachable or the service is shutting down; try again after `Retry-After`.',
+  when: 'The database is unreachable or the service is shutting down; retry after `Retry-After`.',
   message: 'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
 });

@@ -1,6 +1,6 @@
 /**
- * The published values of `error_type` and `error_code`: those of the specification, also where no
- * operation here returns them (their operations belong to the wider platform), then our extensions.
+ * The published values of `error_type` and `error_code`: first those of the specification, including values that only
+ * operations of the wider platform return, then the extensions of this service.
  */
 export const ERROR_TYPES = [
   'INVALID_INPUT',

@@ -1,22 +1,22 @@
 import { ApiError, type ApiErrorOptions } from './api-error.js';
 import type { ErrorCode, ErrorType } from './enumerations.js';
 
-/** What a catalogue says of one kind of error. */
+/** Describes one kind of error. */
 export interface ErrorDescription {
   readonly status: number;
   readonly type: ErrorType;
   readonly code: ErrorCode;
-  /** When the caller gets it; published in the documents. */
+  /** When clients get the error; published in the documents. */
   readonly when: string;
-  /** The message, where it is always the same; otherwise an example of it. */
+  /** The message, or an example if it varies. */
   readonly message: string;
 }
 
 const catalogue: ErrorKind[] = [];
 
 /**
- * One kind of error that the API answers with. Each module declares its own; the error table of the
- * docs and the examples of the API document are generated from them.
+ * One kind of error response. Each module declares its own kinds; the error table of the docs and the examples of the
+ * API document are generated from them.
  */
 export class ErrorKind {
   readonly status: number;
@@ -34,18 +34,18 @@ export class ErrorKind {
     catalogue.push(this);
   }
 
-  /** What the documents call it; kinds that share a code may have names of their own. */
+  /** Name in the documents; kinds that share a code can override it. */
   get name(): string {
     return this.code;
   }
 
-  /** An error of this kind to throw. */
+  /** Returns an error of this kind, to be thrown. */
   error(message: string = this.message, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this.type, this.code, message, this.status, options);
   }
 }
 
-/** Every kind of error that the imported modules declare. */
+/** Returns every kind of error that the imported modules declare. */
 export function errorCatalogue(): readonly ErrorKind[] {
   return catalogue;
 }

@@ -1,6 +1,6 @@
 /**
- * What an operator asked for cannot be done: a start with this configuration, a command. The message is
- * a plain sentence for them, with the way out where there is one; no stack is shown with it.
+ * Reports that the service cannot start with its configuration, or cannot run a command. The message is written for
+ * operators and says what to do, if possible; it is shown without a stack.
  */
 export class OperatorError extends Error {
   constructor(sentence: string, options?: ErrorOptions) {

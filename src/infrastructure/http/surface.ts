@@ -21,7 +21,7 @@ export function keepRoutesOf(app: INestApplicationContext, surfaces: readonly Su
 }
 
 /** Returns the surfaces of a controller's routes. A controller without any is served by every process. */
-export function surfacesOf({ prototype }: Type): Surface[] {
+function surfacesOf({ prototype }: Type): Surface[] {
   const surfaces = Object.values(Object.getOwnPropertyDescriptors(prototype)).flatMap(({ value }) =>
     typeof value === 'function' ? [Reflect.getMetadata(SURFACE, value) as Surface | undefined] : [],
   );

@@ -4,23 +4,23 @@ import type { ApiError, ErrorKind } from '../errors/index.js';
 import { ErrorResponse } from './error-response.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
-/** A kind of error with the messages that this operation answers with, each of which becomes an example. */
+/** A kind of error with its messages for this operation, each of which becomes an example. */
 export interface DocumentedError {
   readonly kind: ErrorKind;
   readonly messages: readonly string[];
 }
 
-/** How an operation tells its errors, where the error body of the API is not all that its callers need. */
+/** The error body of an operation whose clients need other fields than those of the API's error body. */
 export interface ErrorBodyDocument {
-  /** The class of the body. */
+  /** Class of the body. */
   readonly model: Type;
-  /** The body of an error, for the examples. */
+  /** Returns the body of an error, for the examples. */
   readonly bodyOf: (error: ApiError) => object;
 }
 
 const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
-/** The kind with this operation’s own messages instead of the catalogue’s example. */
+/** Documents a kind of error with the operation’s own messages instead of the catalogue’s example. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
   return { kind, messages };
 }
@@ -52,7 +52,7 @@ export function ApiErrors(
   );
 }
 
-/** A surface and its operation may name the same kind, each with messages of its own. */
+/** Joins the messages of a kind that both a surface and its operation name. */
 function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): DocumentedError[] {
   const messages = new Map<ErrorKind, Set<string>>();
   for (const error of errors) {
@@ -81,7 +81,7 @@ function headersOf(status: number): Record<string, object> {
     }),
     ...((status === 429 || status === 503) && {
       'Retry-After': {
-        description: 'Seconds until a new attempt makes sense.',
+        description: 'Seconds to wait before you retry.',
         schema: { type: 'integer', minimum: 1 },
       },
     }),

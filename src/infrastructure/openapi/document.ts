@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
-import { SURFACE_EXTENSION } from './operation.js';
+import { descriptionOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
 import { plainReferences } from './plain-references.js';
 import { descriptionOfTopic } from './topic.js';
 
@@ -14,39 +14,39 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   careers: 'Careers',
 };
 
-const DESCRIPTION = `Connects merchants' customers, agents and companies.
+const DESCRIPTION = `Connects the customers of merchants, agents and companies.
 
-**Surfaces.** The platform API takes the \`client_id\` and \`secret\` of your API client as Basic
-credentials; the environment (\`development\` or \`production\`) is that of the credentials. The dashboard
-API takes an access token of the device authorization flow, or the login of a person in a browser; what only a
-person may do takes the login alone. Careers needs no credentials. Each surface may have a host of its own; every operation names its server.
+**Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
+credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an
+access token of the device authorization flow, or the login of a user in a browser; some operations require a login.
+The careers API requires no credentials. Each surface can have a host name of its own; every operation names its server.
 
-**Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank
-strings count as missing. Lengths count Unicode code points.
+**Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank strings count
+as missing. Lengths count Unicode code points.
 
-**Answers.** Every answer carries \`X-Request-Id\`; send your own (1 to 64 letters, digits, \`-\`, \`_\`) and
-it is kept. Timestamps are ISO 8601 in UTC with milliseconds.
+**Responses.** Every response has an \`X-Request-Id\` header. If you send your own ID (1 to 64 letters, digits, \`-\`,
+\`_\`), the response repeats it. Timestamps are ISO 8601 in UTC with milliseconds.
 
-**Limits.** Creating MCP tokens: 600 requests a minute and client. The dashboard API: 600 a minute and user, over all
-its operations. Others say so themselves. Whoever makes more is answered 429 and told in \`Retry-After\` when to go on.
+**Limits.** Operations with a rate limit state it in their description. A request over the limit gets a 429 response
+whose \`Retry-After\` header says when you can retry.
 
 **Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
-One problem is reported at a time, in the order: credentials (401), rate (429), access (403), body (400).
-A path that does not exist is answered 404 \`NOT_FOUND\`; a method that the path does not have, 405
-\`METHOD_NOT_ALLOWED\` with \`Allow\`.`;
+A response reports one problem, in this order: credentials (401), rate (429), access (403), body (400).
+For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
+\`METHOD_NOT_ALLOWED\` with an \`Allow\` header.`;
 
-/** The requests that the service sends to its clients. */
+/** The requests that the service sends to clients. */
 export interface WebhookDocuments {
   readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
-  /** What their bodies refer to, among the document's models. */
+  /** The schemas of their bodies. */
   readonly schemas: Readonly<Record<string, SchemaObject>>;
 }
 
 const WEBHOOKS = 'Webhooks';
-/** Between the surface and the topic. */
-const OF_SURFACE = ' · ';
+/** Separates the surface and the topic. */
+const TAG_SEPARATOR = ' · ';
 
-/** The OpenAPI document of everything that the application serves, and of what it sends. */
+/** Builds the OpenAPI document of all operations that the application serves and of the webhooks that it sends. */
 export function buildDocument(app: INestApplication, { webhooks, schemas }: WebhookDocuments): OpenAPIObject {
   const frame = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -64,7 +64,7 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An access token of the device authorization flow. It lives 15 minutes.',
+        description: 'An access token of the device authorization flow. It expires after 15 minutes.',
       },
       'bearer',
     )
@@ -73,21 +73,21 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
       in: 'cookie',
       name: '__Host-session',
       description:
-        'The cookie of a login at `/login`. On a developer’s machine, without https, it is called `session`.',
+        'The cookie of a login at `/login`. Without https, in local development, its name is `session`.',
     })
     .build();
-  // By hand: `@ApiWebhook` would register a route of ours for each.
+  // Added here because `@ApiWebhook` would register a route for each webhook.
   const withWebhooks = {
     ...frame,
-    webhooks: filedUnder(WEBHOOKS, webhooks),
+    webhooks: tagged(WEBHOOKS, webhooks),
     components: { ...frame.components, schemas },
   };
   const document = SwaggerModule.createDocument(app, withWebhooks, { autoTagControllers: false });
-  assignSurfaces(document, app.get(ServiceConfiguration));
+  completeOperations(document, (target) => app.get(target, { strict: false }));
   return plainReferences({ ...document, ...contents(document) });
 }
 
-function filedUnder(tag: string, webhooks: WebhookDocuments['webhooks']): WebhookDocuments['webhooks'] {
+function tagged(tag: string, webhooks: WebhookDocuments['webhooks']): WebhookDocuments['webhooks'] {
   return Object.fromEntries(
     Object.entries(webhooks).map(([name, { post, ...item }]) => [
       name,
@@ -97,15 +97,17 @@ function filedUnder(tag: string, webhooks: WebhookDocuments['webhooks']): Webhoo
 }
 
 /**
- * Each operation names the server of its surface, and is filed under its topic there: a tag such as
- * `Platform API · MCP tokens`, because Swagger UI knows no groups of tags.
+ * Gives each operation its description, the server of its surface, and a tag for its surface and topic, such as
+ * `Platform API · MCP tokens`: Swagger UI does not support groups of tags.
  */
-function assignSurfaces(document: OpenAPIObject, configuration: ServiceConfiguration): void {
+function completeOperations(document: OpenAPIObject, configurationOf: ConfigurationOf): void {
+  const configuration = configurationOf(ServiceConfiguration);
   for (const path of Object.values(document.paths)) {
     for (const operation of Object.values(path)) {
       const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
       if (!surface) continue;
-      operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(OF_SURFACE)];
+      operation.description = descriptionOf(operation.operationId ?? '', configurationOf);
+      operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(TAG_SEPARATOR)];
       operation.servers = [
         { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },
       ];
@@ -113,38 +115,35 @@ function assignSurfaces(document: OpenAPIObject, configuration: ServiceConfigura
   }
 }
 
-/**
- * What Swagger UI needs: its own files, the styles that it writes into its page, the images that it has as data,
- * and calls to this deployment.
- */
+/** Allows what Swagger UI needs: its own files, inline styles, images as data URLs, and requests to this deployment. */
 const DOCUMENTATION_HEADERS = {
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
 };
 
-/** The tags, surface by surface, and their groups for the readers that know them. */
+/** Returns the tags, surface by surface, and their groups for viewers that support them. */
 function contents(document: OpenAPIObject): Pick<OpenAPIObject, 'tags'> & Record<'x-tagGroups', object[]> {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path as object));
-  const used = [...new Set(operations.flatMap(({ tags }: { tags?: string[] }) => tags ?? []))];
+  const used = [...new Set(operations.flatMap(({ tags }: { tags?: string[] }) => tags ?? []))].toSorted();
   const groups = Object.values(SURFACE_NAMES).map((name) => ({
     name,
-    tags: used.filter((tag) => tag.split(OF_SURFACE)[0] === name),
+    tags: used.filter((tag) => tag.split(TAG_SEPARATOR)[0] === name),
   }));
   return {
     tags: [
       ...groups.flatMap(({ tags }) => tags).map((tag) => describedTag(tag)),
-      { name: WEBHOOKS, description: 'What the service sends to your endpoints.' },
+      { name: WEBHOOKS, description: 'Requests that the service sends to your endpoints.' },
     ],
     'x-tagGroups': [...groups.filter(({ tags }) => tags.length > 0), { name: WEBHOOKS, tags: [WEBHOOKS] }],
   };
 }
 
 function describedTag(name: string): { name: string; description: string } {
-  return { name, description: descriptionOfTopic(name.split(OF_SURFACE)[1] ?? '') };
+  return { name, description: descriptionOfTopic(name.split(TAG_SEPARATOR)[1] ?? '') };
 }
 
-/** Swagger UI on a phone: headings above their descriptions; nowhere the column of links, which nothing has. */
+/** On a phone, puts headings above their descriptions; everywhere, hides the empty column of links. */
 const SWAGGER_UI_CSS = `
   .swagger-ui .response-col_links { display: none }
   @media (max-width: 640px) {
@@ -153,7 +152,7 @@ const SWAGGER_UI_CSS = `
     .swagger-ui .opblock-tag small { flex: 1 0 100%; order: 1; padding: 4px 0 0 }
   }`;
 
-/** Serves the document as `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
+/** Serves the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
 export function serveDocument(app: INestApplication, document: OpenAPIObject): void {
   app.use(
     ['/docs', '/openapi.json', '/openapi.yaml'],
@@ -171,7 +170,7 @@ export function serveDocument(app: INestApplication, document: OpenAPIObject): v
       persistAuthorization: true,
       displayRequestDuration: true,
       tryItOutEnabled: true,
-      // The operations show what they need of the schemas.
+      // The operations show the schemas that they use.
       defaultModelsExpandDepth: 0,
     },
   });

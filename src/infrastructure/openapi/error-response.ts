@@ -1,12 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ERROR_CODES, ERROR_TYPES } from '../errors/index.js';
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export class ErrorResponse {
   @ApiProperty({
     enum: ERROR_TYPES,
     enumName: 'ErrorType',
-    description: 'The kind of thing that went wrong.',
+    description: 'Category of the error.',
     example: 'INVALID_REQUEST',
   })
   error_type!: string;
@@ -14,7 +14,7 @@ export class ErrorResponse {
   @ApiProperty({
     enum: ERROR_CODES,
     enumName: 'ErrorCode',
-    description: 'What went wrong; branch on this.',
+    description: 'The error. Branch on this value.',
     example: 'INVALID_FIELD',
   })
   error_code!: string;
@@ -22,7 +22,7 @@ export class ErrorResponse {
   @ApiProperty({
     type: String,
     minLength: 1,
-    description: 'For people. The wording may change.',
+    description: 'Message for people. The wording may change.',
     example: 'The external user id field is required.',
   })
   error_message!: string;
@@ -31,7 +31,7 @@ export class ErrorResponse {
     type: 'integer',
     required: false,
     minimum: 1,
-    description: 'Seconds until a new attempt makes sense. Present on rate-limit errors.',
+    description: 'Seconds to wait before you retry. Only present for rate-limit errors.',
     example: 12,
   })
   retry_after?: number;

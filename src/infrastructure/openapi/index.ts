@@ -2,4 +2,4 @@ export { withMessages, type ErrorBodyDocument } from './api-errors.js';
 export { ErrorResponse } from './error-response.js';
 export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
 export { Topic } from './topic.js';
-export { DocumentedOperation, type OperationDocument } from './operation.js';
+export { resolveDescription, DocumentedOperation, type OperationDocument } from './operation.js';

@@ -10,28 +10,35 @@ import {
 } from '@nestjs/swagger';
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
-import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
-import type { ErrorKind } from '../errors/index.js';
+import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
+import { exampleMessages } from '../validation/index.js';
+import { ApiErrors, withMessages, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
-/** What the API document says of one operation. */
+/** Returns the configuration that the document is built for: of this class. */
+export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
+
+/** Markdown: when to use the operation and what to know before. A function, if it quotes the configuration. */
+export type Description = string | ((configurationOf: ConfigurationOf) => string);
+
+/** What the API document says about one operation. */
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
-  /** When to use the operation and what to know before; Markdown. */
-  readonly description: string;
-  /** The class of the JSON body, where the operation has one. */
+  readonly description: Description;
+  /** The class of the JSON body, if the operation has one. */
   readonly body?: Type;
-  /** What the placeholders of the path stand for. */
+  /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
-  /** The class of the answer, in brackets where the answer is an array; `String` for text, `Buffer` for bytes. */
+  /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
-  /** Where the answer is no JSON: its media type, or those that it may have. */
+  /** Media types of a response that is not JSON. */
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
   readonly responseExample?: unknown;
+  /** The messages of `INVALID_FIELD` about the fields of the body or query come from their DTO. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
-  /** Where errors are told in another way than elsewhere. */
+  /** How errors are formatted, if not as elsewhere. */
   readonly errorBody?: ErrorBodyDocument;
 }
 
@@ -40,11 +47,36 @@ interface PathParameter {
   readonly example: string;
 }
 
-/** Tells the document's builder which public address an operation has. */
+/** Names the surface of an operation for the builder of the document. */
 export const SURFACE_EXTENSION = 'x-surface';
+
+const descriptions = new Map<string, Description>();
+
+/** Returns the description of an operation for a configuration. */
+export function descriptionOf(operationId: string, configurationOf: ConfigurationOf): string {
+  return resolveDescription(descriptions.get(operationId) ?? '', configurationOf);
+}
+
+/** Returns the text of a description for a configuration. */
+export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
+  return typeof description === 'string' ? description : description(configurationOf);
+}
 
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
+  descriptions.set(operation.operationId, operation.description);
+  return (prototype, handler, descriptor) => {
+    const parameters = Reflect.getMetadata('design:paramtypes', prototype, handler) as unknown[];
+    const messages = parameters.flatMap(exampleMessages);
+    const errors = [
+      ...(messages.length === 0 ? [] : [withMessages(INVALID_FIELD, ...messages)]),
+      ...operation.errors,
+    ];
+    documentation(surface, { ...operation, errors })(prototype, handler, descriptor);
+  };
+}
+
+function documentation(surface: Surface, operation: OperationDocument): MethodDecorator {
   const [model, schema] = schemaOf(operation.response);
   const { responseType = 'application/json', responseExample: example } = operation;
   const mediaTypes = typeof responseType === 'string' ? [responseType] : responseType;
@@ -52,7 +84,6 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     ApiOperation({
       operationId: operation.operationId,
       summary: operation.summary,
-      description: operation.description,
     }),
     ...(operation.body ? [ApiBody({ type: operation.body, required: true })] : []),
     ...Object.entries(operation.pathParameters ?? {}).map(([name, parameter]) =>
@@ -73,7 +104,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
 
 type Schema = { $ref: string } | { type: 'array'; items: Schema } | { type: 'string'; format?: 'binary' };
 
-/** The class that has to be among the document's models, where there is one, and the schema of the answer. */
+/** Returns the model to include in the document, if any, and the schema of the response. */
 function schemaOf(response: Type | readonly [Type]): [Type | undefined, Schema] {
   if (response === String) return [undefined, { type: 'string' }];
   if (response === (Buffer as unknown)) return [undefined, { type: 'string', format: 'binary' }];

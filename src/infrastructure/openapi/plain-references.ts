@@ -1,6 +1,6 @@
 /**
- * Puts `$ref` in the place of `allOf: [{ $ref }]`. The library writes the latter where a description stands beside
- * the reference, which OpenAPI 3.0 did not allow; in 3.1 it only makes readers and generators think of inheritance.
+ * Replaces `allOf: [{ $ref }]` with `$ref`. The library writes the former for a reference with a description, which
+ * OpenAPI 3.0 did not allow. In 3.1 it only suggests inheritance to readers and generators.
  */
 export function plainReferences<T>(node: T): T {
   if (Array.isArray(node)) return node.map(plainReferences) as T;

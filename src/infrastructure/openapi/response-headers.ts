@@ -1,7 +1,7 @@
-/** Sent with every answer. */
+/** Sent with every response. */
 export const REQUEST_ID_HEADER = {
   'X-Request-Id': {
-    description: 'Names this call; quote it when you report a problem. A caller’s own is kept.',
+    description: 'ID of this request. Quote it when you report a problem. An ID that you send is kept.',
     schema: { type: 'string' as const, pattern: '^[A-Za-z0-9_-]{1,64}$' },
   },
 };

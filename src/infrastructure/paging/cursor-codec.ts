@@ -5,16 +5,16 @@ import { INVALID_CURSOR_FORMAT } from './paging-errors.js';
 
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
-/** Characters; ours are far shorter. Looked at before anything is decoded. */
+/** Characters; valid cursors are far shorter. Checked before anything is decoded. */
 const MAX_CURSOR_LENGTH = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** What a cursor belongs to: the list, whose it is, and the filters. It is of no use anywhere else. */
+/** What a cursor is valid for: the list, its owner and the filters. */
 export type CursorScope = readonly (string | number | null)[];
 
 /**
- * Cursors that only we can make: the position in a list, signed together with what it belongs to. The scope
- * is not in the cursor, it only goes into the signature, so a cursor stays short and tells nothing.
+ * Encodes positions in lists as signed cursors that clients cannot forge. The signature covers the scope but the cursor
+ * does not contain it, so cursors are short and reveal nothing.
  */
 @Injectable()
 export class CursorCodec {
@@ -30,14 +30,14 @@ export class CursorCodec {
     return Buffer.concat([Buffer.of(VERSION), this.sign(content, scope), content]).toString('base64url');
   }
 
-  /** @throws ApiError INVALID_CURSOR_FORMAT when it is not one of ours, or not of this scope */
+  /** @throws ApiError INVALID_CURSOR_FORMAT if the cursor is not valid or belongs to another scope */
   decode(cursor: string, scope: CursorScope): (string | number)[] {
     if (cursor.length > MAX_CURSOR_LENGTH || !BASE64URL.test(cursor)) throw INVALID_CURSOR_FORMAT.error();
     const bytes = Buffer.from(cursor, 'base64url');
     const content = bytes.subarray(1 + SIGNATURE_BYTES);
     const signature = bytes.subarray(1, 1 + SIGNATURE_BYTES);
     const genuine =
-      // One spelling for each value: base64url ignores the last bits.
+      // Base64url ignores the last bits: only the canonical spelling is accepted.
       bytes.toString('base64url') === cursor &&
       bytes[0] === VERSION &&
       signature.length === SIGNATURE_BYTES &&

@@ -16,7 +16,12 @@ import {
   NO_ACCESS,
   RATE_LIMIT_EXCEEDED,
 } from '../errors/index.js';
-import { DocumentedOperation, withMessages, type OperationDocument } from '../openapi/index.js';
+import {
+  resolveDescription,
+  DocumentedOperation,
+  withMessages,
+  type OperationDocument,
+} from '../openapi/index.js';
 import { RateLimitGuard, RateLimitingConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
@@ -48,7 +53,10 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
       ...options,
-      description: `${options.description}\n\n${LIMIT_DESCRIPTION}`,
+      description: (configurationOf) =>
+        `${resolveDescription(options.description, configurationOf)}\n\n` +
+        `Limit: ${configurationOf(RateLimitingConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
+        'across all operations of the dashboard API.',
       errors: [
         ...options.errors,
         INVALID_ACCESS_TOKEN,
@@ -63,10 +71,6 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     }),
   );
 }
-
-/** The promised value of `DASHBOARD_REQUESTS_PER_MINUTE`. */
-const LIMIT_DESCRIPTION =
-  'Limit: 600 requests a minute and user, those to other operations of the dashboard API included.';
 
 /** Errors (403) for an access token, or for a session in its place. */
 const FORBIDDEN_TOKENS = {

@@ -1,94 +1,79 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { registerDecorator, type ValidationArguments } from 'class-validator';
-import { firstViolation, isMissing, required, wordsOf, type FieldContext, type Rule } from './rule.js';
+import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
+import { MESSAGES, withMessage, wordsOf } from './messages.js';
+import { isMissing } from './text.js';
 
+/** What every kind of field takes. */
 export interface FieldOptions {
-  /** Where the field is sent: in the body unless it says otherwise. */
+  readonly description: string;
+  readonly example?: unknown;
+  /** Where the field is sent: in the body unless this says otherwise. */
   readonly in?: 'query';
-  /** The rules for a present value, in the order in which they are reported. */
-  readonly rules: readonly Rule[];
   /**
-   * `false`: may be absent. `unless`: may be absent where the field of that name is present. `when`: may be
-   * absent unless the field of that name has that value.
+   * `false`: optional. `unless`: required when the field of that name is missing. `when`: required when the field
+   * of that name has that value.
    */
   readonly required?: Presence;
-  /** What the value means, where it is sent as something else. */
-  readonly read?: (value: unknown) => unknown;
-  /** The value of an absent field. */
+  /** The value of a missing field. The property needs the same initial value, for when it is absent. */
   readonly default?: unknown;
-  /** Whether `null` and blank text clear the field, where an absent one stays as it is: in a PATCH. */
+  /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;
-  /** Whether the value is an object of the caller's own, whose members' names are not looked at. */
-  readonly ownNames?: true;
-  /** What the API document says of the field. */
-  readonly document: ApiPropertyOptions;
 }
 
 type Presence = boolean | { readonly unless: string } | { readonly when: string; readonly is: string };
+
+export interface FieldDefinition extends FieldOptions {
+  readonly schema: ApiPropertyOptions;
+  /** Converts a present value before it is validated. */
+  readonly read?: (value: unknown, source: Readonly<Record<string, unknown>>, key: string) => unknown;
+}
 
 /** A query string has no null. */
 const NULLABLE_IN = { body: { nullable: true }, query: {} };
 
 /**
- * One field of a request: validator, normalization and documentation in one decorator. The kinds
- * of fields (`ExternalUserId`, …) are built on it; a DTO uses those.
+ * One field of a request: documentation, normalization and validators in one decorator. The validators run in the
+ * order in which they are given, and the first violation is reported. The kinds of fields (`TextField`, …) are built
+ * on this decorator.
  */
-export function Field(options: FieldOptions): PropertyDecorator {
-  const mandatory = options.required ?? true;
-  const document = {
-    ...options.document,
-    ...(options.default === undefined ? {} : { default: options.default }),
-  };
+export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(
-    mandatory === true
-      ? ApiProperty(document)
-      : ApiPropertyOptional({ ...document, ...NULLABLE_IN[options.in ?? 'body'] } as ApiPropertyOptions),
+    documented(field),
     Transform(({ value, obj, key }) => {
-      if (isMissing(value)) return missingValue(value, options);
-      if (options.read) return options.read(value);
-      // class-transformer leaves out members that are called as something of JavaScript's own.
-      return options.ownNames ? (obj as Record<string, unknown>)[key] : (value as unknown);
+      if (isMissing(value)) return field.clearable && value !== undefined ? null : field.default;
+      return field.read ? field.read(value, obj as Record<string, unknown>, key) : (value as unknown);
     }),
-    validated((value, field) => {
-      if (isMissing(value)) return absence(mandatory, field);
-      return firstViolation(value, field, options.rules);
-    }),
+    ...presence(field.required ?? true),
+    ...validators,
   );
 }
 
-function missingValue(value: unknown, options: FieldOptions): unknown {
-  return options.clearable && value !== undefined ? null : options.default;
+function documented(field: FieldDefinition): PropertyDecorator {
+  const { description, example, default: fallback } = field;
+  const document = {
+    ...field.schema,
+    description,
+    ...(example === undefined ? {} : { example }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  } as ApiPropertyOptions;
+  if ((field.required ?? true) === true) return ApiProperty(document);
+  return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);
 }
 
-function absence(mandatory: Presence, field: FieldContext): string | undefined {
-  if (mandatory === false) return undefined;
-  if (mandatory === true) return required(field);
-  if ('when' in mandatory) {
-    if (field.object[mandatory.when] !== mandatory.is) return undefined;
-    return `The ${field.words} field is required when the ${wordsOf(mandatory.when)} is ${mandatory.is}.`;
-  }
-  const other = mandatory.unless;
-  if (!isMissing(field.object[other])) return undefined;
-  return `The ${field.words} field is required when the ${wordsOf(other)} field is not present.`;
-}
-
-/** One class-validator constraint for the whole field, because one problem is reported per answer. */
-function validated(rule: Rule): PropertyDecorator {
-  return (prototype, property) => {
-    const check = (value: unknown, { object }: ValidationArguments): string | undefined =>
-      rule(value, { words: wordsOf(String(property)), object: object as Record<string, unknown> });
-    registerDecorator({
-      name: 'field',
-      target: prototype.constructor,
-      propertyName: String(property),
-      validator: {
-        validate: (value: unknown, context?: ValidationArguments) =>
-          context !== undefined && check(value, context) === undefined,
-        defaultMessage: (context?: ValidationArguments) =>
-          (context && check(context.value, context)) ?? 'The field is invalid.',
-      },
-    });
-  };
+/** Missing values are `undefined` or `null` here: the transformation comes before the validation. */
+function presence(required: Presence): PropertyDecorator[] {
+  if (required === false) return [IsOptional()];
+  if (required === true) return [IsDefined(withMessage(MESSAGES.required))];
+  const [other, isRequired, circumstance] =
+    'when' in required
+      ? [required.when, (value: unknown) => value === required.is, `is ${required.is}`]
+      : [required.unless, isMissing, 'field is not present'];
+  return [
+    ValidateIf((object: Record<string, unknown>, value) => !isMissing(value) || isRequired(object[other])),
+    IsDefined(
+      withMessage((field) => `The ${field} field is required when the ${wordsOf(other)} ${circumstance}.`),
+    ),
+  ];
 }

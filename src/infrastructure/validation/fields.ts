@@ -1,80 +1,214 @@
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  IsArray,
+  IsBoolean,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+} from 'class-validator';
 import { ENVIRONMENTS } from '../config/index.js';
-import { Field, type FieldOptions } from './field.js';
-import type { Rule } from './rule.js';
-import { isInteger, isOneOf, isString, isTimestamp, maximum, maximumCharacters, minimum } from './rules.js';
+import {
+  IsNorthAmericanPhoneNumber,
+  IsNotBefore,
+  IsStorable,
+  IsTimestamp,
+  IsValidInside,
+  MaxCharacters,
+  validateItems,
+} from './constraints.js';
+import { Field, type FieldDefinition, type FieldOptions } from './field.js';
+import { MESSAGES, withMessage } from './messages.js';
 
 export const EXTERNAL_USER_ID_LENGTH = 256;
+/** RFC 5321, section 4.5.3.1.3: a path of 256 with its two brackets. */
+const EMAIL_LENGTH = 254;
+const URL_LENGTH = 2083;
 
-/** The caller's own identifier for one of its users. */
-export function ExternalUserId(options: Pick<FieldOptions, 'required' | 'in'> = {}): PropertyDecorator {
-  return Field({
-    ...options,
-    rules: [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)],
-    document: {
-      type: String,
-      description: 'Your own identifier for the user: at most 256 characters.',
-      minLength: 1,
-      maxLength: EXTERNAL_USER_ID_LENGTH,
-      example: 'user-8f3a',
+interface TextOptions extends FieldOptions {
+  /** The least documented number of characters; blank text counts as missing anyway. */
+  readonly min?: number;
+  /** The most Unicode code points. */
+  readonly max?: number;
+  readonly format?: string;
+}
+
+/** Text that can be stored. @param validators further constraints, checked after the length */
+export function TextField(
+  { min = 1, max, format, ...options }: TextOptions,
+  ...validators: PropertyDecorator[]
+): PropertyDecorator {
+  const schema = {
+    type: String,
+    ...(format === undefined ? {} : { format }),
+    ...(min === 0 ? {} : { minLength: min }),
+    ...(max === undefined ? {} : { maxLength: max }),
+  };
+  return Field(
+    { ...options, schema },
+    IsString(withMessage(MESSAGES.string)),
+    IsStorable(),
+    ...(max === undefined ? [] : [MaxCharacters(max)]),
+    ...validators,
+  );
+}
+
+interface IntegerOptions extends FieldOptions {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** A JSON number without a fraction; in a query string, digits (contract, "Messages"). */
+export function IntegerField({ min, max, ...options }: IntegerOptions): PropertyDecorator {
+  const schema = {
+    type: 'integer',
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  } as ApiPropertyOptions;
+  return Field(
+    { ...options, schema, ...(options.in === 'query' ? { read: integerOf } : {}) },
+    IsInt(withMessage(MESSAGES.integer)),
+    ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
+    ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
+  );
+}
+
+/** Text that is not an integer, or is one that JSON cannot carry exactly, stays text. */
+function integerOf(text: unknown): unknown {
+  const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return number !== undefined && Number.isSafeInteger(number) ? number : text;
+}
+
+/** `true` or `false`; a word or a number is neither. */
+export function BooleanField(options: FieldOptions): PropertyDecorator {
+  return Field({ ...options, schema: { type: Boolean } }, IsBoolean(withMessage(MESSAGES.boolean)));
+}
+
+/** One of a few words. */
+export function EnumField(values: readonly string[], options: FieldOptions): PropertyDecorator {
+  return Field({ ...options, schema: { enum: [...values] } }, IsIn(values, withMessage(MESSAGES.selected)));
+}
+
+/** A UUID of any version. */
+export function UuidField(options: FieldOptions): PropertyDecorator {
+  return Field(
+    { ...options, schema: { type: String, format: 'uuid' } },
+    IsUUID(undefined, withMessage(MESSAGES.uuid)),
+  );
+}
+
+/** A time such as `2026-01-31T08:15:30Z`. */
+export function TimestampField(
+  { notBefore, ...options }: FieldOptions & { readonly notBefore?: string },
+  ...validators: PropertyDecorator[]
+): PropertyDecorator {
+  return Field(
+    { ...options, schema: { type: String, format: 'date-time' } },
+    IsTimestamp(),
+    ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
+    ...validators,
+  );
+}
+
+/** An email address. */
+export function EmailField(options: FieldOptions): PropertyDecorator {
+  return TextField(
+    { ...options, min: 0, max: EMAIL_LENGTH, format: 'email' },
+    IsEmail({}, withMessage(MESSAGES.email)),
+  );
+}
+
+const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate_length: false };
+
+/** An http or https URL with a host name. */
+export function UrlField(options: FieldOptions): PropertyDecorator {
+  return TextField({ ...options, max: URL_LENGTH, format: 'uri' }, IsUrl(WEB_URL, withMessage(MESSAGES.url)));
+}
+
+/** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */
+const E164 = /^\+[1-9]\d{1,14}$/;
+
+/** A phone number in E.164: of any country, or a number in use in the US or Canada. */
+export function PhoneNumberField({
+  countries,
+  ...options
+}: FieldOptions & { readonly countries: 'all' | 'US and Canada' }): PropertyDecorator {
+  return Field(
+    { ...options, schema: { type: String, pattern: E164.source } },
+    Matches(E164, withMessage(MESSAGES.format)),
+    ...(countries === 'all' ? [] : [IsNorthAmericanPhoneNumber()]),
+  );
+}
+
+interface ArrayOptions extends FieldOptions {
+  readonly max: number;
+  readonly items: object;
+  /** Returns the message about an item that is present. */
+  readonly validateItem: (item: unknown, field: string) => string | undefined;
+  /** An item that is not valid, whose message the API document shows. */
+  readonly invalidItem: unknown;
+}
+
+/** An array of 1 to `max` items; an empty array counts as missing. */
+export function ArrayField({
+  max,
+  items,
+  validateItem,
+  invalidItem,
+  ...options
+}: ArrayOptions): PropertyDecorator {
+  return Field(
+    { ...options, schema: { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions },
+    IsArray(withMessage(MESSAGES.array)),
+    ArrayNotEmpty(withMessage(MESSAGES.required)),
+    ArrayMaxSize(max, withMessage(MESSAGES.maxItems)),
+    IsValidInside((value, field) => validateItems(value as unknown[], field, validateItem), [invalidItem]),
+  );
+}
+
+interface ObjectOptions extends FieldOptions {
+  /** Documents the members. */
+  readonly members: object;
+  /** Whether members may have any names; class-transformer leaves out those that JavaScript uses, such as `toString`. */
+  readonly anyNames?: true;
+}
+
+/** A JSON object. @param validators further constraints */
+export function ObjectField(
+  { members, anyNames, ...options }: ObjectOptions,
+  ...validators: PropertyDecorator[]
+): PropertyDecorator {
+  const untransformed: FieldDefinition['read'] = (_value, source, key) => source[key];
+  return Field(
+    {
+      ...options,
+      schema: { type: 'object', ...members } as ApiPropertyOptions,
+      ...(anyNames ? { read: untransformed } : {}),
     },
+    IsObject(withMessage(MESSAGES.object)),
+    ...validators,
+  );
+}
+
+/** The client's own identifier for one of its users. */
+export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in'> = {}): PropertyDecorator {
+  return TextField({
+    ...options,
+    max: EXTERNAL_USER_ID_LENGTH,
+    description: `Your own identifier for the user: at most ${EXTERNAL_USER_ID_LENGTH} characters.`,
+    example: 'user-8f3a',
   });
 }
 
 /** One of the two environments. */
-export function Environment(description: string, options: Pick<FieldOptions, 'in'> = {}): PropertyDecorator {
-  return Field({
-    ...options,
-    rules: [isOneOf(ENVIRONMENTS)],
-    document: { enum: [...ENVIRONMENTS], description, example: 'production' },
-  });
-}
-
-/** An end of the period that a list is about. */
-export function TimeBound(
-  description: string,
-  example: string,
-  rules: readonly Rule[] = [],
-): PropertyDecorator {
-  return Field({
-    in: 'query',
-    required: false,
-    rules: [isTimestamp, ...rules],
-    document: { type: String, format: 'date-time', description, example },
-  });
-}
-
-interface IntegerOptions extends Pick<FieldOptions, 'default'> {
-  readonly description: string;
-  readonly example: number;
-  readonly from?: number;
-  readonly to?: number;
-}
-
-/** Digits, which in a query string are a number (contract, "Messages"). */
-export function IntegerInQuery({ from, to, ...options }: IntegerOptions): PropertyDecorator {
-  const { description, example } = options;
-  return Field({
-    in: 'query',
-    required: false,
-    ...(options.default === undefined ? {} : { default: options.default }),
-    read: integerOf,
-    rules: [
-      isInteger,
-      ...(from === undefined ? [] : [minimum(from)]),
-      ...(to === undefined ? [] : [maximum(to)]),
-    ],
-    document: {
-      type: 'integer',
-      ...(from === undefined ? {} : { minimum: from }),
-      ...(to === undefined ? {} : { maximum: to }),
-      description,
-      example,
-    },
-  });
-}
-
-/** Text that is no integer, or none that JSON could carry exactly, stays text. */
-function integerOf(text: unknown): unknown {
-  const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
-  return number !== undefined && Number.isSafeInteger(number) ? number : text;
+export function EnvironmentField(options: FieldOptions): PropertyDecorator {
+  return EnumField(ENVIRONMENTS, { example: 'production', ...options });
 }

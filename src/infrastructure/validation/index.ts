@@ -1,7 +1,24 @@
-export { Field, type FieldOptions } from './field.js';
-export { Environment, EXTERNAL_USER_ID_LENGTH, ExternalUserId, IntegerInQuery, TimeBound } from './fields.js';
-export { NorthAmericanPhoneNumber } from './north-american-phone-number.js';
+export { IsValidInside, siblingOf, validateItems } from './constraints.js';
+export { Field } from './field.js';
+export {
+  ArrayField,
+  BooleanField,
+  EmailField,
+  EnumField,
+  EnvironmentField,
+  EXTERNAL_USER_ID_LENGTH,
+  ExternalUserIdField,
+  IntegerField,
+  ObjectField,
+  PhoneNumberField,
+  TextField,
+  TimestampField,
+  UrlField,
+  UuidField,
+} from './fields.js';
+export { exampleMessages } from './example-messages.js';
+export { MESSAGES, withMessage } from './messages.js';
 export { RequestValidationPipe } from './request-validation.pipe.js';
+export { isMissing, validateText } from './text.js';
+export { isTimestamp } from './timestamp.js';
 export { validateName } from './validate-name.js';
-export { firstViolation, isMissing, required, wordsOf, type Rule } from './rule.js';
-export * from './rules.js';

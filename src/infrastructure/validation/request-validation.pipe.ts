@@ -1,54 +1,43 @@
-import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
-import { plainToInstance, type ClassConstructor } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { Injectable, ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import { INVALID_FIELD } from '../errors/index.js';
+import { MESSAGES } from './messages.js';
+import { validationsOf } from './validations.js';
 
 /**
- * Makes a DTO of every body and query and validates it. Unknown members of a body are dropped (additive
- * changes stay compatible), unknown query parameters refused: a misspelt filter must not quietly return
- * everything. The first problem in the order of the fields becomes the answer.
- *
- * Our own few lines rather than Nest's ValidationPipe, because all our rules are synchronous and that
- * one waits for five promises and walks the value four times: 9 µs a request there, 4 µs here.
+ * Nest's pipe; the first violation in the order of the fields becomes the error. Unknown members of a body are
+ * dropped, so that additive changes stay compatible. Unknown query parameters are refused, so that a misspelled filter
+ * does not quietly return everything.
  */
 @Injectable()
-export class RequestValidationPipe implements PipeTransform {
-  private readonly validated = new Map<unknown, boolean>();
-
-  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
-    if (!this.hasRules(metatype)) return value;
-    const target = metatype as ClassConstructor<object>;
-    if (type === 'query') refuseUnknown(value as object, target);
-    const instance = plainToInstance(target, value);
-    const [violation] = validateSync(instance, { whitelist: true, stopAtFirstError: true });
-    if (!violation) return instance;
-    const [message] = Object.values(violation.constraints ?? {});
-    throw INVALID_FIELD.error(message);
+export class RequestValidationPipe extends ValidationPipe {
+  constructor() {
+    super({
+      transform: true,
+      whitelist: true,
+      stopAtFirstError: true,
+      // `@JsonBody()` is a custom decorator.
+      validateCustomDecorators: true,
+      exceptionFactory: ([violation]) => INVALID_FIELD.error(Object.values(violation?.constraints ?? {})[0]),
+    });
   }
 
-  /** Parameters such as the caller come through here too; they have no rules. */
-  private hasRules(metatype: unknown): boolean {
-    const known = this.validated.get(metatype);
-    if (known !== undefined) return known;
-    const rules =
-      typeof metatype === 'function'
-        ? getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false)
-        : [];
-    this.validated.set(metatype, rules.length > 0);
-    return rules.length > 0;
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type === 'query') refuseUnknown(value, metadata.metatype);
+    return super.transform(value, metadata);
   }
+
+  /** Keeps names such as `__proto__`, which session metadata may have; `@JsonBody()` removes what is dangerous. */
+  protected override stripProtoKeys(): void {}
 }
 
-function refuseUnknown(query: object, target: ClassConstructor<object>): void {
-  const known = new Set(
-    getMetadataStorage()
-      .getTargetValidationMetadatas(target, '', false, false)
-      .map(({ propertyName }) => propertyName),
-  );
-  for (const [name, value] of Object.entries(query)) {
-    // The name is the caller's own text: shown only as far as it looks like a name.
-    const shown = /^[\w-]{1,64}$/.test(name) ? ` ${name}` : '';
-    if (!known.has(name)) throw INVALID_FIELD.error(`The query parameter${shown} is not known.`);
-    if (Array.isArray(value)) throw INVALID_FIELD.error(`The query parameter${shown} is given twice.`);
+/** Applies to queries with a DTO, not to parameters that a handler takes one by one. */
+function refuseUnknown(query: unknown, target: unknown): void {
+  const known = new Set(validationsOf(target).map(({ propertyName }) => propertyName));
+  if (known.size === 0) return;
+  for (const [name, value] of Object.entries(query as object)) {
+    // The client chose the name: it is shown only if it looks like one.
+    const shown = /^[\w-]{1,64}$/.test(name) ? name : '';
+    if (!known.has(name)) throw INVALID_FIELD.error(MESSAGES.unknownParameter(shown));
+    if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(shown));
   }
 }

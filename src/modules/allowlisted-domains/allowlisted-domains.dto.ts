@@ -1,26 +1,27 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Field, isString, maximumCharacters, type Rule } from '../../infrastructure/validation/index.js';
+import { ValidateBy } from 'class-validator';
+import { TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { domainName } from './domain-name.js';
 
 const MAX_DOMAIN_LENGTH = 253;
 
-const isDomain: Rule = (value, { words }) =>
-  domainName(value as string) === undefined
-    ? `The ${words} field must be a domain name such as example.com.`
-    : undefined;
+function IsDomain(): PropertyDecorator {
+  return ValidateBy(
+    { name: 'isDomain', validator: { validate: (value) => domainName(value as string) !== undefined } },
+    withMessage((field) => `The ${field} field must be a domain name such as example.com.`),
+  );
+}
 
 export class AddDomainRequest {
-  @Field({
-    rules: [isString, maximumCharacters(MAX_DOMAIN_LENGTH), isDomain],
-    document: {
-      type: String,
-      minLength: 3,
-      maxLength: MAX_DOMAIN_LENGTH,
-      description:
-        'The domain, without its subdomains. International names may be written in their own letters.',
+  @TextField(
+    {
+      min: 3,
+      max: MAX_DOMAIN_LENGTH,
+      description: 'The domain, without its subdomains. You can write international names in Unicode.',
       example: 'example.com',
     },
-  })
+    IsDomain(),
+  )
   domain!: string;
 }
 
@@ -28,7 +29,7 @@ export class AllowlistedDomainResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the entry.',
+    description: 'ID of the entry.',
     example: '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10',
   })
   id!: string;
@@ -43,7 +44,7 @@ export class AllowlistedDomainResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When it was added.',
+    description: 'When the domain was added.',
     example: '2026-01-31T08:15:30.123Z',
   })
   created_at!: Date;

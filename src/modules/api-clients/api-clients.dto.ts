@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Field, isInteger, maximum, minimum } from '../../infrastructure/validation/index.js';
+import { IntegerField } from '../../infrastructure/validation/index.js';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.service.js';
 
 export const EXAMPLE_CLIENT = {
@@ -20,26 +20,22 @@ export const EXAMPLE_SECRET = {
 };
 
 export class RotateSecretRequest {
-  @Field({
+  @IntegerField({
     required: false,
+    min: 0,
+    max: MAX_OVERLAP_HOURS,
     default: DEFAULT_OVERLAP_HOURS,
-    rules: [isInteger, minimum(0), maximum(MAX_OVERLAP_HOURS)],
-    document: {
-      type: 'integer',
-      minimum: 0,
-      maximum: MAX_OVERLAP_HOURS,
-      description: 'How long the old secret is still accepted, in hours; 0 after a leak.',
-      example: 24,
-    },
+    description: 'Hours for which the previous secret is still accepted. Use 0 after a leak.',
+    example: 24,
   })
-  overlap_hours!: number;
+  overlap_hours: number = DEFAULT_OVERLAP_HOURS;
 }
 
 function ClientId(): PropertyDecorator {
   return ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'What the client is called by.',
+    description: 'ID of the client.',
     example: EXAMPLE_CLIENT.client_id,
   });
 }
@@ -47,7 +43,7 @@ function ClientId(): PropertyDecorator {
 function Environment(): PropertyDecorator {
   return ApiProperty({
     enum: ENVIRONMENTS,
-    description: 'The environment that the client calls.',
+    description: 'The environment of the client.',
     example: 'production',
   });
 }
@@ -61,7 +57,7 @@ export class ApiClientResponse {
 
   @ApiProperty({
     type: [String],
-    description: 'Operations that need an arrangement, and that this client has one for.',
+    description: 'Operations available by arrangement that are enabled for this client.',
     example: [],
   })
   enabled_operations!: string[];
@@ -80,8 +76,8 @@ export class ApiClientResponse {
   @ApiProperty({
     type: 'integer',
     description:
-      'Version of the secret that webhooks are signed with: until the newest is activated, or the overlap ends, ' +
-      'the one before.',
+      'Version of the secret that signs webhooks. During a rotation, the previous version signs them until you ' +
+      'activate the newest one or the overlap ends.',
     example: 1,
   })
   signing_secret_version!: number;
@@ -90,7 +86,8 @@ export class ApiClientResponse {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Until when the previous secret is accepted too; null while the newest alone is.',
+    description:
+      'Until when the previous secret is still accepted; null if only the newest secret is accepted.',
     example: EXAMPLE_CLIENT.overlap_ends_at,
   })
   overlap_ends_at!: Date | null;
@@ -105,7 +102,7 @@ export class ApiSecretResponse {
 
   @ApiProperty({
     type: String,
-    description: 'The newest secret: the password of the platform API, and the key of `Service-Signature`.',
+    description: 'The newest secret: the password for the platform API and the key of `Service-Signature`.',
     example: EXAMPLE_SECRET.secret,
   })
   secret!: string;

@@ -1,12 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import {
-  Field,
-  isMissing,
-  isNotBefore,
-  TimeBound,
-  type Rule,
-} from '../../infrastructure/validation/index.js';
+import { Field, siblingOf, TimestampField } from '../../infrastructure/validation/index.js';
 import {
   AUDIT_ACTION_NAMES,
   AUDIT_OUTCOMES,
@@ -17,78 +12,92 @@ import {
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
 
-const isSameAsCursor: Rule = (value, { object: { cursor } }) =>
-  isMissing(cursor) || value === cursor
-    ? undefined
-    : 'The cursor and next cursor fields are two names of one: they must not differ.';
+/** Accepts any text: the service refuses invalid cursors with an error code of their own. */
+function CursorField(description: string, ...validators: PropertyDecorator[]): PropertyDecorator {
+  const schema = { type: String };
+  return Field({ in: 'query', required: false, schema, description, example: EXAMPLE_CURSOR }, ...validators);
+}
 
-/** Whatever it is, it is looked at as a cursor: one that is none has an error of its own. */
-function Cursor(description: string, rules: readonly Rule[] = []): PropertyDecorator {
-  return Field({
-    in: 'query',
-    required: false,
-    rules,
-    document: { type: String, description, example: EXAMPLE_CURSOR },
-  });
+function IsSameAsCursor(): PropertyDecorator {
+  const validate = (value: unknown, context?: ValidationArguments): boolean => {
+    const cursor = siblingOf(context, 'cursor');
+    return cursor === undefined || value === cursor;
+  };
+  return ValidateBy(
+    { name: 'isSameAsCursor', validator: { validate } },
+    { message: () => 'The cursor and next cursor fields must not differ.' },
+  );
 }
 
 export class ListAuditLogsQuery {
-  @TimeBound('Only entries created at this time or later.', '2026-01-01T00:00:00Z')
+  @TimestampField({
+    in: 'query',
+    required: false,
+    description: 'Only entries created at or after this time.',
+    example: '2026-01-01T00:00:00Z',
+  })
   start?: string;
 
-  @TimeBound('Only entries created at this time or earlier.', '2026-01-31T23:59:59Z', [isNotBefore('start')])
+  @TimestampField({
+    in: 'query',
+    required: false,
+    notBefore: 'start',
+    description: 'Only entries created at or before this time.',
+    example: '2026-01-31T23:59:59Z',
+  })
   end?: string;
 
-  @Cursor('The `next_cursor` of the previous page. Send the same `start` and `end` again.')
+  @CursorField('The `next_cursor` of the previous page. Send the same `start` and `end` again.')
   cursor?: string;
 
-  @Cursor('Another name of `cursor`.', [isSameAsCursor])
+  @CursorField('Another name for `cursor`.', IsSameAsCursor())
   next_cursor?: string;
 }
 
-@ApiSchema({ description: 'How it ended.' })
+@ApiSchema({ description: 'The outcome of the action.' })
 export class AuditOutcomeResponse {
   @ApiProperty({
     enum: AUDIT_OUTCOMES,
     description:
-      '`denied`: the user may not do it. `failure`: it was tried and did not succeed, as with a wrong password.',
+      '`denied`: the user is not allowed to do this. `failure`: the attempt did not succeed, for example because of ' +
+      'a wrong password.',
     example: 'success',
   })
   status!: AuditOutcome;
 }
 
-@ApiSchema({ description: 'What happened.' })
+@ApiSchema({ description: 'The action and its outcome.' })
 export class AuditEventResponse {
   @ApiProperty({
     enum: AUDIT_ACTION_NAMES,
     enumName: 'AuditAction',
-    description: 'What was done. More actions may be added.',
+    description: 'The action. More actions may be added.',
     example: 'secret.view',
   })
   action!: AuditAction;
 
-  @ApiProperty({ type: AuditOutcomeResponse, description: 'How it went.' })
+  @ApiProperty({ type: AuditOutcomeResponse, description: 'The outcome of the action.' })
   outcome!: AuditOutcomeResponse;
 }
 
-@ApiSchema({ description: 'The dashboard user who did it.' })
+@ApiSchema({ description: 'The dashboard user who performed the action.' })
 export class AuditActorResponse {
   @ApiProperty({ type: String, description: 'Name of the user at the time.', example: 'Ada Lovelace' })
   name!: string;
 
   @ApiProperty({
     type: String,
-    description: 'E-mail address of the user at the time.',
+    description: 'Email address of the user at the time.',
     example: 'ada@example.com',
   })
   email!: string;
 }
 
-@ApiSchema({ description: 'What it was done to.' })
+@ApiSchema({ description: 'The target of the action.' })
 export class AuditTargetResponse {
   @ApiProperty({
     type: String,
-    description: `The kind of thing acted on: ${AUDIT_TARGET_TYPES.map((type) => `\`${type}\``).join(', ')}. More may be added.`,
+    description: `The kind of target: ${AUDIT_TARGET_TYPES.map((type) => `\`${type}\``).join(', ')}. More may be added.`,
     example: 'secret',
   })
   type!: string;
@@ -96,7 +105,7 @@ export class AuditTargetResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The thing acted on, by its name at the time; null where it has none.',
+    description: 'Name of the target at the time; null if it has no name.',
     example: null,
   })
   name!: string | null;
@@ -104,21 +113,21 @@ export class AuditTargetResponse {
   @ApiProperty({
     enum: ENVIRONMENTS,
     description:
-      'The environment that the thing belongs to. What belongs to the whole organization, such as users and ' +
-      'domains, counts as `production`.',
+      'The environment of the target. Targets that belong to the whole organization, such as users and domains, ' +
+      'count as `production`.',
     example: 'production',
   })
   environment!: PlatformEnvironment;
 }
 
-@ApiSchema({ description: 'Where the user was.' })
+@ApiSchema({ description: 'Where the user performed the action.' })
 export class AuditContextResponse {
-  @ApiProperty({ type: String, description: 'The address that the user came from.', example: '203.0.113.7' })
+  @ApiProperty({ type: String, description: 'IP address of the user.', example: '203.0.113.7' })
   ip!: string;
 
   @ApiProperty({
     type: String,
-    description: 'What the user’s browser or program calls itself; its first 512 characters.',
+    description: 'First 512 characters of the `User-Agent` header of the user’s browser or program.',
     example: 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
   })
   user_agent!: string;
@@ -128,7 +137,7 @@ export class AuditLogEntryResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the entry.',
+    description: 'ID of the entry.',
     example: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
   })
   id!: string;
@@ -136,21 +145,21 @@ export class AuditLogEntryResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When it happened.',
+    description: 'When the action happened.',
     example: '2026-01-31T08:15:30.123Z',
   })
   datetime!: Date;
 
-  @ApiProperty({ type: AuditEventResponse, description: 'What happened.' })
+  @ApiProperty({ type: AuditEventResponse, description: 'The action and its outcome.' })
   event!: AuditEventResponse;
 
-  @ApiProperty({ type: AuditActorResponse, description: 'The dashboard user who did it.' })
+  @ApiProperty({ type: AuditActorResponse, description: 'The dashboard user who performed the action.' })
   actor!: AuditActorResponse;
 
-  @ApiProperty({ type: AuditTargetResponse, description: 'What it was done to.' })
+  @ApiProperty({ type: AuditTargetResponse, description: 'The target of the action.' })
   target!: AuditTargetResponse;
 
-  @ApiProperty({ type: AuditContextResponse, description: 'Where the user was.' })
+  @ApiProperty({ type: AuditContextResponse, description: 'Where the user performed the action.' })
   context!: AuditContextResponse;
 }
 
@@ -161,12 +170,12 @@ export class AuditLogListResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Send it as `cursor` to get the next page; null on the last one.',
+    description: 'Send this value as `cursor` to get the next page; null on the last page.',
     example: EXAMPLE_CURSOR,
   })
   next_cursor!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'The most entries that a page has.', example: 100 })
+  @ApiProperty({ type: 'integer', description: 'Maximum number of entries in a page.', example: 100 })
   limit!: number;
 }
 

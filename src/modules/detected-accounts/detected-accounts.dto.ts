@@ -1,51 +1,33 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import {
-  eachItem,
-  ExternalUserId,
-  Field,
-  isArray,
-  isNotEmpty,
-  isString,
-  maximumCharacters,
-  maximumItems,
-} from '../../infrastructure/validation/index.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayField, ExternalUserIdField, validateText } from '../../infrastructure/validation/index.js';
 
 const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
 
-/** Names of merchants or companies: 1 to 100 of 1 to 256 characters. */
-function MerchantNames(): PropertyDecorator {
-  return Field({
-    rules: [
-      isArray,
-      isNotEmpty,
-      maximumItems(MAX_NAMES),
-      eachItem([isString, maximumCharacters(NAME_LENGTH)]),
-    ],
-    document: {
-      type: 'array',
-      items: { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
-      minItems: 1,
-      maxItems: MAX_NAMES,
-      description: 'Names of merchants or companies, in any usual spelling: 1 to 100.',
-      example: ['Netflix', 'door dash'],
-    } as ApiPropertyOptions,
+function MerchantNamesField(): PropertyDecorator {
+  return ArrayField({
+    max: MAX_NAMES,
+    items: { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
+    validateItem: (item, field) => validateText(field, item, NAME_LENGTH),
+    invalidItem: 'x'.repeat(NAME_LENGTH + 1),
+    description: `Names of 1 to ${MAX_NAMES} merchants or companies, in any common spelling.`,
+    example: ['Netflix', 'door dash'],
   });
 }
 
 export class SearchDetectedAccountsRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @MerchantNames()
+  @MerchantNamesField()
   names!: string[];
 }
 
 export class IdentifyDetectedAccountsRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @MerchantNames()
+  @MerchantNamesField()
   name!: string[];
 }
 
@@ -53,14 +35,18 @@ export class DetectedAccountResponse {
   @ApiProperty({ type: String, description: 'The name as you sent it.', example: 'door dash' })
   name!: string;
 
-  @ApiProperty({ type: Boolean, description: 'Whether the user has an account there.', example: true })
+  @ApiProperty({
+    type: Boolean,
+    description: 'Whether an account of the user was detected at this merchant.',
+    example: true,
+  })
   detected!: boolean;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the account was detected; null when it was not.',
+    description: 'When the account was detected; null if none was detected.',
     example: '2026-01-31T08:15:30.123Z',
   })
   detected_at!: Date | null;

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import { Clock } from '../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
-  firstViolation,
   isMissing,
-  isString,
   isTimestamp,
-  isUuid,
-  maximumCharacters,
-  required,
-  type Rule,
+  MESSAGES,
+  validateText,
 } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
 import { MerchantsService } from '../merchants/index.js';
@@ -47,8 +44,6 @@ export const MAX_LINE_LENGTH = 65_536;
 const MAX_QUOTE_LENGTH = 80;
 /** Written by a decoder in place of invalid UTF-8. */
 const REPLACEMENT_CHARACTER = '\uFFFD';
-
-const EXTERNAL_USER_ID_RULES: readonly Rule[] = [isString, maximumCharacters(EXTERNAL_USER_ID_LENGTH)];
 
 /**
  * Imports detections in bulk from NDJSON: `client_id`, `external_user_id`, `merchant` (a name) or `merchant_id`, and
@@ -127,15 +122,9 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return 'The line is not a JSON object.';
-  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
-  const problem =
-    violation('client_id', client_id, [isUuid]) ??
-    violation('external_user_id', external_user_id, EXTERNAL_USER_ID_RULES) ??
-    (isMissing(merchant_id)
-      ? violation('merchant', merchant, [isString])
-      : merchantIdViolation(merchant_id)) ??
-    (isMissing(detected_at) ? undefined : violation('detected_at', detected_at, [isTimestamp]));
+  const problem = validateDetection(value);
   if (problem !== undefined) return problem;
+  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
   return {
     line,
     clientId: (client_id as string).toLowerCase(),
@@ -145,12 +134,23 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   };
 }
 
-function violation(name: string, value: unknown, rules: readonly Rule[]): string | undefined {
-  const field = { words: name, object: {} };
-  return isMissing(value) ? required(field) : firstViolation(value, field, rules);
+function validateDetection(value: Readonly<Record<string, unknown>>): string | undefined {
+  const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
+  if (isMissing(client_id)) return MESSAGES.required('client_id');
+  if (!isUUID(client_id)) return MESSAGES.uuid('client_id');
+  if (isMissing(external_user_id)) return MESSAGES.required('external_user_id');
+  const problem =
+    validateText('external_user_id', external_user_id, EXTERNAL_USER_ID_LENGTH) ??
+    (isMissing(merchant_id) ? validateMerchant(merchant) : validateMerchantId(merchant_id));
+  if (problem !== undefined) return problem;
+  return isMissing(detected_at) || isTimestamp(detected_at) ? undefined : MESSAGES.timestamp('detected_at');
 }
 
-function merchantIdViolation(value: unknown): string | undefined {
-  const isId = Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
+function validateMerchant(name: unknown): string | undefined {
+  return isMissing(name) ? MESSAGES.required('merchant') : validateText('merchant', name);
+}
+
+function validateMerchantId(id: unknown): string | undefined {
+  const isId = Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 31;
   return isId ? undefined : 'The merchant_id field must be a positive integer.';
 }

@@ -1,11 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
-  ExternalUserId,
-  Field,
-  isInteger,
-  maximum,
-  minimum,
-  NorthAmericanPhoneNumber,
+  ExternalUserIdField,
+  IntegerField,
+  PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
 
 /** Seconds. */
@@ -13,35 +10,37 @@ const MIN_LIFETIME = 60;
 const MAX_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
-/** Of the right form, with a checksum that no real token has. */
+/** Has the form of a token, with a checksum that no real token has. */
 export const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
 export class CreateMcpTokenRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @Field({
+  @IntegerField({
     required: false,
+    min: MIN_LIFETIME,
+    max: MAX_LIFETIME,
     default: DEFAULT_LIFETIME,
-    rules: [isInteger, maximum(MAX_LIFETIME), minimum(MIN_LIFETIME)],
-    document: {
-      type: 'integer',
-      minimum: MIN_LIFETIME,
-      maximum: MAX_LIFETIME,
-      description: 'Seconds until the token expires: a minute to 30 days. A day when left out.',
-      example: 3600,
-    },
+    description: 'Seconds until the token expires, from one minute to 30 days. The default is one day.',
+    example: 3600,
   })
   expires_in: number = DEFAULT_LIFETIME;
 
-  @NorthAmericanPhoneNumber('Needed if the agent connector shall create sign-in links.')
+  @PhoneNumberField({
+    required: false,
+    countries: 'US and Canada',
+    description:
+      'E.164; a valid US or Canadian number. Required for the agent connector to create login links.',
+    example: '+12125550123',
+  })
   phone_number?: string;
 }
 
 export class McpTokenResponse {
   @ApiProperty({
     type: String,
-    description: 'The token. A secret: it is shown once, and whoever holds it acts for the user.',
+    description: 'The token. Keep it secret: it is shown only once, and whoever has it can act for the user.',
     pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$',
     example: EXAMPLE_TOKEN,
   })

@@ -1,37 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Field, isOneOf, type FieldOptions } from '../../infrastructure/validation/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { EnvironmentField } from '../../infrastructure/validation/index.js';
 
-function Environment(place: Pick<FieldOptions, 'in'> = {}): PropertyDecorator {
-  return Field({
-    ...place,
-    rules: [isOneOf(ENVIRONMENTS)],
-    document: {
-      enum: [...ENVIRONMENTS],
-      description: 'Each environment has its own hidden merchants.',
-      example: 'production',
-    },
-  });
-}
+const ENVIRONMENT = 'Each environment has its own hidden merchants.';
 
 export class MerchantsQuery {
-  @Environment({ in: 'query' })
+  @EnvironmentField({ in: 'query', description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 }
 
 export class ChangeMerchantVisibilityRequest {
-  @Environment()
+  @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 }
 
 export class MerchantResponse {
-  @ApiProperty({ type: 'integer', description: 'Names the merchant.', example: 12 })
+  @ApiProperty({ type: 'integer', description: 'ID of the merchant.', example: 12 })
   id!: number;
 
   @ApiProperty({ type: String, description: 'Name of the merchant.', example: 'Netflix' })
   name!: string;
 
-  @ApiProperty({ type: Boolean, description: 'Whether your organization hides it.', example: false })
+  @ApiProperty({
+    type: Boolean,
+    description: 'Whether your organization hides the merchant.',
+    example: false,
+  })
   hidden!: boolean;
 }
 

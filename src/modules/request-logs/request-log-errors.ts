@@ -5,8 +5,8 @@ export const REQUEST_LOG_NOT_FOUND = new ErrorKind({
   type: 'REQUEST_LOG_ERROR',
   code: 'REQUEST_LOG_NOT_FOUND',
   when:
-    'There is no request log entry with this id (any more), or it belongs to another organization or, where an ' +
-    'access token asks, to the other environment.',
+    'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
+    'the environment of the access token.',
   message: 'There is no request log entry with this id.',
 });
 
@@ -14,7 +14,7 @@ export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind({
   status: 504,
   type: 'REQUEST_LOG_ERROR',
   code: 'REQUEST_LOG_QUERY_TIMEOUT',
-  when: 'Too many entries had to be looked at to find those that were asked for.',
+  when: 'The query had to search too many entries.',
   message:
     'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
 });

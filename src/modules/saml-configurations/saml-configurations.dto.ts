@@ -1,54 +1,33 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Field, isString, maximumCharacters } from '../../infrastructure/validation/index.js';
+import { TextField } from '../../infrastructure/validation/index.js';
 
 const NAME_LENGTH = 256;
-/** Characters; real metadata has 5,000 to 20,000. */
+/** Characters. Real metadata has 5,000 to 20,000. */
 const METADATA_LENGTH = 262_144;
 
 const EXAMPLE_METADATA =
   '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example.com">…';
 
-function Name(required: boolean): PropertyDecorator {
-  return Field({
-    required,
-    rules: [isString, maximumCharacters(NAME_LENGTH)],
-    document: {
-      type: String,
-      minLength: 1,
-      maxLength: NAME_LENGTH,
-      description: 'What you call it.',
-      example: 'Okta',
-    },
-  });
-}
-
-function Metadata(required: boolean): PropertyDecorator {
-  return Field({
-    required,
-    rules: [isString, maximumCharacters(METADATA_LENGTH)],
-    document: {
-      type: String,
-      minLength: 1,
-      maxLength: METADATA_LENGTH,
-      description: 'The SAML 2.0 metadata of the identity provider.',
-      example: EXAMPLE_METADATA,
-    },
-  });
-}
+const NAME = { max: NAME_LENGTH, description: 'Your name for the configuration.', example: 'Okta' };
+const METADATA = {
+  max: METADATA_LENGTH,
+  description: 'The SAML 2.0 metadata of the identity provider.',
+  example: EXAMPLE_METADATA,
+};
 
 export class CreateSamlConfigurationRequest {
-  @Name(true)
+  @TextField(NAME)
   name!: string;
 
-  @Metadata(true)
+  @TextField(METADATA)
   metadata_xml!: string;
 }
 
 export class UpdateSamlConfigurationRequest {
-  @Name(false)
+  @TextField({ ...NAME, required: false })
   name?: string;
 
-  @Metadata(false)
+  @TextField({ ...METADATA, required: false })
   metadata_xml?: string;
 }
 
@@ -71,12 +50,13 @@ export const EXAMPLE_CONFIGURATION = {
 };
 
 export class SamlCertificateResponse {
-  @ApiProperty({ type: String, description: 'Whose it is.', example: 'CN=idp.example.com' })
+  @ApiProperty({ type: String, description: 'Subject of the certificate.', example: 'CN=idp.example.com' })
   subject!: string;
 
   @ApiProperty({
     type: String,
-    description: 'SHA-256 of the certificate, to compare with your identity provider’s.',
+    description:
+      'SHA-256 fingerprint of the certificate. Compare it with the one your identity provider shows.',
     example: EXAMPLE_CONFIGURATION.certificates[0]?.sha256_fingerprint,
   })
   sha256_fingerprint!: string;
@@ -84,7 +64,7 @@ export class SamlCertificateResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'From when on it is valid.',
+    description: 'Start of the validity period.',
     example: '2025-06-01T00:00:00.000Z',
   })
   valid_from!: Date;
@@ -92,7 +72,7 @@ export class SamlCertificateResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'Until when it is valid.',
+    description: 'End of the validity period.',
     example: '2028-06-01T00:00:00.000Z',
   })
   valid_to!: Date;
@@ -102,41 +82,41 @@ export class SamlConfigurationResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the configuration.',
+    description: 'ID of the configuration.',
     example: EXAMPLE_CONFIGURATION.id,
   })
   id!: string;
 
-  @ApiProperty({ type: String, description: 'What you call it.', example: 'Okta' })
+  @ApiProperty({ type: String, description: 'Your name for the configuration.', example: 'Okta' })
   name!: string;
 
   @ApiProperty({
     type: String,
-    description: 'The identity provider’s entityID.',
+    description: 'The `entityID` of the identity provider.',
     example: EXAMPLE_CONFIGURATION.entity_id,
   })
   entity_id!: string;
 
   @ApiProperty({
     type: String,
-    description: 'Where people are sent to log in.',
+    description: 'Where users are redirected to log in.',
     example: EXAMPLE_CONFIGURATION.sso_url,
   })
   sso_url!: string;
 
   @ApiProperty({
     type: [SamlCertificateResponse],
-    description: 'The certificates that may sign. Those of the metadata that cannot be used are left out.',
+    description: 'The signing certificates. Unusable certificates of the metadata are omitted.',
   })
   certificates!: SamlCertificateResponse[];
 
-  @ApiProperty({ type: Boolean, description: 'Whether it is enabled.', example: false })
+  @ApiProperty({ type: Boolean, description: 'Whether the configuration is enabled.', example: false })
   enabled!: boolean;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When it was added.',
+    description: 'When the configuration was added.',
     example: EXAMPLE_CONFIGURATION.created_at,
   })
   created_at!: Date;

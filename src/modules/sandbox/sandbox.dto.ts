@@ -1,151 +1,111 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import {
-  eachItem,
-  ExternalUserId,
-  Field,
-  firstViolation,
-  isArray,
-  isInteger,
-  isNotEmpty,
-  isObject,
-  isOneOf,
-  isString,
-  isUuid,
-  maximum,
-  maximumCharacters,
-  maximumItems,
-  minimum,
-  type FieldOptions,
-  type Rule,
+  ArrayField,
+  EnumField,
+  ExternalUserIdField,
+  IntegerField,
+  IsValidInside,
+  MESSAGES,
+  ObjectField,
+  UuidField,
+  validateText,
 } from '../../infrastructure/validation/index.js';
 import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
 
-const GREATEST_MERCHANT_ID = 2 ** 31 - 1;
+const MAX_MERCHANT_ID = 2 ** 31 - 1;
 const MAX_MERCHANT_NAME_LENGTH = 256;
 const MAX_MERCHANTS = 100;
 
-const MERCHANT_ID_RULES: readonly Rule[] = [isInteger, minimum(1), maximum(GREATEST_MERCHANT_ID)];
+const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
 
-function MerchantId(options: Pick<FieldOptions, 'required'> = {}): PropertyDecorator {
-  return Field({
-    ...options,
-    rules: MERCHANT_ID_RULES,
-    document: {
-      type: 'integer',
-      minimum: 1,
-      maximum: GREATEST_MERCHANT_ID,
-      description: 'The merchant’s id.',
-      example: 16,
-    },
-  });
-}
-
-function SessionId(description: string): PropertyDecorator {
-  return Field({
-    required: false,
-    rules: [isUuid],
-    document: {
-      type: String,
-      format: 'uuid',
-      description,
-      example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
-    },
-  });
+function SessionIdField(description: string): PropertyDecorator {
+  return UuidField({ required: false, description, example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' });
 }
 
 export class LinkAccountRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @MerchantId()
+  @IntegerField(MERCHANT_ID)
   merchant_id!: number;
 
-  @SessionId(
-    'A session of this user: its card and metadata are in the event. Without one the event has a session that does not exist.',
+  @SessionIdField(
+    'A session of this user. The event contains its card and metadata. Without this field, the event names a ' +
+      'session that does not exist.',
   )
   session_id?: string;
 }
 
 export class DisconnectAccountRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @MerchantId()
+  @IntegerField(MERCHANT_ID)
   merchant_id!: number;
 
-  @SessionId('A session of this user. It is looked up, and changes nothing: the event has no session.')
+  @SessionIdField('A session of this user. It must exist, but the event does not name a session.')
   session_id?: string;
 }
 
-const MERCHANT_NAME_RULES: readonly Rule[] = [isString, maximumCharacters(MAX_MERCHANT_NAME_LENGTH)];
-
-/** A merchant by name, as people spell it, or by id. */
-const isMerchant: Rule = (value, field) =>
-  firstViolation(value, field, typeof value === 'number' ? MERCHANT_ID_RULES : MERCHANT_NAME_RULES);
+/** A merchant by name, in any common spelling, or by ID. */
+function validateMerchant(value: unknown, field: string): string | undefined {
+  if (typeof value !== 'number') return validateText(field, value, MAX_MERCHANT_NAME_LENGTH);
+  if (!Number.isInteger(value)) return MESSAGES.integer(field);
+  if (value < 1) return MESSAGES.min(field, 1);
+  return value > MAX_MERCHANT_ID ? MESSAGES.max(field, MAX_MERCHANT_ID) : undefined;
+}
 
 export class DetectAccountsRequest {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @Field({
-    rules: [isArray, isNotEmpty, maximumItems(MAX_MERCHANTS), eachItem([isMerchant])],
-    document: {
-      type: 'array',
-      items: {
-        oneOf: [
-          { type: 'string', minLength: 1, maxLength: MAX_MERCHANT_NAME_LENGTH },
-          { type: 'integer', minimum: 1, maximum: GREATEST_MERCHANT_ID },
-        ],
-      },
-      minItems: 1,
-      maxItems: MAX_MERCHANTS,
-      description: 'Merchants by name, in any usual spelling, or by id: 1 to 100.',
-      example: ['DoorDash', 16],
-    } as ApiPropertyOptions,
+  @ArrayField({
+    max: MAX_MERCHANTS,
+    items: {
+      oneOf: [
+        { type: 'string', minLength: 1, maxLength: MAX_MERCHANT_NAME_LENGTH },
+        { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
+      ],
+    },
+    validateItem: validateMerchant,
+    invalidItem: 0.5,
+    description: `1 to ${MAX_MERCHANTS} merchants, by name in any common spelling or by ID.`,
+    example: ['DoorDash', 16],
   })
   merchants!: (string | number)[];
 }
 
 export class TriggerWebhookRequest {
-  @Field({
-    rules: [isOneOf(EVENT_NAMES)],
-    document: { enum: [...EVENT_NAMES], description: 'The event to send.', example: 'CARD_UPDATED' },
-  })
+  @EnumField(EVENT_NAMES, { description: 'The event to send.', example: 'CARD_UPDATED' })
   event!: EventName;
 
-  @SessionId('A session of yours: its user and metadata are in the event.')
+  @SessionIdField('One of your sessions. The event contains its user and metadata.')
   session_id?: string;
 
-  @ExternalUserId({ required: false })
+  @ExternalUserIdField({ required: false })
   external_user_id?: string;
 
-  @MerchantId({ required: false })
+  @IntegerField({ ...MERCHANT_ID, required: false })
   merchant_id?: number;
 
-  @Field({
+  @ObjectField({
     required: false,
-    rules: [isObject],
-    document: {
-      type: 'object',
-      additionalProperties: true,
-      description: 'Fields of `data`; those that you leave out are as in the example of the event.',
-      example: { card_id: 'my-card' },
-    },
+    members: { additionalProperties: true },
+    description: 'Fields of `data`. Fields that you omit have the values of the event’s example.',
+    example: { card_id: 'my-card' },
   })
   data?: Record<string, unknown>;
 
-  @Field({
-    required: false,
-    ownNames: true,
-    rules: SESSION_METADATA.rules,
-    document: {
-      type: 'object',
-      additionalProperties: { type: 'string', maxLength: 500 },
-      maxProperties: 10,
-      description: 'The metadata, where the event is one of a session; an empty object for none.',
+  @ObjectField(
+    {
+      required: false,
+      anyNames: true,
+      members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
+      description: 'The metadata, for events of a session. Send an empty object for no metadata.',
       example: SESSION_METADATA.example,
     },
-  })
+    IsValidInside(SESSION_METADATA.validate, { order: 4711 }),
+  )
   metadata?: Record<string, string>;
 }
 
@@ -153,7 +113,7 @@ export class PublishedEventResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the event: your endpoints see it as `webhook-id`.',
+    description: 'ID of the event: its `webhook-id` header.',
     example: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
   })
   event_id!: string;
@@ -176,7 +136,7 @@ export class TriggeredWebhookResponse extends PublishedEventResponse {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The `task_id` of the event; null where it has none.',
+    description: 'The `task_id` of the event; null if the event has none.',
     example: 25_605,
   })
   task_id!: number | null;

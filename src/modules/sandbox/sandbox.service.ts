@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { firstViolation } from '../../infrastructure/validation/index.js';
 import { DetectedAccountsService } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND, MerchantsService } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
@@ -79,8 +78,7 @@ export class SandboxService {
     request: TriggerWebhookRequest,
   ): Promise<TriggeredWebhookResponse> {
     const data = triggeredData(request.event, request.data ?? {});
-    const field = { words: 'data', object: {} };
-    const problem = firstViolation(data, field, EVENTS[request.event].data.rules);
+    const problem = EVENTS[request.event].data.validate(data, 'data');
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     const session = await this.sessionOf(client, request.session_id);
     const event = triggeredEvent(request.event, {
@@ -122,7 +120,7 @@ export class SandboxService {
     const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
     const merchants = ids.map((id, index) => {
       const merchant = id === undefined ? undefined : known.get(id);
-      if (!merchant) throw MERCHANT_NOT_FOUND.error(`There is no merchant that merchants.${index} names.`);
+      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants.${index} does not exist.`);
       return merchant;
     });
     return [...new Set(merchants)];

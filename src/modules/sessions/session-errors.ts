@@ -4,7 +4,7 @@ export const SESSION_NOT_FOUND = new ErrorKind({
   status: 404,
   type: 'SESSION_ERROR',
   code: 'SESSION_NOT_FOUND',
-  when: 'There is no session with this id, or it belongs to another client; to open one, it must not have expired.',
+  when: 'The session does not exist or belongs to another client, or you tried to open a session that has expired.',
   message: 'There is no session with this id.',
 });
 
@@ -12,6 +12,6 @@ export const EXTEND_NOT_SUPPORTED = new ErrorKind({
   status: 400,
   type: 'SESSION_ERROR',
   code: 'EXTEND_NOT_SUPPORTED',
-  when: 'The session has expired, and cannot be extended any more.',
+  when: 'The session has expired and can no longer be extended.',
   message: 'The session has expired. Create a new one.',
 });

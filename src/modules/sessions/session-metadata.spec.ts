@@ -1,4 +1,4 @@
-import { validateMergedMetadata, merged } from './session-metadata.js';
+import { validateSize, merged } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
@@ -21,9 +21,9 @@ describe('Session metadata', () => {
   });
 
   it('accepts at most 10 keys after merging', () => {
-    expect(validateMergedMetadata(merged(keys(6), keys(4, 'l')))).toBeUndefined();
-    expect(validateMergedMetadata(merged(keys(10), keys(10)))).toBeUndefined();
-    expect(validateMergedMetadata(merged(keys(6), keys(5, 'l')))).toBe(
+    expect(validateSize(merged(keys(6), keys(4, 'l')))).toBeUndefined();
+    expect(validateSize(merged(keys(10), keys(10)))).toBeUndefined();
+    expect(validateSize(merged(keys(6), keys(5, 'l')))).toBe(
       'The metadata field must not have more than 10 keys.',
     );
   });

@@ -1,73 +1,57 @@
-import type { ApiPropertyOptions } from '@nestjs/swagger';
-import {
-  Field,
-  firstViolation,
-  isString,
-  maximumCharacters,
-  type Rule,
-} from '../../infrastructure/validation/index.js';
+import { IsValidInside, MESSAGES, ObjectField, validateText } from '../../infrastructure/validation/index.js';
 
-/** Keys and values of the integrator, returned in the webhooks of the session. */
+/** The integrator's own keys and values, echoed in the webhooks of the session. */
 export type SessionMetadata = Readonly<Record<string, string>>;
 
 /** Specification, "Session metadata". */
 const MAX_KEYS = 10;
 const MAX_VALUE_LENGTH = 500;
-/** Not in the specification. Without it, a key of half a megabyte would be sent with every webhook. */
+/** Not specified. Without a limit, every webhook could carry a key of half a megabyte. */
 const MAX_KEY_LENGTH = 500;
 
-/** Keys that error messages may quote; others are free text. */
-const QUOTABLE_KEY = /^[\w.-]{1,64}$/;
-const VALUE_RULES = [isString, maximumCharacters(MAX_VALUE_LENGTH)];
-const KEY_RULES = [isString, maximumCharacters(MAX_KEY_LENGTH)];
+/** Keys that a message may show. Others are free text. */
+const SHOWN_KEY = /^[\w.-]{1,64}$/;
 
-const isObject: Rule = (value, { words }) =>
-  typeof value === 'object' && !Array.isArray(value) ? undefined : `The ${words} field must be an object.`;
+/** Optional metadata within the limits. @param note added to the description in the API document */
+export function MetadataField(note: string): PropertyDecorator {
+  return ObjectField(
+    {
+      required: false,
+      anyNames: true,
+      members: {
+        additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
+        propertyNames: { maxLength: MAX_KEY_LENGTH },
+        maxProperties: MAX_KEYS,
+      },
+      description:
+        'Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most ' +
+        `${MAX_KEYS} keys, each value a string of at most ${MAX_VALUE_LENGTH} characters. ${note}`,
+      example: { order: '4711' },
+    },
+    IsValidInside(
+      (value) => validateSize(value as object),
+      Object.fromEntries(Array.from({ length: MAX_KEYS + 1 }, (_, index) => [index, ''])),
+    ),
+    IsValidInside((value) => validateMembers(value as object), { order: 4711 }),
+  );
+}
 
-const hasFewKeys: Rule = (value, { words }) =>
-  Object.keys(value as object).length > MAX_KEYS
-    ? `The ${words} field must not have more than ${MAX_KEYS} keys.`
-    : undefined;
-
-const hasGoodMembers: Rule = (value, { words, object }) => {
-  for (const [key, each] of Object.entries(value as object)) {
+function validateMembers(metadata: object): string | undefined {
+  for (const [key, value] of Object.entries(metadata)) {
+    const name = SHOWN_KEY.test(key) ? `metadata.${key}` : 'metadata values';
     const message =
-      firstViolation(key, { words: `${words} keys`, object }, KEY_RULES) ??
-      firstViolation(
-        each,
-        { words: QUOTABLE_KEY.test(key) ? `${words}.${key}` : `${words} values`, object },
-        VALUE_RULES,
-      );
+      validateText('metadata keys', key, MAX_KEY_LENGTH) ?? validateText(name, value, MAX_VALUE_LENGTH);
     if (message !== undefined) return message;
   }
   return undefined;
-};
-
-/** Validates and documents an optional metadata field. @param more added to its description */
-export function Metadata(more: string): PropertyDecorator {
-  return Field({
-    required: false,
-    ownNames: true,
-    rules: [isObject, hasFewKeys, hasGoodMembers],
-    document: {
-      type: 'object',
-      additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
-      propertyNames: { maxLength: MAX_KEY_LENGTH },
-      maxProperties: MAX_KEYS,
-      description:
-        'Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most ' +
-        `${MAX_KEYS} keys, each value a string of at most ${MAX_VALUE_LENGTH} characters. ${more}`,
-      example: { order: '4711' },
-    } as unknown as ApiPropertyOptions,
-  });
 }
 
-/** Merges metadata. Values of the second part win. Any key is safe, also `__proto__`. */
+/** Merges two sets of metadata, whatever their keys; the second one overrides values of the first. */
 export function merged(first: SessionMetadata, second: SessionMetadata): SessionMetadata {
   return Object.fromEntries([...Object.entries(first), ...Object.entries(second)]);
 }
 
-/** Returns what is wrong with metadata that was merged from valid parts, or `undefined`. */
-export function validateMergedMetadata(metadata: SessionMetadata): string | undefined {
-  return hasFewKeys(metadata, { words: 'metadata', object: {} });
+/** Returns the message about metadata with too many keys. Merging two valid sets can exceed the limit. */
+export function validateSize(metadata: object): string | undefined {
+  return Object.keys(metadata).length > MAX_KEYS ? MESSAGES.maxKeys('metadata', MAX_KEYS) : undefined;
 }

@@ -1,97 +1,81 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsUUID } from 'class-validator';
 import {
-  ExternalUserId,
-  Field,
-  isEmailAddress,
-  isOneOf,
-  isString,
-  isUuid,
-  maximumCharacters,
-  NorthAmericanPhoneNumber,
+  EmailField,
+  EnumField,
+  ExternalUserIdField,
+  MESSAGES,
+  PhoneNumberField,
+  TextField,
+  withMessage,
 } from '../../infrastructure/validation/index.js';
-import { Metadata, type SessionMetadata } from './session-metadata.js';
+import { MetadataField, type SessionMetadata } from './session-metadata.js';
 import { SESSION_TYPES, type SessionType } from './session-types.js';
 
 const CARD_ID_LENGTH = 256;
-/** RFC 5321, section 4.5.3.1.3: a path of 256 with its two brackets. */
-const EMAIL_LENGTH = 254;
 
 export const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
 
-function SessionId(): PropertyDecorator {
-  return Field({
-    rules: [isString, isUuid],
-    document: { type: String, format: 'uuid', description: 'The session.', example: EXAMPLE_SESSION },
-  });
+function SessionIdField(): PropertyDecorator {
+  return TextField(
+    { min: 0, format: 'uuid', description: 'ID of the session.', example: EXAMPLE_SESSION },
+    IsUUID(undefined, withMessage(MESSAGES.uuid)),
+  );
 }
 
 export class CreateSessionRequest {
-  @Field({
-    rules: [isOneOf(SESSION_TYPES)],
-    document: {
-      enum: [...SESSION_TYPES],
-      description: 'What the session is for.',
-      example: 'card_switcher',
-    },
-  })
+  @EnumField(SESSION_TYPES, { description: 'The purpose of the session.', example: 'card_switcher' })
   type!: SessionType;
 
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @Field({
+  @TextField({
     required: { when: 'type', is: 'card_switcher' },
-    rules: [isString, maximumCharacters(CARD_ID_LENGTH)],
-    document: {
-      type: String,
-      maxLength: CARD_ID_LENGTH,
-      description: 'Your own identifier for the card; required for `card_switcher`.',
-      example: 'card-81',
-    },
+    min: 0,
+    max: CARD_ID_LENGTH,
+    description: 'Your own identifier for the card. Required for `card_switcher`.',
+    example: 'card-81',
   })
   card_id?: string;
 
-  @Field({
-    required: false,
-    rules: [isString, maximumCharacters(EMAIL_LENGTH), isEmailAddress],
-    document: {
-      type: String,
-      format: 'email',
-      maxLength: EMAIL_LENGTH,
-      description: 'The user’s e-mail address.',
-      example: 'ada@example.com',
-    },
-  })
+  @EmailField({ required: false, description: 'Email address of the user.', example: 'ada@example.com' })
   email?: string;
 
-  @NorthAmericanPhoneNumber('The user’s.')
+  @PhoneNumberField({
+    required: false,
+    countries: 'US and Canada',
+    description: 'Phone number of the user in E.164; a valid US or Canadian number.',
+    example: '+12125550123',
+  })
   phone_number?: string;
 
-  @Metadata('The SDK may add to it when it opens the session.')
+  @MetadataField('The SDK can add to the metadata when it opens the session.')
   metadata?: SessionMetadata;
 }
 
 export class ExtendSessionRequest {
-  @SessionId()
+  @SessionIdField()
   session_id!: string;
 }
 
 export class OpenSessionRequest {
-  @SessionId()
+  @SessionIdField()
   session_id!: string;
 
-  @Metadata(
-    'Merged with what the session has: of equal keys these values win, and the limits hold for the whole.',
+  @MetadataField(
+    'Merged with the metadata of the session: values given here override those with the same key, and the limits ' +
+      'apply to the merged metadata.',
   )
   metadata?: SessionMetadata;
 }
 
 export class SessionResponse {
-  @ApiProperty({ type: String, format: 'uuid', description: 'Names the session.', example: EXAMPLE_SESSION })
+  @ApiProperty({ type: String, format: 'uuid', description: 'ID of the session.', example: EXAMPLE_SESSION })
   session!: string;
 }
 
-export class LivingSessionResponse extends SessionResponse {
+export class OpenSessionResponse extends SessionResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',

@@ -6,21 +6,19 @@ import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { validateMergedMetadata, merged, type SessionMetadata } from './session-metadata.js';
+import { validateSize, merged, type SessionMetadata } from './session-metadata.js';
+import { SESSION_LIFETIME } from './session-types.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
-  LivingSessionResponse,
+  OpenSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
 import { SessionsRepository } from './sessions.repository.js';
-
-/** How long a session is valid, and how much an extension adds (contract, "Sessions"). */
-const LIFETIME = 30 * MINUTE;
 
 /** Data of a session that its webhooks contain. */
 export interface SessionDetails {
@@ -57,7 +55,7 @@ export class SessionsService {
       phoneNumberSealed: this.seal(request.phone_number, id, 'phone_number'),
       metadata: request.metadata ?? {},
       createdAt,
-      expiresAt: new Date(createdAt.getTime() + LIFETIME),
+      expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
     });
     attribution.sessionId = id;
     return { session: id };
@@ -68,11 +66,11 @@ export class SessionsService {
     { clientId }: AuthenticatedClient,
     id: string,
     attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
-    const expiresAt = await this.repository.extend(session, LIFETIME, this.clock.now());
+    const expiresAt = await this.repository.extend(session, SESSION_LIFETIME, this.clock.now());
     if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
     return { session: session.id, expires_at: expiresAt };
   }
@@ -85,7 +83,7 @@ export class SessionsService {
   async open(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
-  ): Promise<LivingSessionResponse> {
+  ): Promise<OpenSessionResponse> {
     const session = await this.repository.lock(session_id);
     const client = session && (await this.clients.find(session.clientId));
     if (!client) throw SESSION_NOT_FOUND.error();
@@ -93,7 +91,7 @@ export class SessionsService {
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
     const allMetadata = merged(session.metadata, metadata);
-    const problem = validateMergedMetadata(allMetadata);
+    const problem = validateSize(allMetadata);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, allMetadata);
     return { session: session.id, expires_at: session.expiresAt };

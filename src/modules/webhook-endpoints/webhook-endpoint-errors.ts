@@ -21,8 +21,8 @@ export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind({
   status: 409,
   type: 'WEBHOOK_ENDPOINT_ERROR',
   code: 'WEBHOOK_ENDPOINT_LIMIT_REACHED',
-  when: `The environment has ${MAX_ENDPOINTS} webhook endpoints already.`,
-  message: `The environment has ${MAX_ENDPOINTS} webhook endpoints already, which is all that it may have.`,
+  when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
+  message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
 });
 
 export const NOT_PUBLIC = 'The url field must be a public https URL.';

@@ -1,12 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import {
-  Environment,
-  Field,
-  isString,
-  maximumCharacters,
-  type FieldOptions,
-} from '../../infrastructure/validation/index.js';
+import { EnvironmentField, Field, TextField } from '../../infrastructure/validation/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
 export const EXAMPLE_ENDPOINT = {
@@ -17,65 +11,52 @@ export const EXAMPLE_ENDPOINT = {
   created_at: '2026-01-31T08:15:30.123Z',
 };
 
-const ENVIRONMENT = 'The environment whose events are sent. Must be that of the access token.';
+const ENVIRONMENT = 'The environment whose events are sent. Must match the environment of the access token.';
 
-/** Whether it is a public one depends on settings: the service looks at that. */
-function Url(required: boolean): PropertyDecorator {
-  return Field({
-    required,
-    rules: [isString, maximumCharacters(MAX_URL_LENGTH)],
-    document: {
-      type: String,
-      format: 'uri',
-      minLength: 1,
-      maxLength: MAX_URL_LENGTH,
-      description:
-        'A public https URL: a host name of the public network, no IP address, no credentials; a port is allowed. ' +
-        'Kept and shown as the URL Standard writes it, without a fragment: `https://EXAMPLE.com:443#a` becomes ' +
-        '`https://example.com/`.',
-      example: EXAMPLE_ENDPOINT.url,
-    },
-  });
-}
+/** The service checks whether the URL is public, because that depends on settings. */
+const URL_FIELD = {
+  max: MAX_URL_LENGTH,
+  format: 'uri',
+  description:
+    'A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and ' +
+    'shown in the normal form of the URL Standard and without a fragment: `https://EXAMPLE.com:443#a` becomes ' +
+    '`https://example.com/`.',
+  example: EXAMPLE_ENDPOINT.url,
+};
 
-/** The rules of a description. The service asks for them behind those of the URL, as the order of fields wants it. */
-export const DESCRIPTION_RULES = [isString, maximumCharacters(MAX_DESCRIPTION_LENGTH)];
-
-function Description(options: Pick<FieldOptions, 'clearable'>, more = ''): PropertyDecorator {
-  return Field({
-    ...options,
-    required: false,
-    rules: [],
-    document: {
-      type: String,
-      maxLength: MAX_DESCRIPTION_LENGTH,
-      description: `What you use it for: at most ${MAX_DESCRIPTION_LENGTH} characters.${more}`,
-      example: EXAMPLE_ENDPOINT.description,
-    },
-  });
-}
+/** The service checks the text, because it checks the URL first: problems are reported in the order of the fields. */
+const DESCRIPTION_FIELD = {
+  required: false,
+  schema: { type: String, maxLength: MAX_DESCRIPTION_LENGTH },
+  description: `What you use the endpoint for, in at most ${MAX_DESCRIPTION_LENGTH} characters.`,
+  example: EXAMPLE_ENDPOINT.description,
+};
 
 export class WebhookEndpointsQuery {
-  @Environment(ENVIRONMENT, { in: 'query' })
+  @EnvironmentField({ in: 'query', description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 }
 
 export class CreateWebhookEndpointRequest {
-  @Environment(ENVIRONMENT)
+  @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 
-  @Url(true)
+  @TextField(URL_FIELD)
   url!: string;
 
-  @Description({})
+  @Field(DESCRIPTION_FIELD)
   description?: string;
 }
 
 export class UpdateWebhookEndpointRequest {
-  @Url(false)
+  @TextField({ ...URL_FIELD, required: false })
   url?: string;
 
-  @Description({ clearable: true }, ' `null` or blank text removes it.')
+  @Field({
+    ...DESCRIPTION_FIELD,
+    clearable: true,
+    description: `${DESCRIPTION_FIELD.description} \`null\` or blank text removes it.`,
+  })
   description?: string | null;
 }
 
@@ -83,7 +64,7 @@ export class WebhookEndpointResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the endpoint.',
+    description: 'ID of the endpoint.',
     example: EXAMPLE_ENDPOINT.id,
   })
   id!: string;
@@ -92,7 +73,7 @@ export class WebhookEndpointResponse {
     type: String,
     format: 'uri',
     maxLength: MAX_URL_LENGTH,
-    description: 'Where webhooks are sent to, as the URL Standard writes it.',
+    description: 'The URL that webhooks are sent to, in the normal form of the URL Standard.',
     example: EXAMPLE_ENDPOINT.url,
   })
   url!: string;
@@ -101,7 +82,7 @@ export class WebhookEndpointResponse {
     type: String,
     nullable: true,
     maxLength: MAX_DESCRIPTION_LENGTH,
-    description: 'What you use it for; null if you did not say.',
+    description: 'What you use the endpoint for; null if you did not describe it.',
     example: EXAMPLE_ENDPOINT.description,
   })
   description!: string | null;
@@ -116,7 +97,7 @@ export class WebhookEndpointResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When it was created.',
+    description: 'When the endpoint was created.',
     example: EXAMPLE_ENDPOINT.created_at,
   })
   created_at!: Date;

@@ -13,7 +13,7 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { firstViolation, isMissing, maximumCharacters } from '../../infrastructure/validation/index.js';
+import { isMissing, validateText } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { normalUrl } from './endpoint-url.js';
@@ -23,13 +23,12 @@ import {
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_URL_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
-import {
-  DESCRIPTION_RULES,
-  type CreateWebhookEndpointRequest,
-  type UpdateWebhookEndpointRequest,
-  type WebhookEndpointResponse,
+import type {
+  CreateWebhookEndpointRequest,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type WebhookTarget } from './webhook-endpoints.repository.js';
 
@@ -37,8 +36,6 @@ import { WebhookEndpointsRepository, type WebhookTarget } from './webhook-endpoi
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
   readonly client: AttributedClient;
 }
-
-const isShortEnough = maximumCharacters(MAX_URL_LENGTH);
 
 /** Manages the webhook endpoints of organizations (specification, operation 7). */
 @Injectable()
@@ -137,16 +134,14 @@ export class WebhookEndpointsService {
   private requireGoodFields({ url, description }: UpdateWebhookEndpointRequest): void {
     const fault =
       (url === undefined ? undefined : this.faultOfUrl(url)) ??
-      (isMissing(description)
-        ? undefined
-        : firstViolation(description, { words: 'description', object: {} }, DESCRIPTION_RULES));
+      (isMissing(description) ? undefined : validateText('description', description, MAX_DESCRIPTION_LENGTH));
     if (fault !== undefined) throw INVALID_FIELD.error(fault);
   }
 
   private faultOfUrl(url: string): string | undefined {
     if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
     // The normal form can be longer than the URL in the request: each non-ASCII letter becomes three or more characters.
-    return isShortEnough(normalUrl(url), { words: 'url', object: {} });
+    return validateText('url', normalUrl(url), MAX_URL_LENGTH);
   }
 
   private async recorded(

@@ -1,79 +1,33 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/auth/index.js';
-import {
-  Field,
-  isBoolean,
-  isEmailAddress,
-  isOneOf,
-  isString,
-  maximumCharacters,
-} from '../../../infrastructure/validation/index.js';
+import { BooleanField, EmailField, EnumField, TextField } from '../../../infrastructure/validation/index.js';
 
 const NAME_LENGTH = 256;
-/** RFC 5321, section 4.5.3.1.3: a path of 256 with its two brackets. */
-const EMAIL_LENGTH = 254;
-
-function UserName(required: boolean): PropertyDecorator {
-  return Field({
-    required,
-    rules: [isString, maximumCharacters(NAME_LENGTH)],
-    document: {
-      type: String,
-      minLength: 1,
-      maxLength: NAME_LENGTH,
-      description: 'Name of the person.',
-      example: 'Ada Lovelace',
-    },
-  });
-}
-
-function Role(required: boolean): PropertyDecorator {
-  return Field({
-    required,
-    rules: [isOneOf(DASHBOARD_ROLES)],
-    document: {
-      enum: [...DASHBOARD_ROLES],
-      description: 'What the person may do. Only an owner makes owners.',
-      example: 'member',
-    },
-  });
-}
+const NAME = { max: NAME_LENGTH, description: 'Name of the user.', example: 'Ada Lovelace' };
+const ROLE = { description: 'Role of the user. Only an owner can assign `owner`.', example: 'member' };
 
 export class CreateUserRequest {
-  @Field({
-    rules: [isString, maximumCharacters(EMAIL_LENGTH), isEmailAddress],
-    document: {
-      type: String,
-      format: 'email',
-      maxLength: EMAIL_LENGTH,
-      description: 'E-mail address. Upper and lower case make no difference.',
-      example: 'ada@example.com',
-    },
-  })
+  @EmailField({ description: 'Email address, case-insensitive.', example: 'ada@example.com' })
   email!: string;
 
-  @UserName(true)
+  @TextField(NAME)
   name!: string;
 
-  @Role(true)
+  @EnumField(DASHBOARD_ROLES, ROLE)
   role!: DashboardRole;
 }
 
 export class UpdateUserRequest {
-  @UserName(false)
+  @TextField({ ...NAME, required: false })
   name?: string;
 
-  @Role(false)
+  @EnumField(DASHBOARD_ROLES, { ...ROLE, required: false })
   role?: DashboardRole;
 
-  @Field({
+  @BooleanField({
     required: false,
-    rules: [isBoolean],
-    document: {
-      type: Boolean,
-      description: 'Whether the person is shut out for the time being.',
-      example: false,
-    },
+    description: 'Whether the user is prevented from logging in.',
+    example: false,
   })
   disabled?: boolean;
 }
@@ -88,32 +42,32 @@ export class UserResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the user.',
+    description: 'ID of the user.',
     example: 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21',
   })
   id!: string;
 
   @ApiProperty({
     type: String,
-    description: 'E-mail address, in lower case.',
+    description: 'Email address, in lower case.',
     example: 'ada@example.com',
   })
   email!: string;
 
-  @ApiProperty({ type: String, description: 'Name of the person.', example: 'Ada Lovelace' })
+  @ApiProperty({ type: String, description: 'Name of the user.', example: 'Ada Lovelace' })
   name!: string;
 
   @ApiProperty({
     enum: DASHBOARD_ROLES,
-    description: 'The user’s own role. An access grant may give more for a time.',
+    description: 'The user’s own role. An access grant can give a higher role for a limited time.',
     example: 'member',
   })
   role!: DashboardRole;
 
-  @ApiProperty(flag('Whether the user is shut out.', false))
+  @ApiProperty(flag('Whether the user is prevented from logging in.', false))
   disabled!: boolean;
 
-  @ApiProperty(flag('Whether the user has not answered the invitation yet.', true))
+  @ApiProperty(flag('Whether the user has not accepted the invitation yet.', true))
   invitation_pending!: boolean;
 
   @ApiProperty(flag('Whether the user logs in with a second factor.', false))

@@ -8,14 +8,14 @@ export class DeviceCodeRequest {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'The API client that the token will be for. It also decides the environment.',
+    description: 'The API client that the token is requested for. It also determines the environment.',
     example: EXAMPLE_CLIENT_ID,
   })
   client_id!: string;
 
   @ApiPropertyOptional({
     type: String,
-    description: `What the token is to be good for, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. All of them when left out.`,
+    description: `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. The default is all scopes.`,
     example: 'request_logs:read webhook_endpoints:read',
   })
   scope?: string;
@@ -24,7 +24,7 @@ export class DeviceCodeRequest {
 export class DeviceCodeResponse {
   @ApiProperty({
     type: String,
-    description: 'What the device polls with. A secret: show it to nobody.',
+    description: 'The code that the device polls with. Keep it secret.',
     example: EXAMPLE_DEVICE_CODE,
   })
   device_code!: string;
@@ -32,7 +32,7 @@ export class DeviceCodeResponse {
   @ApiProperty({
     type: String,
     pattern: '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$',
-    description: 'What the person enters at `verification_uri`.',
+    description: 'The code that the user enters at `verification_uri`.',
     example: 'WDJB-MJHT',
   })
   user_code!: string;
@@ -40,7 +40,7 @@ export class DeviceCodeResponse {
   @ApiProperty({
     type: String,
     format: 'uri',
-    description: 'Where the person goes to approve the device; short enough to be typed.',
+    description: 'The page where the user approves the device. It is short enough to type.',
     example: 'https://dashboard.example.com/device',
   })
   verification_uri!: string;
@@ -48,7 +48,7 @@ export class DeviceCodeResponse {
   @ApiPropertyOptional({
     type: String,
     format: 'uri',
-    description: 'The same with the user code in it. Only where the deployment is configured to give it.',
+    description: 'The same page with the user code in the URL. Only present if the deployment enables it.',
     example: 'https://dashboard.example.com/device?user_code=WDJB-MJHT',
   })
   verification_uri_complete?: string;

@@ -18,7 +18,7 @@ export class CurrentTokenResponse {
 
   @ApiProperty({
     enum: ENVIRONMENTS,
-    description: 'The environment that it works for.',
+    description: 'The environment that the token is valid for.',
     example: 'development',
   })
   environment!: PlatformEnvironment;
@@ -26,7 +26,7 @@ export class CurrentTokenResponse {
   @ApiProperty({
     enum: SCOPES,
     isArray: true,
-    description: 'What it is good for.',
+    description: 'The scopes of the token.',
     example: ['request_logs:read'],
   })
   scopes!: Scope[];
@@ -36,7 +36,7 @@ export class CurrentUserResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the user.',
+    description: 'ID of the user.',
     example: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
   })
   id!: string;
@@ -44,24 +44,24 @@ export class CurrentUserResponse {
   @ApiProperty({ type: String, description: 'Name of the user.', example: 'Ada Lovelace' })
   name!: string;
 
-  @ApiProperty({ type: String, description: 'E-mail address of the user.', example: 'ada@example.com' })
+  @ApiProperty({ type: String, description: 'Email address of the user.', example: 'ada@example.com' })
   email!: string;
 
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'The organization of the user.',
+    description: 'ID of the user’s organization.',
     example: '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60',
   })
   organization_id!: string;
 
-  @ApiProperty({ enum: DASHBOARD_ROLES, description: 'The role of the user, as of now.', example: 'admin' })
+  @ApiProperty({ enum: DASHBOARD_ROLES, description: 'The current role of the user.', example: 'admin' })
   role!: DashboardRole;
 
   @ApiProperty({
     type: CurrentTokenResponse,
     nullable: true,
-    description: 'What the access token is good for; null where the call was made with a login.',
+    description: 'The access token; null if the request was authenticated by a dashboard login.',
   })
   token!: CurrentTokenResponse | null;
 }

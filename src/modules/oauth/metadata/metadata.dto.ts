@@ -11,22 +11,22 @@ const endpoint = (description: string, path: string): PropertyDecorator =>
   ApiProperty({ type: String, format: 'uri', description, example: `${EXAMPLE_ISSUER}${path}` });
 
 export class AuthorizationServerMetadata {
-  @endpoint('Who issues the tokens: their `iss`, and also their `aud`.', '')
+  @endpoint('Issuer of the tokens: their `iss`, and also their `aud`.', '')
   issuer!: string;
 
-  @endpoint('Where a device asks to be let in.', '/oauth/device/code')
+  @endpoint('The device authorization endpoint.', '/oauth/device/code')
   device_authorization_endpoint!: string;
 
-  @endpoint('Where it gets its token.', '/oauth/token')
+  @endpoint('The token endpoint.', '/oauth/token')
   token_endpoint!: string;
 
-  @endpoint('Where a token is ended.', '/oauth/revoke')
+  @endpoint('The revocation endpoint.', '/oauth/revoke')
   revocation_endpoint!: string;
 
-  @endpoint('Where a token is explained.', '/oauth/introspect')
+  @endpoint('The introspection endpoint.', '/oauth/introspect')
   introspection_endpoint!: string;
 
-  @endpoint('The keys that tokens are verified with.', '/.well-known/jwks.json')
+  @endpoint('The keys that verify tokens.', '/.well-known/jwks.json')
   jwks_uri!: string;
 
   @strings('The only grant: the device flow.', ['urn:ietf:params:oauth:grant-type:device_code'])
@@ -35,13 +35,13 @@ export class AuthorizationServerMetadata {
   @strings('None: there is no authorization endpoint.', [])
   response_types_supported!: string[];
 
-  @ApiProperty({ enum: SCOPES, isArray: true, description: 'What tokens may be good for.', example: SCOPES })
+  @ApiProperty({ enum: SCOPES, isArray: true, description: 'Scopes that a token can have.', example: SCOPES })
   scopes_supported!: readonly Scope[];
 
   @strings('`none`: clients of the token endpoint have no credentials.', ['none'])
   token_endpoint_auth_methods_supported!: string[];
 
-  @strings('`none`, as there.', ['none'])
+  @strings('`none`, as at the token endpoint.', ['none'])
   revocation_endpoint_auth_methods_supported!: string[];
 
   @strings('The credentials of the API client.', ['client_secret_basic'])
@@ -68,38 +68,42 @@ const parameter = (description: string): PropertyDecorator =>
 
 /** A public key (RFC 7517; its parameters: RFC 7518, section 6). */
 export class PublicJwk {
-  @ApiProperty({ type: String, description: 'Names the key; tokens name the one that they need.' })
+  @ApiProperty({
+    type: String,
+    description: 'ID of the key. The header of a token names the key that verifies it.',
+  })
   kid!: string;
 
-  @ApiProperty({ enum: TOKEN_ALGORITHMS, description: 'What the key is for.', example: 'ES256' })
+  @ApiProperty({ enum: TOKEN_ALGORITHMS, description: 'Algorithm of the key.', example: 'ES256' })
   alg!: string;
 
-  @ApiProperty({ type: String, enum: ['sig'], description: 'It verifies signatures.', example: 'sig' })
+  @ApiProperty({ type: String, enum: ['sig'], description: 'The key verifies signatures.', example: 'sig' })
   use!: string;
 
-  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'The type of the key.', example: 'EC' })
+  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'Type of the key.', example: 'EC' })
   kty!: string;
 
-  @parameter('Of an EC key: the curve.')
+  @parameter('EC keys only: the curve.')
   crv?: string;
 
-  @parameter('Of an EC key: the first coordinate.')
+  @parameter('EC keys only: the first coordinate.')
   x?: string;
 
-  @parameter('Of an EC key: the second coordinate.')
+  @parameter('EC keys only: the second coordinate.')
   y?: string;
 
-  @parameter('Of an RSA key: the modulus.')
+  @parameter('RSA keys only: the modulus.')
   n?: string;
 
-  @parameter('Of an RSA key: the exponent.')
+  @parameter('RSA keys only: the exponent.')
   e?: string;
 }
 
 export class JsonWebKeySet {
   @ApiProperty({
     type: [PublicJwk],
-    description: 'The key that signs, the next one, and those whose last tokens have not expired yet.',
+    description:
+      'The current signing key, the next one, and previous keys whose last tokens have not expired yet.',
   })
   keys!: PublicJwk[];
 }

@@ -7,14 +7,14 @@ export class OAuthErrorResponse extends ErrorResponse {
   @ApiProperty({
     enum: OAUTH_ERROR_CODES,
     enumName: 'OAuthErrorCode',
-    description: 'What went wrong, in the words of OAuth; standard clients branch on this.',
+    description: 'The OAuth error code. Standard OAuth clients branch on this value.',
     example: 'authorization_pending',
   })
   error!: string;
 
   @ApiProperty({
     type: String,
-    description: 'For people, as `error_message`.',
+    description: 'Message for people, like `error_message`.',
     example: 'The user has not decided yet. Poll again after the interval.',
   })
   error_description!: string;
@@ -24,7 +24,7 @@ export class OAuthErrorResponse extends ErrorResponse {
     required: false,
     minimum: 5,
     maximum: 30,
-    description: 'Seconds to wait between two polls from now on. Present where a poll came too early.',
+    description: 'Seconds to wait between polls from now on. Only present if a poll came too early.',
     example: 10,
   })
   interval?: number;

@@ -64,7 +64,7 @@ export const AUTHORIZATION_PENDING = new OAuthErrorKind({
   type: 'USER_ERROR',
   code: 'ONGOING_OPERATION',
   oauthCode: 'authorization_pending',
-  when: 'Nobody has approved or denied the device yet (`authorization_pending`): go on polling.',
+  when: 'The user has not approved or declined the device yet (`authorization_pending`): continue polling.',
   message: 'The user has not decided yet. Poll again after the interval.',
 });
 
@@ -73,7 +73,7 @@ export const SLOW_DOWN = new OAuthErrorKind({
   type: 'INVALID_REQUEST',
   code: 'RATE_LIMIT_EXCEEDED',
   oauthCode: 'slow_down',
-  when: 'The device polled too early (`slow_down`): from now on wait the seconds of `interval`.',
+  when: 'The device polled too early (`slow_down`): from now on, wait `interval` seconds between polls.',
   message: 'The poll came too early. The interval has been raised.',
 });
 
@@ -82,7 +82,7 @@ export const ACCESS_DENIED = new OAuthErrorKind({
   type: 'USER_ERROR',
   code: 'NO_ACCESS',
   oauthCode: 'access_denied',
-  when: 'The device was declined, or who approved it may not use the dashboard any more (`access_denied`).',
+  when: 'The user declined the device, or the user who approved it no longer has access to the dashboard (`access_denied`).',
   message: 'The request was declined.',
 });
 
@@ -100,7 +100,7 @@ export const INVALID_GRANT = new OAuthErrorKind({
   type: 'INVALID_REQUEST',
   code: 'INVALID_FIELD',
   oauthCode: 'invalid_grant',
-  when: 'The device code is unknown, used already, or of another client (`invalid_grant`).',
+  when: 'The device code is unknown, has already been used, or belongs to another client (`invalid_grant`).',
   message: 'The device code is not valid.',
 });
 
@@ -109,7 +109,7 @@ export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind({
   type: 'INVALID_REQUEST',
   code: 'INVALID_FIELD',
   oauthCode: 'unsupported_grant_type',
-  when: 'There is no such grant type here (`unsupported_grant_type`).',
+  when: 'The grant type is not supported (`unsupported_grant_type`).',
   message: 'The grant type must be urn:ietf:params:oauth:grant-type:device_code.',
 });
 
@@ -118,7 +118,7 @@ export const INVALID_SCOPE = new OAuthErrorKind({
   type: 'INVALID_REQUEST',
   code: 'INVALID_FIELD',
   oauthCode: 'invalid_scope',
-  when: 'A scope is asked for that does not exist (`invalid_scope`).',
+  when: 'A requested scope does not exist (`invalid_scope`).',
   message: 'The scope field holds an unknown scope.',
 });
 
@@ -127,7 +127,7 @@ export const INVALID_REQUEST = new OAuthErrorKind({
   type: 'INVALID_REQUEST',
   code: 'INVALID_FIELD',
   oauthCode: 'invalid_request',
-  when: 'A parameter is missing or given twice, the body is no form, or there is an `Authorization` header that the endpoint does not take (`invalid_request`).',
+  when: 'A parameter is missing or given twice, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
   message: 'The client id field is required.',
 });
 
@@ -136,7 +136,7 @@ export const INVALID_CLIENT = new OAuthErrorKind({
   type: 'INVALID_INPUT',
   code: 'INVALID_API_KEYS',
   oauthCode: 'invalid_client',
-  when: 'There is no client of this id (`invalid_client`).',
+  when: 'There is no client with this ID (`invalid_client`).',
   message: 'The client id is not known.',
 });
 

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { readForm, type FormFields } from '../../../infrastructure/http/index.js';
-import { required } from '../../../infrastructure/validation/index.js';
+import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { INVALID_REQUEST } from './oauth-errors.js';
 
 /**
@@ -34,7 +34,7 @@ async function readOAuthForm(request: Request, response: Response): Promise<Form
 export function requireField(form: FormFields, name: string): string {
   const value = form.get(name);
   if (value === undefined) {
-    throw INVALID_REQUEST.error(required({ words: name.replaceAll('_', ' '), object: {} }));
+    throw INVALID_REQUEST.error(MESSAGES.required(name.replaceAll('_', ' ')));
   }
   return value;
 }

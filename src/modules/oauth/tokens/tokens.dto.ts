@@ -3,7 +3,7 @@ import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/aut
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
 
-/** Of the right form, signed by nobody. */
+/** Has the form of a token, without a valid signature. */
 export const EXAMPLE_ACCESS_TOKEN =
   'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl';
 
@@ -14,7 +14,7 @@ export class ExchangeDeviceCodeRequest {
   @ApiProperty({
     type: String,
     enum: ['urn:ietf:params:oauth:grant-type:device_code'],
-    description: 'Says that a device code is exchanged.',
+    description: 'The device code grant.',
     example: 'urn:ietf:params:oauth:grant-type:device_code',
   })
   grant_type!: string;
@@ -36,7 +36,7 @@ export class ExchangeDeviceCodeRequest {
 }
 
 export class AccessTokenResponse {
-  @ApiProperty({ type: String, enum: ['Bearer'], description: 'How the token is sent.', example: 'Bearer' })
+  @ApiProperty({ type: String, enum: ['Bearer'], description: 'How to send the token.', example: 'Bearer' })
   token_type!: 'Bearer';
 
   @ApiProperty({ type: 'integer', description: 'Seconds until the token expires.', example: 900 })
@@ -44,7 +44,7 @@ export class AccessTokenResponse {
 
   @ApiProperty({
     type: String,
-    description: 'The token, a JWT (RFC 9068). A secret: whoever holds it acts for the user.',
+    description: 'The token, a JWT (RFC 9068). Keep it secret: whoever has it can act for the user.',
     example: EXAMPLE_ACCESS_TOKEN,
   })
   access_token!: string;
@@ -64,13 +64,13 @@ export class RevokeTokenRequest {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'What the token probably is. Not needed.',
+    description: 'A hint about the kind of token. Not required.',
     example: 'access_token',
   })
   token_type_hint?: string;
 }
 
-/** Nothing: whether there was such a token is not told. */
+/** Empty: the response does not reveal whether the token existed. */
 export class RevocationResponse {}
 
 export class IntrospectTokenRequest {
@@ -79,7 +79,7 @@ export class IntrospectTokenRequest {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'What the token probably is. Not needed.',
+    description: 'A hint about the kind of token. Not required.',
     example: 'access_token',
   })
   token_type_hint?: string;
@@ -88,7 +88,8 @@ export class IntrospectTokenRequest {
 export class IntrospectionResponse {
   @ApiProperty({
     type: Boolean,
-    description: 'Whether the token is good now, and yours. If not, nothing else is told.',
+    description:
+      'Whether the token is valid now and was issued to your client. If not, the response has no other fields.',
     example: true,
   })
   active!: boolean;
@@ -104,7 +105,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     type: String,
     description:
-      'Whom the token acts for: a dashboard user; of an MCP token your own identifier of the user.',
+      'Whom the token acts for: the ID of a dashboard user, or for an MCP token your own identifier for the user.',
     example: EXAMPLE_USER_ID,
   })
   sub?: string;
@@ -140,7 +141,7 @@ export class IntrospectionResponse {
 
   @ApiPropertyOptional({
     type: String,
-    description: 'Of an access token: what it is good for, separated by spaces.',
+    description: 'Access tokens only: the scopes, separated by spaces.',
     example: 'request_logs:read webhook_endpoints:read',
   })
   scope?: string;
@@ -148,7 +149,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     enum: DASHBOARD_ROLES,
     isArray: true,
-    description: 'Of an access token: the role of the user, as of now.',
+    description: 'Access tokens only: the current role of the user.',
     example: ['admin'],
   })
   roles?: readonly DashboardRole[];
@@ -156,7 +157,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     type: String,
     format: 'uuid',
-    description: 'Of an access token: the organization of the user.',
+    description: 'Access tokens only: the ID of the user’s organization.',
     example: EXAMPLE_ORGANIZATION_ID,
   })
   org?: string;
@@ -164,7 +165,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     type: String,
     format: 'uri',
-    description: 'Of an access token: who issued it.',
+    description: 'Access tokens only: the issuer.',
     example: 'https://dashboard.example.com',
   })
   iss?: string;
@@ -172,7 +173,7 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     type: String,
     format: 'uri',
-    description: 'Of an access token: the API that it is for.',
+    description: 'Access tokens only: the API that the token is for.',
     example: 'https://dashboard.example.com',
   })
   aud?: string;
@@ -180,14 +181,14 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({
     type: String,
     format: 'uuid',
-    description: 'Of an access token: its own name.',
+    description: 'Access tokens only: the ID of the token.',
     example: '7d2f0c4e-9b1a-4f6d-8e3c-5a7b9c1d2e3f',
   })
   jti?: string;
 
   @ApiPropertyOptional({
     type: String,
-    description: 'Of an MCP token: the phone number of the user, where it was given, in E.164.',
+    description: 'MCP tokens only: the phone number of the user in E.164, if it was given.',
     example: '+12125550123',
   })
   phone_number?: string;

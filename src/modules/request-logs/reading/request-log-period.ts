@@ -1,8 +1,11 @@
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { siblingOf } from '../../../infrastructure/validation/index.js';
 import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Maximum number of days between start and end (specification, "Limits"). */
 export const MAX_PERIOD_DAYS = 7;
 const DEFAULT_PERIOD = DAY;
+const TOO_LONG = `The start field must be at most ${MAX_PERIOD_DAYS} days before the end field.`;
 
 interface Bounds {
   readonly start?: string | undefined;
@@ -19,7 +22,17 @@ export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Perio
 export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';
-  return length > MAX_PERIOD_DAYS * DAY
-    ? `The start field must be at most ${MAX_PERIOD_DAYS} days before the end field.`
-    : undefined;
+  return length > MAX_PERIOD_DAYS * DAY ? TOO_LONG : undefined;
+}
+
+/** Refuses an end that is too long after the start; the service decides if one of the two is missing. */
+export function IsWithinPeriod(startField: string): PropertyDecorator {
+  const validate = (value: unknown, context?: ValidationArguments): boolean => {
+    const start = siblingOf(context, startField);
+    return (
+      start === undefined ||
+      Date.parse(value as string) - Date.parse(start as string) <= MAX_PERIOD_DAYS * DAY
+    );
+  };
+  return ValidateBy({ name: 'isWithinPeriod', validator: { validate } }, { message: () => TOO_LONG });
 }

@@ -1,136 +1,121 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
-import { periodOf, type Period } from '../../../infrastructure/time/index.js';
 import {
-  Environment,
-  ExternalUserId,
+  EnumField,
+  EnvironmentField,
+  ExternalUserIdField,
   Field,
-  IntegerInQuery,
-  isMissing,
-  isOneOf,
-  isString,
-  isUuid,
-  maximumCharacters,
-  TimeBound,
-  type FieldOptions,
-  type Rule,
+  IntegerField,
+  TextField,
+  TimestampField,
+  UuidField,
 } from '../../../infrastructure/validation/index.js';
-import { validatePeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
+import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
 import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
-const DEFAULT_PAGE = 25;
-const LARGEST_PAGE = 50;
+const DEFAULT_PAGE_SIZE = 25;
+const MAX_PAGE_SIZE = 50;
 const MAX_EVENT_LENGTH = 100;
-const NO_ANSWER = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
+const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
 
-/** Said here where both are given; where the end is left out, the service says it. */
-const isInTimeBehindStart: Rule = (value, { object: { start } }) =>
-  isMissing(start)
-    ? undefined
-    : validatePeriod(periodOf({ start: start as string, end: value as string }) as Required<Period>);
-
-function Filter(options: Pick<FieldOptions, 'rules' | 'document'>): PropertyDecorator {
-  return Field({ ...options, in: 'query', required: false });
-}
+const FILTER = { in: 'query', required: false } as const;
 
 export class ListRequestLogsQuery {
-  @Environment('The environment whose log is read. Must be that of the access token.', { in: 'query' })
+  @EnvironmentField({
+    in: 'query',
+    description: 'The environment of the log. Must match the environment of the access token.',
+  })
   environment!: PlatformEnvironment;
 
-  @TimeBound(
-    `Only entries created at this time or later, at most ${MAX_PERIOD_DAYS} days before \`end\`: ` +
-      '`YYYY-MM-DDTHH:MM:SSZ`. 24 hours before `end` when it is left out.',
-    '2026-01-31T00:00:00Z',
-  )
+  @TimestampField({
+    ...FILTER,
+    description:
+      `Only entries created at or after this time, as \`YYYY-MM-DDTHH:MM:SSZ\`; at most ${MAX_PERIOD_DAYS} days before ` +
+      '`end`. The default is 24 hours before `end`.',
+    example: '2026-01-31T00:00:00Z',
+  })
   start?: string;
 
-  @TimeBound(
-    'Only entries created at this time or earlier. The current time when it is left out, and for the pages that ' +
-      'follow the time of the first.',
-    '2026-01-31T23:59:59Z',
-    [isInTimeBehindStart],
+  @TimestampField(
+    {
+      ...FILTER,
+      notBefore: 'start',
+      description:
+        'Only entries created at or before this time. The default is the current time; for the pages that follow, ' +
+        'the time of the first page.',
+      example: '2026-01-31T23:59:59Z',
+    },
+    IsWithinPeriod('start'),
   )
   end?: string;
 
-  @Filter({
-    rules: [isOneOf(REQUEST_LOG_TYPES)],
-    document: {
-      enum: [...REQUEST_LOG_TYPES],
-      description: '`request`: only API calls. `webhook`: only attempts to deliver a webhook.',
-      example: 'webhook',
-    },
+  @EnumField(REQUEST_LOG_TYPES, {
+    ...FILTER,
+    description: '`request`: only API requests. `webhook`: only delivery attempts.',
+    example: 'webhook',
   })
   type?: RequestLogType;
 
-  @Filter({
-    rules: [isUuid],
-    document: {
-      type: String,
-      format: 'uuid',
-      description: 'Only entries of this session.',
-      example: EXAMPLE_SESSION,
-    },
-  })
+  @UuidField({ ...FILTER, description: 'Only entries of this session.', example: EXAMPLE_SESSION })
   session_id?: string;
 
-  @IntegerInQuery({ description: 'Only entries of this task.', example: 25_605 })
+  @IntegerField({ ...FILTER, description: 'Only entries of this task.', example: 25_605 })
   task_id?: number;
 
-  @ExternalUserId({ in: 'query', required: false })
+  @ExternalUserIdField(FILTER)
   external_user_id?: string;
 
-  @Filter({
-    rules: [isString, maximumCharacters(MAX_EVENT_LENGTH)],
-    document: {
-      type: String,
-      maxLength: MAX_EVENT_LENGTH,
-      description: 'Only attempts to deliver a webhook of this event.',
-      example: 'CARD_UPDATED',
-    },
+  @TextField({
+    ...FILTER,
+    min: 0,
+    max: MAX_EVENT_LENGTH,
+    description: 'Only delivery attempts of this event.',
+    example: 'CARD_UPDATED',
   })
   event?: string;
 
-  @IntegerInQuery({
-    from: 100,
-    to: 599,
-    description: 'Only entries with this status: that of our answer, or of your endpoint’s to a webhook.',
+  @IntegerField({
+    ...FILTER,
+    min: 100,
+    max: 599,
+    description:
+      'Only entries with this status code: of the API’s response, or of your endpoint’s response to a webhook.',
     example: 200,
   })
   status_code?: number;
 
-  @IntegerInQuery({
-    from: 1,
-    to: LARGEST_PAGE,
-    default: DEFAULT_PAGE,
-    description: 'The most entries that a page may have. It may change from page to page.',
+  @IntegerField({
+    ...FILTER,
+    min: 1,
+    max: MAX_PAGE_SIZE,
+    default: DEFAULT_PAGE_SIZE,
+    description: 'Maximum number of entries in the page. It can differ from page to page.',
     example: 25,
   })
-  limit: number = DEFAULT_PAGE;
+  limit: number = DEFAULT_PAGE_SIZE;
 
-  @Filter({
-    // Whatever it is, it is looked at as a cursor: one that is none has an error of its own.
-    rules: [],
-    document: {
-      type: String,
-      description:
-        'The `next_cursor` of the previous page. Send the other parameters again as they were, `start` and `end` ' +
-        'included; `limit` may differ.',
-      example: EXAMPLE_CURSOR,
-    },
+  /** Accepts any text: the service refuses invalid cursors with an error code of their own. */
+  @Field({
+    ...FILTER,
+    schema: { type: String },
+    description:
+      'The `next_cursor` of the previous page. Send the other parameters, including `start` and `end`, unchanged; ' +
+      '`limit` can differ.',
+    example: EXAMPLE_CURSOR,
   })
   cursor?: string;
 }
 
 export class RequestLogEntryResponse {
-  @ApiProperty({ type: 'integer', format: 'int64', description: 'Names the entry.', example: 8_001_234 })
+  @ApiProperty({ type: 'integer', format: 'int64', description: 'ID of the entry.', example: 8_001_234 })
   id!: number;
 
   @ApiProperty({
     enum: REQUEST_LOG_TYPES,
-    description: '`request`: an API call. `webhook`: an attempt to deliver a webhook.',
+    description: '`request`: an API request. `webhook`: a delivery attempt.',
     example: 'request',
   })
   type!: RequestLogType;
@@ -138,7 +123,7 @@ export class RequestLogEntryResponse {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When the answer left, or the attempt was over.',
+    description: 'When the response was sent or the attempt ended.',
     example: '2026-01-31T08:15:30.123Z',
   })
   datetime!: Date;
@@ -149,7 +134,7 @@ export class RequestLogEntryResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Path of the API call; null for a webhook.',
+    description: 'Path of the API request; null for a delivery attempt.',
     example: '/mcp/tokens/create',
   })
   path!: string | null;
@@ -158,7 +143,8 @@ export class RequestLogEntryResponse {
     type: String,
     nullable: true,
     description:
-      'Where the webhook was sent, with `***` in place of what looks like a secret; null for an API call.',
+      'URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API ' +
+      'request.',
     example: null,
   })
   url!: string | null;
@@ -166,7 +152,7 @@ export class RequestLogEntryResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Name of the webhook’s event; null for an API call.',
+    description: 'Name of the webhook event; null for an API request.',
     example: null,
   })
   event!: string | null;
@@ -174,19 +160,19 @@ export class RequestLogEntryResponse {
   @ApiProperty({
     type: 'integer',
     description:
-      'Status of our answer to the API call, or of your endpoint’s to the webhook; 0 where it did not answer.',
+      'Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.',
     example: 200,
   })
   status_code!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds until the answer.', example: 12 })
+  @ApiProperty({ type: 'integer', description: 'Milliseconds until the response.', example: 12 })
   latency_ms!: number;
 
   @ApiProperty({
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'The session that it was about; null where there was none.',
+    description: 'The session that the entry belongs to; null if there is none.',
     example: null,
   })
   session_id!: string | null;
@@ -195,7 +181,7 @@ export class RequestLogEntryResponse {
     type: 'integer',
     format: 'int64',
     nullable: true,
-    description: 'The task that it was about; null where there was none.',
+    description: 'The task that the entry belongs to; null if there is none.',
     example: null,
   })
   task_id!: number | null;
@@ -203,7 +189,7 @@ export class RequestLogEntryResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Your identifier of the user whom it was about; null where there was none.',
+    description: 'Your identifier for the user that the entry belongs to; null if there is none.',
     example: 'user-8f3a',
   })
   external_user_id!: string | null;
@@ -213,7 +199,7 @@ export class LoggedDeliveryResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'The webhook endpoint.',
+    description: 'ID of the webhook endpoint.',
     example: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
   })
   webhook_endpoint_id!: string;
@@ -221,14 +207,14 @@ export class LoggedDeliveryResponse {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'The event, as in the header `webhook-id` of its deliveries.',
+    description: 'ID of the event: the `webhook-id` header of its deliveries.',
     example: 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
   })
   event_id!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Which attempt to deliver the event it was: 1 for the first.',
+    description: 'Number of the attempt, starting at 1.',
     example: 1,
   })
   attempt!: number;
@@ -237,8 +223,9 @@ export class LoggedDeliveryResponse {
     type: String,
     nullable: true,
     description:
-      'Why it failed; null where it succeeded. `NON_200`: the endpoint answered, but not 200. `INTERRUPTED`: our ' +
-      `process ended meanwhile. All others say why there was no answer: ${NO_ANSWER}.`,
+      'Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. ' +
+      '`INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no ' +
+      `response: ${FAILURES}.`,
     example: 'NON_200',
   })
   reason!: string | null;
@@ -252,7 +239,7 @@ export class LoggedDeliveryResponse {
   @Phase('for the TLS handshake')
   tls_ms!: number | null;
 
-  @Phase('from the request to the first byte of the answer')
+  @Phase('from the request to the first byte of the response')
   first_byte_ms!: number | null;
 }
 
@@ -260,7 +247,7 @@ function Phase(what: string): PropertyDecorator {
   return ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Milliseconds ${what}; null where it did not get there or had no need to.`,
+    description: `Milliseconds ${what}; null if the attempt did not reach or did not need this step.`,
     example: 7,
   });
 }
@@ -269,7 +256,7 @@ export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
   @ApiProperty({
     type: LoggedDeliveryResponse,
     nullable: true,
-    description: 'More about an attempt to deliver a webhook; null for an API call.',
+    description: 'Details of a delivery attempt; null for an API request.',
     example: null,
   })
   delivery!: LoggedDeliveryResponse | null;
@@ -282,16 +269,16 @@ export class RequestLogListResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Send it as `cursor` to get the next page; null on the last one.',
+    description: 'Send this value as `cursor` to get the next page; null on the last page.',
     example: EXAMPLE_CURSOR,
   })
   next_cursor!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'The most entries that this page could have.', example: 25 })
+  @ApiProperty({ type: 'integer', description: 'Maximum number of entries in this page.', example: 25 })
   limit!: number;
 }
 
-const EXAMPLE_CALL = {
+const EXAMPLE_REQUEST = {
   id: 8_001_235,
   type: 'request',
   datetime: '2026-01-31T08:15:31.004Z',
@@ -322,7 +309,7 @@ const EXAMPLE_ATTEMPT = {
 };
 
 export const EXAMPLE_PAGE = {
-  data: [EXAMPLE_CALL, EXAMPLE_ATTEMPT],
+  data: [EXAMPLE_REQUEST, EXAMPLE_ATTEMPT],
   next_cursor: EXAMPLE_CURSOR,
   limit: 25,
 };

@@ -18,8 +18,7 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import {
   EXTERNAL_USER_ID_LENGTH,
   isMissing,
-  isString,
-  maximumCharacters,
+  validateText,
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
@@ -50,8 +49,6 @@ const LIMIT = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting_limit',
   help: 'Maximum number of waiting entries. One more drops the oldest.',
 });
-
-const isShortEnough = maximumCharacters(EXTERNAL_USER_ID_LENGTH);
 
 /**
  * Writes an entry for each platform request of a client, in batches. While the database is unavailable, entries wait
@@ -166,8 +163,7 @@ function sessionIdOf(body: unknown): string | null {
 /** Returns the user that the body names, if the value can be stored: refused requests are logged with their user too. */
 function externalUserIdOf(body: unknown): string | null {
   const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
-  const field = { words: 'external user id', object: {} };
   if (isMissing(value)) return null;
-  if (isString(value, field) !== undefined || isShortEnough(value, field) !== undefined) return null;
+  if (validateText('', value, EXTERNAL_USER_ID_LENGTH) !== undefined) return null;
   return value as string;
 }

@@ -75,8 +75,8 @@ export const EVENTS = {
         detected_accounts: list(
           object(
             {
-              id: integer('The merchant’s id.', 19),
-              name: text('The merchant’s name.', 'DoorDash'),
+              id: integer('ID of the merchant.', 19),
+              name: text('Name of the merchant.', 'DoorDash'),
             },
             'A merchant.',
           ),

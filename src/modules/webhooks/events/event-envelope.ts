@@ -1,10 +1,5 @@
-import {
-  firstViolation,
-  isObject,
-  isString,
-  maximumCharacters,
-  type Rule,
-} from '../../../infrastructure/validation/index.js';
+import { isObject } from 'class-validator';
+import { MESSAGES, validateText } from '../../../infrastructure/validation/index.js';
 import { integer, object, text, uuid, type Shape, type ValueOf } from './shape.js';
 
 const MAX_KEYS = 10;
@@ -21,39 +16,33 @@ const MERCHANT = object(
 /** The merchant that an event is about. */
 export type EventMerchant = ValueOf<typeof MERCHANT>;
 
-/** What a session carries along: 10 keys at most, values of 500 characters at most. */
+/** Metadata of a session: at most 10 keys with values of at most 500 characters. */
 export type SessionMetadata = Readonly<Record<string, string>>;
 
-const hasFewKeys: Rule = (value, { words }) =>
-  Object.keys(value as object).length > MAX_KEYS
-    ? `The ${words} field must not have more than ${MAX_KEYS} keys.`
-    : undefined;
-
-/** A key is the caller's own text: not told in the message. */
-const hasTexts: Rule = (value, { words, object: owner }) => {
-  for (const [key, text] of Object.entries(value as object)) {
+/** Keys are free text and do not appear in messages. */
+function validateMetadata(metadata: unknown, field: string): string | undefined {
+  if (!isObject(metadata)) return MESSAGES.object(field);
+  const entries = Object.entries(metadata);
+  if (entries.length > MAX_KEYS) return MESSAGES.maxKeys(field, MAX_KEYS);
+  for (const [key, value] of entries) {
     const message =
-      firstViolation(key, { words: `${words} key`, object: owner }, [isString]) ??
-      firstViolation(text, { words: `${words} value`, object: owner }, [
-        isString,
-        maximumCharacters(MAX_VALUE_LENGTH),
-      ]);
+      validateText(`${field} key`, key) ?? validateText(`${field} value`, value, MAX_VALUE_LENGTH);
     if (message !== undefined) return message;
   }
   return undefined;
-};
+}
 
 /** The metadata of a session, as webhooks echo it. */
 export const SESSION_METADATA: Shape<SessionMetadata> = {
   schema: {
     type: 'object',
-    description: 'The metadata of the session; absent when none was attached.',
+    description: 'Metadata of the session; absent if none was attached.',
     additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
     minProperties: 1,
     maxProperties: MAX_KEYS,
   },
   example: { trace_id: 't-1' },
-  rules: [isObject, hasFewKeys, hasTexts],
+  validate: validateMetadata,
 };
 
 interface SessionFields {

@@ -1,31 +1,19 @@
 import type { SchemaObject } from '@nestjs/swagger';
-import {
-  eachItem,
-  isArray,
-  isInteger,
-  isObject,
-  isOneOf,
-  isString,
-  isUuid,
-  maximumCharacters,
-  maximumItems,
-  firstViolation,
-  required,
-  wordsOf,
-  type Rule,
-} from '../../../infrastructure/validation/index.js';
+import { isObject, isUUID } from 'class-validator';
+import { MESSAGES, validateItems, validateText } from '../../../infrastructure/validation/index.js';
 
 /**
- * A piece of a payload: its type for the compiler, its schema and an example for the documents, and the rules for
- * callers who say what it shall be.
+ * A part of a payload: its type for the compiler, its schema and an example for the documents, and a check of values
+ * that clients choose.
  */
 export interface Shape<Value> {
   readonly schema: SchemaObject;
   readonly example: Value;
-  readonly rules: readonly Rule[];
+  /** Returns the message about the first problem of a value, which messages call `field`. */
+  readonly validate: (value: unknown, field: string) => string | undefined;
 }
 
-/** Only of what callers say it shall be. */
+/** Limits of values that clients choose. */
 const MAX_TEXT_LENGTH = 500;
 const MAX_LIST_LENGTH = 100;
 
@@ -38,16 +26,24 @@ export function text(description: string, example: string): Shape<string> {
   return {
     schema: { type: 'string', description },
     example,
-    rules: [isString, maximumCharacters(MAX_TEXT_LENGTH)],
+    validate: (value, field) => validateText(field, value, MAX_TEXT_LENGTH),
   };
 }
 
 export function uuid(description: string, example: string): Shape<string> {
-  return { schema: { type: 'string', format: 'uuid', description }, example, rules: [isUuid] };
+  return {
+    schema: { type: 'string', format: 'uuid', description },
+    example,
+    validate: (value, field) => (isUUID(value) ? undefined : MESSAGES.uuid(field)),
+  };
 }
 
 export function integer(description: string, example: number): Shape<number> {
-  return { schema: { type: 'integer', description }, example, rules: [isInteger] };
+  return {
+    schema: { type: 'integer', description },
+    example,
+    validate: (value, field) => (Number.isInteger(value) ? undefined : MESSAGES.integer(field)),
+  };
 }
 
 /** One of a few words. */
@@ -56,14 +52,18 @@ export function word<const Words extends readonly string[]>(
   description: string,
   example: Words[number],
 ): Shape<Words[number]> {
-  return { schema: { type: 'string', enum: [...words], description }, example, rules: [isOneOf(words)] };
+  return {
+    schema: { type: 'string', enum: [...words], description },
+    example,
+    validate: (value, field) => (words.includes(value as string) ? undefined : MESSAGES.selected(field)),
+  };
 }
 
-export function orNull<Value>({ schema, example, rules }: Shape<Value>): Shape<Value | null> {
+export function orNull<Value>({ schema, example, validate }: Shape<Value>): Shape<Value | null> {
   return {
     schema: { ...schema, type: [String(schema.type), 'null'] },
     example,
-    rules: [(value, field) => (value === null ? undefined : firstViolation(value, field, rules))],
+    validate: (value, field) => (value === null ? undefined : validate(value, field)),
   };
 }
 
@@ -71,7 +71,11 @@ export function list<Value>(item: Shape<Value>, description: string): Shape<read
   return {
     schema: { type: 'array', items: item.schema, description },
     example: [item.example],
-    rules: [isArray, maximumItems(MAX_LIST_LENGTH), eachItem(item.rules)],
+    validate: (value, field) => {
+      if (!Array.isArray(value)) return MESSAGES.array(field);
+      if (value.length > MAX_LIST_LENGTH) return MESSAGES.maxItems(field, MAX_LIST_LENGTH);
+      return validateItems(value, field, item.validate);
+    },
   };
 }
 
@@ -86,19 +90,26 @@ export function object<const Of extends Fields>(fields: Of, description: string)
       required: Object.keys(fields),
     },
     example: Object.fromEntries(entries.map(([name, { example }]) => [name, example])) as ObjectOf<Of>,
-    rules: [isObject, ...entries.map(([name, { rules }]) => memberRule(name, rules))],
+    validate: (value, field) =>
+      validateObject(value, field) ?? validateMembers(value as object, field, fields),
   };
 }
 
-function memberRule(name: string, rules: readonly Rule[]): Rule {
-  return (value, { words, object: owner }) => {
+function validateObject(value: unknown, field: string): string | undefined {
+  return isObject(value) ? undefined : MESSAGES.object(field);
+}
+
+function validateMembers(value: object, field: string, members: Fields): string | undefined {
+  for (const [name, { validate }] of Object.entries(members)) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    const field = { words: `${words}.${wordsOf(name)}`, object: owner };
-    return member === undefined ? required(field) : firstViolation(member, field, rules);
-  };
+    const path = `${field}.${name.replaceAll('_', ' ')}`;
+    const message = member === undefined ? MESSAGES.required(path) : validate(member, path);
+    if (message !== undefined) return message;
+  }
+  return undefined;
 }
 
 /** An object without fields. `object({})` would be of the type `{}`, which takes anything. */
 export function nothing(description: string): Shape<Readonly<Record<string, never>>> {
-  return { schema: { type: 'object', description }, example: {}, rules: [isObject] };
+  return { schema: { type: 'object', description }, example: {}, validate: validateObject };
 }

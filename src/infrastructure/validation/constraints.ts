@@ -1,0 +1,109 @@
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { MESSAGES, withMessage, wordsOf } from './messages.js';
+import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
+import { isTimestamp } from './timestamp.js';
+
+/** Constraints that class-validator does not have. */
+
+/** Returns the value of another field of the object that is validated. */
+export function siblingOf(context: ValidationArguments | undefined, field: string): unknown {
+  return (context?.object as Record<string, unknown> | undefined)?.[field];
+}
+
+/** Requires text that PostgreSQL can store. */
+export function IsStorable(): PropertyDecorator {
+  return ValidateBy(
+    { name: 'isStorable', validator: { validate: (value) => isStorable(value as string) } },
+    withMessage(MESSAGES.storable),
+  );
+}
+
+/** Limits the length in code points; class-validator's `MaxLength` counts UTF-16 units. */
+export function MaxCharacters(limit: number): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'maxCharacters',
+      constraints: [limit],
+      validator: { validate: (value) => hasAtMostCharacters(value as string, limit) },
+    },
+    withMessage(MESSAGES.maxCharacters),
+  );
+}
+
+/** Requires a time such as `2026-01-31T08:15:30Z`. */
+export function IsTimestamp(): PropertyDecorator {
+  return ValidateBy(
+    { name: 'isTimestamp', validator: { validate: isTimestamp } },
+    withMessage(MESSAGES.timestamp),
+  );
+}
+
+/** Refuses a time before that of another field, which is checked first. */
+export function IsNotBefore(other: string): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isNotBefore',
+      validator: {
+        validate: (value, context) => {
+          const start = siblingOf(context, other);
+          return isMissing(start) || Date.parse(value as string) >= Date.parse(start as string);
+        },
+      },
+    },
+    withMessage((field) => `The ${wordsOf(other)} field must not be after the ${field} field.`),
+  );
+}
+
+const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA']);
+
+/**
+ * Requires a number in use in the US or Canada. class-validator's `IsPhoneNumber` has no full metadata: it accepts
+ * invented numbers, and by the country code alone those of Jamaica, Bermuda and others.
+ */
+export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
+  const isSupported = (value: unknown): boolean => {
+    const number = parsePhoneNumberFromString(value as string);
+    return number?.isValid() === true && SUPPORTED_COUNTRIES.has(number.country);
+  };
+  return ValidateBy(
+    { name: 'isNorthAmericanPhoneNumber', validator: { validate: isSupported } },
+    withMessage(() => 'The phone number must be a valid number in a supported country.'),
+  );
+}
+
+/**
+ * Validates what is inside a value, such as the items of an array: class-validator's `each` does not tell which item
+ * is wrong.
+ *
+ * @param validate returns the message about the first problem
+ * @param example an invalid value, whose message the API document shows
+ */
+export function IsValidInside(
+  validate: (value: unknown, field: string) => string | undefined,
+  example: unknown,
+): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isValidInside',
+      validator: {
+        validate: (value, context) => validate(value, wordsOf(context?.property ?? '')) === undefined,
+      },
+    },
+    { message: ({ value = example, property }) => validate(value, wordsOf(property)) ?? '' },
+  );
+}
+
+/** Returns the message about the first item of an array that is missing or invalid. */
+export function validateItems(
+  items: readonly unknown[],
+  field: string,
+  validateItem: (item: unknown, field: string) => string | undefined,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const name = `${field}.${index}`;
+    const message = isMissing(item) ? MESSAGES.required(name) : validateItem(item, name);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import type { ValidationArguments } from 'class-validator';
+import { wordsOf } from './messages.js';
+import { validationsOf } from './validations.js';
+
+/** Checks of the type, which the schema of a field shows. */
+const TYPE_CHECKS = new Set(['isString', 'isStorable', 'isInt', 'isBoolean', 'isArray', 'isObject']);
+
+/**
+ * Returns the messages that clients get about a DTO, as examples for the API document: of each kind the message about
+ * the first field that has it.
+ */
+export function exampleMessages(target: unknown): string[] {
+  const byKind = new Map<string, string>();
+  for (const { message, name, propertyName: property, constraints, target: owner } of validationsOf(target)) {
+    if (typeof message !== 'function' || TYPE_CHECKS.has(name ?? '')) continue;
+    const context = { property, constraints, targetName: String(owner), object: {}, value: undefined };
+    const text = message(context satisfies ValidationArguments);
+    const kind = text.replaceAll(wordsOf(property), '').replaceAll(/\d+/g, '');
+    if (!byKind.has(kind)) byKind.set(kind, text);
+  }
+  return [...byKind.values()];
+}

@@ -1,0 +1,174 @@
+import 'reflect-metadata';
+import { exampleMessages } from './example-messages.js';
+import {
+  ArrayField,
+  BooleanField,
+  EnumField,
+  ExternalUserIdField,
+  IntegerField,
+  ObjectField,
+  TextField,
+  TimestampField,
+} from './fields.js';
+import { RequestValidationPipe } from './request-validation.pipe.js';
+import { validateText } from './text.js';
+
+class Order {
+  @TextField({ max: 5, description: '' })
+  first_name!: string;
+
+  @IntegerField({ required: false, min: 2, max: 9, default: 3, description: '' })
+  count: number = 3;
+
+  @EnumField(['a', 'b'], { required: { when: 'count', is: 'never' }, description: '' })
+  kind?: string;
+
+  @TextField({ required: { unless: 'kind' }, description: '' })
+  reason?: string;
+
+  @TextField({ required: false, clearable: true, description: '' })
+  note?: string | null;
+
+  @ArrayField({
+    required: false,
+    max: 2,
+    items: {},
+    validateItem: (item, field) => validateText(field, item, 3),
+    invalidItem: 'long',
+    description: '',
+  })
+  names?: string[];
+
+  @ObjectField({ required: false, members: {}, description: '' })
+  data?: object;
+}
+
+class Query {
+  @TimestampField({ in: 'query', required: false, description: '' })
+  start?: string;
+
+  @TimestampField({ in: 'query', required: false, notBefore: 'start', description: '' })
+  end?: string;
+
+  @IntegerField({ in: 'query', required: false, description: '' })
+  limit?: number;
+}
+
+const pipe = new RequestValidationPipe();
+const bodyOf = (body: object): Promise<Order> =>
+  pipe.transform(body, { type: 'custom', metatype: Order }) as Promise<Order>;
+const queryOf = (query: object): Promise<Query> =>
+  pipe.transform(query, { type: 'query', metatype: Query }) as Promise<Query>;
+
+const VALID = { first_name: 'Ada', kind: 'a' };
+
+describe('Validators of one property', () => {
+  class Composed {
+    @BooleanField({ description: '' })
+    flag!: boolean;
+  }
+
+  it.each([
+    [{}, 'The flag field is required.'],
+    [{ flag: null }, 'The flag field is required.'],
+    [{ flag: ' ' }, 'The flag field is required.'],
+    [{ flag: 'true' }, 'The flag field must be true or false.'],
+  ])('report that %j is missing before anything else', async (body, message) => {
+    await expect(pipe.transform(body, { type: 'custom', metatype: Composed })).rejects.toThrow(message);
+  });
+
+  it.each([
+    [7, 'The first name field must be a string.'],
+    ['too long \0', 'The first name field must not contain null characters or unpaired surrogates.'],
+    ['too long', 'The first name field must not be greater than 5 characters.'],
+  ])('run in the order in which they are composed, for %j', async (first_name, message) => {
+    await expect(bodyOf({ ...VALID, first_name })).rejects.toThrow(new Error(message));
+  });
+});
+
+describe('A body', () => {
+  it.each([
+    [{ kind: 'c', count: 0 }, 'The first name field is required.'],
+    [{ first_name: 'Ada', kind: 'c', count: 0 }, 'The count field must be at least 2.'],
+    [{ ...VALID, kind: 'c', count: 10 }, 'The count field must not be greater than 9.'],
+    [{ ...VALID, count: '3' }, 'The count field must be an integer.'],
+    [{ ...VALID, kind: 'c' }, 'The selected kind is invalid.'],
+  ])('reports the first problem of %j in the order of the fields', async (body, message) => {
+    await expect(bodyOf(body)).rejects.toThrow(new Error(message));
+  });
+
+  it('requires a field only in the circumstances that it names', async () => {
+    await expect(bodyOf({ first_name: 'Ada' })).rejects.toThrow(
+      new Error('The reason field is required when the kind field is not present.'),
+    );
+    expect(await bodyOf({ first_name: 'Ada', reason: 'why' })).toMatchObject({ reason: 'why' });
+  });
+
+  it('has defaults, cleared fields, and no unknown members', async () => {
+    const expected = { ...VALID, count: 3 };
+    expect({ ...(await bodyOf({ ...VALID, unknown: 1 })) }).toEqual(expected);
+    expect({ ...(await bodyOf({ ...VALID, count: null, note: ' ' })) }).toEqual({ ...expected, note: null });
+  });
+
+  it('counts code points', async () => {
+    expect(await bodyOf({ ...VALID, first_name: '😀😀😀😀😀' })).toMatchObject({ first_name: '😀😀😀😀😀' });
+  });
+
+  it.each([
+    ['a', 'The names field must be an array.'],
+    [[], 'The names field is required.'],
+    [['a', 'b', 7], 'The names field must not have more than 2 items.'],
+    [['long', 7], 'The names.0 field must not be greater than 3 characters.'],
+    [['a', ' '], 'The names.1 field is required.'],
+  ])('reports the first wrong item of %j', async (names, message) => {
+    await expect(bodyOf({ ...VALID, names })).rejects.toThrow(new Error(message));
+  });
+});
+
+describe('A query', () => {
+  it('reads digits as a number', async () => {
+    expect({ ...(await queryOf({ limit: '7' })) }).toEqual({ limit: 7 });
+    await expect(queryOf({ limit: '7.5' })).rejects.toThrow('The limit field must be an integer.');
+  });
+
+  it.each([
+    [{ page: '1' }, 'The query parameter page is not known.'],
+    [{ 'a b': '1' }, 'The query parameter is not known.'],
+    [{ limit: ['1', '2'] }, 'The query parameter limit is given twice.'],
+    [
+      { start: '2026-02-31T00:00:00Z' },
+      'The start field must be a date and time such as 2026-01-31T08:15:30Z.',
+    ],
+    [
+      { start: '2026-01-02T00:00:00Z', end: '2026-01-01T00:00:00Z' },
+      'The start field must not be after the end field.',
+    ],
+  ])('refuses %j', async (query, message) => {
+    await expect(queryOf(query)).rejects.toThrow(new Error(message));
+  });
+});
+
+describe('exampleMessages', () => {
+  it('returns the first message of each kind', () => {
+    expect(exampleMessages(Order)).toEqual([
+      'The first name field is required.',
+      'The first name field must not be greater than 5 characters.',
+      'The count field must not be greater than 9.',
+      'The count field must be at least 2.',
+      'The kind field is required when the count is never.',
+      'The selected kind is invalid.',
+      'The reason field is required when the kind field is not present.',
+      'The names field must not have more than 2 items.',
+      'The names.0 field must not be greater than 3 characters.',
+    ]);
+  });
+
+  it('returns nothing for a class without fields', () => {
+    class Nothing {
+      @ExternalUserIdField()
+      static readonly id = 1;
+    }
+    expect(exampleMessages(Nothing)).toEqual([]);
+    expect(exampleMessages(undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import type { ValidationOptions } from 'class-validator';
+
+/** Returns a field's name as messages spell it. */
+export function wordsOf(property: string): string {
+  return property.replaceAll('_', ' ');
+}
+
+/** Messages about one field (contract, "Messages"). */
+export const MESSAGES = {
+  required: (field: string) => `The ${field} field is required.`,
+  string: (field: string) => `The ${field} field must be a string.`,
+  storable: (field: string) => `The ${field} field must not contain null characters or unpaired surrogates.`,
+  maxCharacters: (field: string, limit: number) =>
+    `The ${field} field must not be greater than ${limit} characters.`,
+  integer: (field: string) => `The ${field} field must be an integer.`,
+  min: (field: string, limit: number) => `The ${field} field must be at least ${limit}.`,
+  max: (field: string, limit: number) => `The ${field} field must not be greater than ${limit}.`,
+  boolean: (field: string) => `The ${field} field must be true or false.`,
+  selected: (field: string) => `The selected ${field} is invalid.`,
+  email: (field: string) => `The ${field} field must be a valid email address.`,
+  url: (field: string) => `The ${field} field must be a valid http or https URL.`,
+  format: (field: string) => `The ${field} format is invalid.`,
+  uuid: (field: string) => `The ${field} field must be a UUID.`,
+  timestamp: (field: string) => `The ${field} field must be a date and time such as 2026-01-31T08:15:30Z.`,
+  object: (field: string) => `The ${field} field must be an object.`,
+  array: (field: string) => `The ${field} field must be an array.`,
+  maxItems: (field: string, limit: number) => `The ${field} field must not have more than ${limit} items.`,
+  maxKeys: (field: string, limit: number) => `The ${field} field must not have more than ${limit} keys.`,
+  unknownParameter: (name: string) => `The query parameter${name && ` ${name}`} is not known.`,
+  repeatedParameter: (name: string) => `The query parameter${name && ` ${name}`} is given twice.`,
+};
+
+/** Gives a class-validator decorator one of the messages, with its first constraint as the limit. */
+export function withMessage(message: (field: string, limit: never) => string): ValidationOptions {
+  return {
+    message: ({ property, constraints }) => message(wordsOf(property), constraints?.[0] as never),
+  };
+}

@@ -1,0 +1,29 @@
+import { MESSAGES } from './messages.js';
+
+/** Whether a value counts as missing: absent, `null` or blank (contract, "Messages"). */
+export function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+/** Whether PostgreSQL can store the text: it contains neither U+0000 nor half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** Whether the text has at most so many Unicode code points (contract, "Every response"). */
+export function hasAtMostCharacters(text: string, limit: number): boolean {
+  // Code points need counting only when the UTF-16 units exceed the limit.
+  return text.length <= limit || [...text].length <= limit;
+}
+
+/**
+ * Returns the message about a text that is not the value of a DTO's property, such as an item of an array.
+ *
+ * @param field name of the value as messages spell it
+ * @returns undefined for storable text within the limit
+ */
+export function validateText(field: string, value: unknown, limit = Infinity): string | undefined {
+  if (typeof value !== 'string') return MESSAGES.string(field);
+  if (!isStorable(value)) return MESSAGES.storable(field);
+  return hasAtMostCharacters(value, limit) ? undefined : MESSAGES.maxCharacters(field, limit);
+}

@@ -1,0 +1,72 @@
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
+import {
+  ApiClientResponse,
+  ApiSecretResponse,
+  EXAMPLE_CLIENT,
+  EXAMPLE_SECRET,
+  RotateSecretRequest,
+} from './api-clients.dto.js';
+import { RotationInProgressError } from './api-clients.service.js';
+
+const ID = {
+  client_id: { description: 'The `client_id` of the client.', example: EXAMPLE_CLIENT.client_id },
+};
+const RECENT_LOGIN = 'Available to admins and owners who logged in within the last 5 minutes.';
+
+export const LIST_CLIENTS: OperationDocument = {
+  operationId: 'listApiClients',
+  summary: 'List API clients',
+  description:
+    'Returns the API clients of your organization, one per environment, and the state of their secret rotation, but ' +
+    'never the secrets. Use it to find a `client_id` and to see whether a rotation is in progress. Available to every ' +
+    'user.',
+  response: [ApiClientResponse],
+  responseDescription: 'All clients of the organization.',
+  responseExample: [EXAMPLE_CLIENT],
+  errors: [],
+};
+
+export const VIEW_SECRET: OperationDocument = {
+  operationId: 'viewApiSecret',
+  summary: 'View an API secret',
+  description:
+    'Returns the newest secret of a client. Use it to set up a program or a webhook receiver. ' +
+    `${RECENT_LOGIN} Audited as \`secret.view\`.`,
+  pathParameters: ID,
+  response: ApiSecretResponse,
+  responseDescription: 'The secret.',
+  responseExample: EXAMPLE_SECRET,
+  errors: [API_CLIENT_NOT_FOUND],
+};
+
+export const ROTATE_SECRET: OperationDocument = {
+  operationId: 'rotateApiSecret',
+  summary: 'Rotate an API secret',
+  description:
+    'Issues a new secret. Use it regularly, and with an overlap of 0 hours after a leak. The previous secret is ' +
+    'accepted until the overlap ends. It also signs webhooks until then, or until you activate the new secret. Only ' +
+    'one rotation can be in progress; an overlap of 0 hours ends another rotation immediately. ' +
+    `${RECENT_LOGIN} Audited as \`secret.rotate\`.`,
+  pathParameters: ID,
+  body: RotateSecretRequest,
+  response: ApiSecretResponse,
+  responseDescription: 'The new secret.',
+  responseExample: EXAMPLE_SECRET,
+  errors: [withMessages(INVALID_FIELD, RotationInProgressError.sentence), API_CLIENT_NOT_FOUND],
+};
+
+export const ACTIVATE_SECRET: OperationDocument = {
+  operationId: 'activateApiSecret',
+  summary: 'Sign webhooks with the newest secret',
+  description:
+    'Starts to sign webhooks with the newest secret. The previous secret is still accepted until the overlap ends. Use ' +
+    'it when your receivers have the new secret. Repeated requests change nothing. ' +
+    `${RECENT_LOGIN} Audited as \`secret.rotate\`, once.`,
+  pathParameters: ID,
+  response: ApiClientResponse,
+  responseDescription: 'The client, which signs with its newest secret.',
+  responseExample: { ...EXAMPLE_CLIENT, signing_secret_version: 2 },
+  errors: [API_CLIENT_NOT_FOUND],
+};

@@ -1,0 +1,85 @@
+import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  CANNOT_CHANGE_OWN_ROLE,
+  CANNOT_DISABLE_YOURSELF,
+  CANNOT_REMOVE_YOURSELF,
+  DOMAIN_NOT_ALLOWED,
+  EMAIL_TAKEN,
+  LAST_OWNER,
+  MAX_USERS,
+  OWNERS_ONLY,
+  TOO_MANY_USERS,
+  USER_NOT_FOUND,
+} from './dashboard-user-errors.js';
+import { CreateUserRequest, EXAMPLE_USER, UpdateUserRequest, UserResponse } from './users.dto.js';
+
+const ID = { id: { description: 'The `id` of the user.', example: EXAMPLE_USER.id } };
+
+export const LIST_USERS: OperationDocument = {
+  operationId: 'listUsers',
+  summary: 'List users',
+  description:
+    'Returns the dashboard users of your organization, including invited and disabled users, in the order in which ' +
+    'they were added. Use it to see who has access, and to find the IDs that other operations require. An organization ' +
+    `can have at most ${MAX_USERS} users. Available to admins and owners.`,
+  response: [UserResponse],
+  responseDescription: 'All users of the organization.',
+  responseExample: [EXAMPLE_USER],
+  errors: [],
+};
+
+export const CREATE_USER: OperationDocument = {
+  operationId: 'createUser',
+  summary: 'Invite a user',
+  description:
+    'Adds a user to your organization and sends them an invitation by email. They can log in after they set a ' +
+    'password. Use it to give a colleague access. If the organization has allowlisted domains, the email address must ' +
+    'belong to one of them. Available to admins and owners; only an owner can invite owners. Audited as `user.add`.',
+  body: CreateUserRequest,
+  response: UserResponse,
+  responseDescription: 'The user was added and invited.',
+  responseExample: EXAMPLE_USER,
+  errors: [
+    withMessages(INVALID_FIELD, DOMAIN_NOT_ALLOWED, EMAIL_TAKEN, TOO_MANY_USERS),
+    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+  ],
+};
+
+export const UPDATE_USER: OperationDocument = {
+  operationId: 'updateUser',
+  summary: 'Change a user',
+  description:
+    'Changes the name or role of a user, or disables the user (`disabled`), which ends their logins immediately. Use ' +
+    'it when the tasks of a user change or a user should not log in for now. Absent fields keep their values. You ' +
+    'cannot change your own role or disable yourself, and at least one active owner must remain. Available to admins ' +
+    'and owners; only an owner can change owners or assign `owner`. Audited as `user.update` if something changed.',
+  pathParameters: ID,
+  body: UpdateUserRequest,
+  response: UserResponse,
+  responseDescription: 'The updated user.',
+  responseExample: EXAMPLE_USER,
+  errors: [
+    withMessages(INVALID_FIELD, CANNOT_CHANGE_OWN_ROLE, CANNOT_DISABLE_YOURSELF, LAST_OWNER),
+    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+    USER_NOT_FOUND,
+  ],
+};
+
+export const DELETE_USER: OperationDocument = {
+  operationId: 'deleteUser',
+  summary: 'Remove a user',
+  description:
+    'Removes a user permanently, with their logins and access grants. Use it when someone leaves. You cannot remove ' +
+    'yourself, and at least one active owner must remain. Available to admins and owners; only an owner can remove ' +
+    'owners. Audited as `user.remove`.',
+  pathParameters: ID,
+  response: UserResponse,
+  responseDescription: 'The removed user.',
+  responseExample: EXAMPLE_USER,
+  errors: [
+    withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER),
+    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+    USER_NOT_FOUND,
+  ],
+};

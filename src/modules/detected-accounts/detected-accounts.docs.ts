@@ -1,0 +1,40 @@
+import { NO_ACCESS } from '../../infrastructure/errors/index.js';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import {
+  DetectedAccountResponse,
+  IdentifyDetectedAccountsRequest,
+  SearchDetectedAccountsRequest,
+} from './detected-accounts.dto.js';
+
+const RESULTS = {
+  response: [DetectedAccountResponse],
+  responseDescription: 'One result for each name, in the order of the names.',
+  responseExample: [
+    { name: 'Netflix', detected: true, detected_at: '2026-01-31T08:15:30.123Z' },
+    { name: 'door dash', detected: false, detected_at: null },
+  ],
+} as const;
+
+export const SEARCH_DETECTED_ACCOUNTS: OperationDocument = {
+  operationId: 'searchDetectedAccounts',
+  summary: 'Search detected accounts',
+  description:
+    'Returns for each name whether an account of the user was detected at that merchant. Call this operation when you ' +
+    'receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, ' +
+    'and knows common aliases of merchants. Results are in the order of `names`, including duplicates. For an unknown ' +
+    'user, nothing is detected.',
+  body: SearchDetectedAccountsRequest,
+  ...RESULTS,
+  errors: [],
+};
+
+export const IDENTIFY_DETECTED_ACCOUNTS: OperationDocument = {
+  operationId: 'identifyDetectedAccounts',
+  summary: 'Identify detected accounts (by arrangement)',
+  description:
+    'Works like "Search detected accounts", with the names in the `name` field. Coming soon: the operation responds ' +
+    'with 403 `NO_ACCESS` until access is arranged for your client.',
+  body: IdentifyDetectedAccountsRequest,
+  ...RESULTS,
+  errors: [NO_ACCESS],
+};

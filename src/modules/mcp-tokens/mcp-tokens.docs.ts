@@ -1,0 +1,20 @@
+import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
+import { CreateMcpTokenRequest, EXAMPLE_TOKEN, McpTokenResponse } from './mcp-tokens.dto.js';
+
+export const CREATE_MCP_TOKEN: OperationDocument = {
+  operationId: 'createMcpToken',
+  summary: 'Create MCP token',
+  description: (configuration) =>
+    'Creates a short-lived token that connects an agent to the agent connector (MCP) on behalf of one of your ' +
+    'users. Call this operation from your backend whenever an agent session starts, and pass the token to the agent; ' +
+    'the token cannot be shown again. Limit: ' +
+    `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client; every authenticated ` +
+    'request counts.',
+  body: CreateMcpTokenRequest,
+  response: McpTokenResponse,
+  responseDescription: 'The token was created.',
+  responseExample: { token: EXAMPLE_TOKEN, expires_at: '2026-01-31T08:15:30.123Z' },
+  errors: [TOO_MANY_REQUESTS],
+};

@@ -1,0 +1,63 @@
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
+import { MAX_MERCHANTS } from './merchant-visibility.service.js';
+import { ChangeMerchantVisibilityRequest, EXAMPLE_MERCHANT, MerchantResponse } from './merchants.dto.js';
+
+const ID = { id: { description: 'The `id` of the merchant.', example: String(EXAMPLE_MERCHANT.id) } };
+const HIDDEN =
+  'Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are ' +
+  'not affected.';
+
+export const LIST_MERCHANTS: OperationDocument = {
+  operationId: 'listMerchants',
+  summary: 'List merchants',
+  description:
+    `Returns at most ${MAX_MERCHANTS} merchants, sorted by name, and whether your organization hides them. Use it to ` +
+    `choose which merchants your users see, and to find the IDs of merchants. ${HIDDEN} Available to every user.`,
+  response: [MerchantResponse],
+  responseDescription: 'The merchants.',
+  responseExample: [EXAMPLE_MERCHANT],
+  errors: [],
+};
+
+export const EXPORT_MERCHANTS: OperationDocument = {
+  operationId: 'exportMerchants',
+  summary: 'Export merchants',
+  description:
+    'Returns the list of merchants as CSV with the columns `id`, `name` and `hidden`. Use it to open the list in a ' +
+    'spreadsheet. Names that a spreadsheet would interpret as a formula start with an apostrophe. Available to admins ' +
+    'and owners. Audited as `merchant.export`, every time.',
+  response: String,
+  responseType: 'text/csv',
+  responseDescription: 'The list, with a header line.',
+  responseExample: 'id,name,hidden\n12,Netflix,false\n',
+  errors: [],
+};
+
+export const HIDE_MERCHANT: OperationDocument = {
+  operationId: 'hideMerchant',
+  summary: 'Hide a merchant',
+  description:
+    `Hides a merchant. Use it for merchants that your users should not see. ${HIDDEN} Available to admins and owners. ` +
+    'Audited as `merchant.hide`, once.',
+  pathParameters: ID,
+  body: ChangeMerchantVisibilityRequest,
+  response: MerchantResponse,
+  responseDescription: 'The merchant is hidden.',
+  responseExample: { ...EXAMPLE_MERCHANT, hidden: true },
+  errors: [MERCHANT_NOT_FOUND],
+};
+
+export const ACTIVATE_MERCHANT: OperationDocument = {
+  operationId: 'activateMerchant',
+  summary: 'Show a merchant again',
+  description:
+    `Shows a hidden merchant again. Use it for merchants that your users should see again. ${HIDDEN} Available to ` +
+    'admins and owners. Audited as `merchant.activate`, once.',
+  pathParameters: ID,
+  body: ChangeMerchantVisibilityRequest,
+  response: MerchantResponse,
+  responseDescription: 'The merchant is visible.',
+  responseExample: EXAMPLE_MERCHANT,
+  errors: [MERCHANT_NOT_FOUND],
+};

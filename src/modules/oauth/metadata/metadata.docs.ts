@@ -1,0 +1,31 @@
+import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import type { OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  AuthorizationServerMetadata,
+  EXAMPLE_JWKS,
+  EXAMPLE_METADATA,
+  JsonWebKeySet,
+} from './metadata.dto.js';
+
+export const GET_METADATA: OperationDocument = {
+  operationId: 'getAuthorizationServerMetadata',
+  summary: 'Get authorization server metadata',
+  description:
+    'Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically.',
+  response: AuthorizationServerMetadata,
+  responseDescription: 'The metadata.',
+  responseExample: EXAMPLE_METADATA,
+  errors: [],
+};
+
+export const GET_KEYS: OperationDocument = {
+  operationId: 'getJsonWebKeySet',
+  summary: 'Get JSON Web Key Set',
+  description:
+    'Returns the keys that verify access tokens (RFC 7517). A new key is published 10 minutes before it is used for ' +
+    'signing. Cache the response no longer than its `Cache-Control` header allows.',
+  response: JsonWebKeySet,
+  responseDescription: 'The keys.',
+  responseExample: EXAMPLE_JWKS,
+  errors: [INTERNAL_ERROR, SERVICE_UNAVAILABLE],
+};

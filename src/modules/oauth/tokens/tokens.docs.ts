@@ -1,0 +1,89 @@
+import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { MESSAGES } from '../../../infrastructure/validation/index.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
+import {
+  ACCESS_DENIED,
+  AUTHORIZATION_PENDING,
+  EXPIRED_TOKEN,
+  INVALID_CLIENT,
+  INVALID_GRANT,
+  INVALID_REQUEST,
+  SLOW_DOWN,
+  UNSUPPORTED_GRANT_TYPE,
+} from '../protocol/oauth-errors.js';
+import {
+  AccessTokenResponse,
+  EXAMPLE_ACCESS_TOKEN,
+  EXAMPLE_INTROSPECTION,
+  ExchangeDeviceCodeRequest,
+  IntrospectionResponse,
+  IntrospectTokenRequest,
+  RevocationResponse,
+  RevokeTokenRequest,
+} from './tokens.dto.js';
+
+export const EXCHANGE_DEVICE_CODE: OperationDocument = {
+  operationId: 'exchangeDeviceCode',
+  summary: 'Exchange device code for access token',
+  description: (configuration) =>
+    'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +
+    'has decided: continue on `authorization_pending`, continue with the longer interval of the response on ' +
+    '`slow_down`; every other error ends the flow. The token is valid for 15 minutes in the environment of the client ' +
+    'that it was issued for. It becomes invalid immediately when it is revoked or its user is removed. Each code can be ' +
+    `exchanged once. Limit: ${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, ` +
+    'and per code one request per `interval`.',
+  body: ExchangeDeviceCodeRequest,
+  response: AccessTokenResponse,
+  responseDescription: 'The token.',
+  responseExample: { token_type: 'Bearer', expires_in: 900, access_token: EXAMPLE_ACCESS_TOKEN },
+  errors: [
+    AUTHORIZATION_PENDING,
+    SLOW_DOWN,
+    ACCESS_DENIED,
+    EXPIRED_TOKEN,
+    INVALID_GRANT,
+    UNSUPPORTED_GRANT_TYPE,
+    withMessages(
+      INVALID_REQUEST,
+      MESSAGES.required('grant type'),
+      MESSAGES.required('device code'),
+      'A parameter of the form is given more than once.',
+      'This endpoint takes no Authorization header.',
+      'The request body must be application/x-www-form-urlencoded.',
+    ),
+    INVALID_CLIENT,
+  ],
+};
+
+export const REVOKE_TOKEN: OperationDocument = {
+  operationId: 'revokeToken',
+  summary: 'Revoke token',
+  description: (configuration) =>
+    'Revokes an access token or an MCP token of the client immediately (RFC 7009). Use it when an agent or a program is ' +
+    'done, or when a token is leaked. The response is the same for a token that does not exist or no longer exists. ' +
+    `Limit: ${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address.`,
+  body: RevokeTokenRequest,
+  response: RevocationResponse,
+  responseDescription: 'The token is not valid, whatever it was before.',
+  responseExample: {},
+  errors: [
+    withMessages(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
+    INVALID_CLIENT,
+  ],
+};
+
+export const INTROSPECT_TOKEN: OperationDocument = {
+  operationId: 'introspectToken',
+  summary: 'Introspect token',
+  description: (configuration) =>
+    'Returns the state of a token (RFC 7662). An agent connector uses it to find out whom an MCP token acts for, when it ' +
+    'expires, and the phone number of the user if there is one. Requires the Basic credentials of the API client. For a ' +
+    'token that was issued to another client, the response is only `active: false`. Limit: ' +
+    `${configuration(OAuthConfiguration).introspectionsPerMinute} requests per minute per client.`,
+  body: IntrospectTokenRequest,
+  response: IntrospectionResponse,
+  responseDescription: 'The state of the token.',
+  responseExample: EXAMPLE_INTROSPECTION,
+  errors: [withMessages(INVALID_REQUEST, MESSAGES.required('token')), INVALID_API_KEYS],
+};

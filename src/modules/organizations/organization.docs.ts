@@ -1,0 +1,53 @@
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { LOGO_MEDIA_TYPES } from './logo.js';
+import { EXAMPLE_ORGANIZATION, OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
+import { LOGO_NOT_FOUND } from './organization-errors.js';
+
+export const GET_ORGANIZATION: OperationDocument = {
+  operationId: 'getOrganization',
+  summary: 'Get the organization',
+  description:
+    'Returns your organization. Use it to show the name of your organization and whether it is activated. Available ' +
+    'to every user.',
+  response: OrganizationResponse,
+  responseDescription: 'The organization.',
+  responseExample: EXAMPLE_ORGANIZATION,
+  errors: [],
+};
+
+export const ACTIVATE_ORGANIZATION: OperationDocument = {
+  operationId: 'activateOrganization',
+  summary: 'Activate the organization',
+  description:
+    'Marks your organization as ready. Use it once, when you are about to go live. Repeated requests return the same ' +
+    'response and change nothing. Available to owners. Audited as `account.activate`, once.',
+  response: OrganizationResponse,
+  responseDescription: 'The organization is active.',
+  responseExample: EXAMPLE_ORGANIZATION,
+  errors: [],
+};
+
+export const UPDATE_LOGO: OperationDocument = {
+  operationId: 'updateOrganizationLogo',
+  summary: 'Change the logo',
+  description:
+    'Replaces the logo of your app. Use it to change what your users see in the SDK. The type of the image is detected ' +
+    'from its first bytes. SVG is refused because it can contain scripts. Available to admins and owners. Audited as ' +
+    '`account.logo_update`.',
+  body: UpdateLogoRequest,
+  response: OrganizationResponse,
+  responseDescription: 'The organization with its new logo.',
+  responseExample: EXAMPLE_ORGANIZATION,
+  errors: [],
+};
+
+export const GET_LOGO: OperationDocument = {
+  operationId: 'getOrganizationLogo',
+  summary: 'Get the logo',
+  description:
+    'Returns the logo of your app. Use it to show the logo next to the name of your app. Available to every user.',
+  response: Buffer as never,
+  responseType: LOGO_MEDIA_TYPES,
+  responseDescription: 'The image.',
+  errors: [LOGO_NOT_FOUND],
+};

@@ -1,0 +1,50 @@
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
+import { MESSAGES } from '../../../infrastructure/validation/index.js';
+import { REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import {
+  EXAMPLE_ENTRY,
+  EXAMPLE_PAGE,
+  RequestLogListResponse,
+  SingleRequestLogEntryResponse,
+} from './request-logs.dto.js';
+
+const ACCESS =
+  'Available to every user, with an access token or a login. A login gives access to both environments, an access ' +
+  'token only to the environment of the client that it was issued for.';
+
+export const LIST_REQUEST_LOGS: OperationDocument = {
+  operationId: 'listRequestLogs',
+  summary: 'List request logs',
+  description:
+    'Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it ' +
+    'to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` ' +
+    'with `type=request` matches nothing. Bodies, credentials and headers are not stored.\n\nTo get the following ' +
+    'pages, send the `next_cursor` of each page until it is null. Entries added in the meantime do not shift the ' +
+    'pages, and no entry is listed twice. Under load, a new entry can take about a second to appear: to get all ' +
+    `entries, for example for an archive, request a period that ended at least a minute ago.\n\n${ACCESS}`,
+  response: RequestLogListResponse,
+  responseDescription: 'A page of the request log.',
+  responseExample: EXAMPLE_PAGE,
+  errors: [
+    withMessages(INVALID_FIELD, MESSAGES.unknownParameter('page')),
+    INVALID_CURSOR_FORMAT,
+    ENVIRONMENT_MISMATCH,
+    REQUEST_LOG_QUERY_TIMEOUT,
+  ],
+};
+
+export const GET_REQUEST_LOG: OperationDocument = {
+  operationId: 'getRequestLog',
+  summary: 'Get a request log entry',
+  description:
+    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason of a failure ' +
+    `and the durations of its phases. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
+    'environment are not found.',
+  pathParameters: { id: { description: 'The `id` of the entry.', example: String(EXAMPLE_ENTRY.id) } },
+  response: SingleRequestLogEntryResponse,
+  responseDescription: 'The entry.',
+  responseExample: EXAMPLE_ENTRY,
+  errors: [REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT],
+};

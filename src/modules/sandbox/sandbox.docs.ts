@@ -1,0 +1,80 @@
+import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
+import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { SESSION_NOT_FOUND } from '../sessions/index.js';
+import {
+  DetectAccountsRequest,
+  DisconnectAccountRequest,
+  LinkAccountRequest,
+  LinkedAccountResponse,
+  PublishedEventResponse,
+  TriggeredWebhookResponse,
+  TriggerWebhookRequest,
+} from './sandbox.dto.js';
+
+export const DEVELOPMENT_ONLY = 'The sandbox requires development credentials.';
+const FORBIDDEN = withMessages(NO_ACCESS, DEVELOPMENT_ONLY);
+const SANDBOX = 'Sandbox: requires development credentials; nothing real is affected.';
+const QUEUED = 'The event is queued.';
+const EXAMPLE = { event_id: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1' };
+
+export const LINK_ACCOUNT: OperationDocument = {
+  operationId: 'linkSandboxAccount',
+  summary: 'Link an account (sandbox)',
+  description:
+    'Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`. Use it to test ' +
+    `your receiver of \`AUTHENTICATED\` without a real merchant. ${SANDBOX}`,
+  body: LinkAccountRequest,
+  response: LinkedAccountResponse,
+  responseDescription: QUEUED,
+  responseExample: { ...EXAMPLE, task_id: 25_605, session_id: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' },
+  errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
+};
+
+export const DISCONNECT_ACCOUNT: OperationDocument = {
+  operationId: 'disconnectSandboxAccount',
+  summary: 'Disconnect an account (sandbox)',
+  description:
+    'Simulates a merchant requiring the user to log in again: your development endpoints receive ' +
+    '`ACCOUNT_LOGIN_REQUIRED`. Use it to test how your program asks such a user to log in again. ' +
+    SANDBOX,
+  body: DisconnectAccountRequest,
+  response: PublishedEventResponse,
+  responseDescription: QUEUED,
+  responseExample: EXAMPLE,
+  errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
+};
+
+export const DETECT_ACCOUNTS: OperationDocument = {
+  operationId: 'detectSandboxAccounts',
+  summary: 'Detect accounts (sandbox)',
+  description:
+    'Records accounts of the user as detected now: "Search detected accounts" finds them, and your development ' +
+    'endpoints receive `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it to test how your program handles detected accounts. ' +
+    SANDBOX,
+  body: DetectAccountsRequest,
+  response: PublishedEventResponse,
+  responseDescription: 'The accounts are recorded and the event is queued.',
+  responseExample: EXAMPLE,
+  errors: [FORBIDDEN, withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants.0 does not exist.')],
+};
+
+export const TRIGGER_WEBHOOK: OperationDocument = {
+  operationId: 'triggerSandboxWebhook',
+  summary: 'Trigger a webhook (sandbox)',
+  description:
+    'Sends the example of an event to your development endpoints, signed and retried like any other event. Use it to ' +
+    'test your receiver with any event. Fields that you send replace those of the example; fields that the event does ' +
+    `not have are ignored. ${SANDBOX}`,
+  body: TriggerWebhookRequest,
+  response: TriggeredWebhookResponse,
+  responseDescription: QUEUED,
+  responseExample: { ...EXAMPLE, task_id: 25_605 },
+  errors: [
+    withMessages(INVALID_FIELD, MESSAGES.string('data.card id')),
+    FORBIDDEN,
+    SESSION_NOT_FOUND,
+    MERCHANT_NOT_FOUND,
+  ],
+};

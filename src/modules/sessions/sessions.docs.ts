@@ -1,0 +1,59 @@
+import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MINUTE } from '../../infrastructure/time/index.js';
+import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
+import { SESSION_LIFETIME } from './session-types.js';
+import { SessionsConfiguration } from './sessions.configuration.js';
+import {
+  CreateSessionRequest,
+  EXAMPLE_SESSION,
+  ExtendSessionRequest,
+  OpenSessionRequest,
+  OpenSessionResponse,
+  SessionResponse,
+} from './sessions.dto.js';
+
+const MINUTES = SESSION_LIFETIME / MINUTE;
+const EXAMPLE_OPEN_SESSION = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45:30.123Z' };
+
+export const CREATE_SESSION: OperationDocument = {
+  operationId: 'createSession',
+  summary: 'Create session',
+  description:
+    `Creates a session for one of your users. It is valid for ${MINUTES} minutes. Call this operation from your ` +
+    'backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client ' +
+    'SDK. Every webhook of the session returns the metadata that you attach.',
+  body: CreateSessionRequest,
+  response: SessionResponse,
+  responseDescription: 'The session was created.',
+  responseExample: { session: EXAMPLE_SESSION },
+  errors: [],
+};
+
+export const EXTEND_SESSION: OperationDocument = {
+  operationId: 'extendSession',
+  summary: 'Extend session',
+  description:
+    `Adds ${MINUTES} minutes to the remaining time of a session. Call this operation while the user is still in the ` +
+    'SDK and the session is about to expire. You cannot extend an expired session; create a new one.',
+  body: ExtendSessionRequest,
+  response: OpenSessionResponse,
+  responseDescription: 'The session with its new expiry.',
+  responseExample: EXAMPLE_OPEN_SESSION,
+  errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
+};
+
+export const OPEN_SESSION: OperationDocument = {
+  operationId: 'openSession',
+  summary: 'Open session',
+  description: (configuration) =>
+    'Opens a session from the client SDK. The only credential is the ID of a session that has not expired. The ' +
+    'request can add metadata: values given here override those with the same key, and the limits apply to all ' +
+    'metadata of the session together. The request appears in your request logs. Limit: ' +
+    `${configuration(SessionsConfiguration).opensPerMinute} requests per minute per IP address.`,
+  body: OpenSessionRequest,
+  response: OpenSessionResponse,
+  responseDescription: 'The session is open.',
+  responseExample: EXAMPLE_OPEN_SESSION,
+  errors: [SESSION_NOT_FOUND, TOO_MANY_REQUESTS],
+};

@@ -1,0 +1,94 @@
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
+import {
+  NOT_PUBLIC,
+  WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+  WEBHOOK_ENDPOINT_LIMIT_REACHED,
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+} from './webhook-endpoint-errors.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import {
+  CreateWebhookEndpointRequest,
+  EXAMPLE_ENDPOINT,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointResponse,
+} from './webhook-endpoints.dto.js';
+
+const ID = { id: { description: 'The `id` of the endpoint.', example: EXAMPLE_ENDPOINT.id } };
+/** The service checks these, not the DTO. */
+const INVALID = withMessages(
+  INVALID_FIELD,
+  NOT_PUBLIC,
+  MESSAGES.maxCharacters('description', MAX_DESCRIPTION_LENGTH),
+);
+const ACCESS =
+  'Available to every user, with an access token or a login. A login gives access to both environments, an access ' +
+  'token only to the environment of the client that it was issued for';
+const MISMATCH = `${ACCESS}: for an endpoint of the other environment, the response is 403 \`ENVIRONMENT_MISMATCH\`.`;
+
+export const LIST_ENDPOINTS: OperationDocument = {
+  operationId: 'listWebhookEndpoints',
+  summary: 'List webhook endpoints',
+  description:
+    `Returns the webhook endpoints of an environment, at most ${MAX_ENDPOINTS}, in the order in which they were ` +
+    'created. Use it to see where events are sent, and to find the IDs that other operations require. ' +
+    `${ACCESS}.`,
+  response: [WebhookEndpointResponse],
+  responseDescription: 'All endpoints of the environment.',
+  responseExample: [EXAMPLE_ENDPOINT],
+  errors: [ENVIRONMENT_MISMATCH],
+};
+
+export const GET_ENDPOINT: OperationDocument = {
+  operationId: 'getWebhookEndpoint',
+  summary: 'Get a webhook endpoint',
+  description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${MISMATCH}`,
+  pathParameters: ID,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The endpoint.',
+  responseExample: EXAMPLE_ENDPOINT,
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
+
+export const CREATE_ENDPOINT: OperationDocument = {
+  operationId: 'createWebhookEndpoint',
+  summary: 'Create webhook endpoint',
+  description:
+    'Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An ' +
+    `environment can have at most ${MAX_ENDPOINTS} endpoints with different URLs. ${ACCESS}. Audited as ` +
+    '`webhook.create`.',
+  body: CreateWebhookEndpointRequest,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The endpoint was created.',
+  responseExample: EXAMPLE_ENDPOINT,
+  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_ALREADY_EXISTS, WEBHOOK_ENDPOINT_LIMIT_REACHED],
+};
+
+export const UPDATE_ENDPOINT: OperationDocument = {
+  operationId: 'updateWebhookEndpoint',
+  summary: 'Change a webhook endpoint',
+  description:
+    'Changes the URL or the description. Absent fields keep their values, and so does the URL if it is `null`. Use it ' +
+    'when your receiver moves: everything that is sent afterwards goes to the new URL. ' +
+    `${MISMATCH} Audited as \`webhook.update\` if something changed.`,
+  pathParameters: ID,
+  body: UpdateWebhookEndpointRequest,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The updated endpoint.',
+  responseExample: EXAMPLE_ENDPOINT,
+  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_ALREADY_EXISTS],
+};
+
+export const DELETE_ENDPOINT: OperationDocument = {
+  operationId: 'deleteWebhookEndpoint',
+  summary: 'Delete a webhook endpoint',
+  description:
+    'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. ' +
+    `${MISMATCH} Audited as \`webhook.delete\`.`,
+  pathParameters: ID,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The deleted endpoint.',
+  responseExample: EXAMPLE_ENDPOINT,
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};

@@ -1,0 +1,59 @@
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
+import {
+  EXAMPLE_TEST,
+  QueuedDeliveriesResponse,
+  RecoverRequest,
+  RedeliverRequest,
+  TestedWebhookEndpointResponse,
+  TestWebhookEndpointRequest,
+} from './deliveries.dto.js';
+import { UNKNOWN_EVENT } from './deliveries.service.js';
+
+const ID = {
+  id: { description: 'The `id` of the endpoint.', example: '6f9f3c1e-0d5b-4c9a-8a37-0f3f7a1e2b4c' },
+};
+
+export const TEST_ENDPOINT: OperationDocument = {
+  operationId: 'testWebhookEndpoint',
+  summary: 'Test a webhook endpoint',
+  description:
+    'Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up ' +
+    'an endpoint, and when deliveries fail. The event is sent once, regardless of the response, and appears in the ' +
+    'request log. The operation takes up to 10 seconds.',
+  pathParameters: ID,
+  body: TestWebhookEndpointRequest,
+  response: TestedWebhookEndpointResponse,
+  responseDescription: 'The event was sent. `received` tells whether it counts as received.',
+  responseExample: EXAMPLE_TEST,
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
+
+export const REDELIVER_EVENT: OperationDocument = {
+  operationId: 'redeliverWebhook',
+  summary: 'Send an event again',
+  description:
+    'Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. ' +
+    'Use it if your receiver lost an event. Events are retained as long as the request log.',
+  pathParameters: ID,
+  body: RedeliverRequest,
+  response: QueuedDeliveriesResponse,
+  responseDescription: 'The delivery is queued.',
+  responseExample: { queued: 1 },
+  errors: [withMessages(INVALID_FIELD, UNKNOWN_EVENT), ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
+
+export const RECOVER_EVENTS: OperationDocument = {
+  operationId: 'recoverWebhooks',
+  summary: 'Send all failed events again',
+  description:
+    'Sends every event again that the endpoint has not received since a given time. Use it after an outage of your ' +
+    'receiver. Events with pending retries are skipped, so you can safely repeat the request.',
+  pathParameters: ID,
+  body: RecoverRequest,
+  response: QueuedDeliveriesResponse,
+  responseDescription: 'The deliveries are queued.',
+  responseExample: { queued: 118 },
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
