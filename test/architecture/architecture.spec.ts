@@ -196,10 +196,11 @@ describe('Dependencies', () => {
     [
       {
         'src/modules/careers/a.guard.ts': `
-          import { RateLimitGuard } from '../../infrastructure/rate-limiting/index.js';
-          export class CareersGuard extends RateLimitGuard {}`,
-        'src/infrastructure/rate-limiting/index.ts': '',
+          import { BasicAuthGuard } from '../../infrastructure/auth/index.js';
+          export class CareersGuard extends BasicAuthGuard {}`,
+        'src/infrastructure/auth/index.ts': '',
       },
+      'declares the guard CareersGuard',
     ],
     [
       {

@@ -176,19 +176,16 @@ export function forwardReferences(sources: Sources): string[] {
     );
 }
 
-/** A guard of a module is a small variation of one of infrastructure's; `auth` knows no module at all. */
+/** Modules declare no guards; they use those of infrastructure, through options. `auth` imports no module. */
 export function strayGuards(sources: Sources): string[] {
   const stray: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     if (isInfrastructure(path)) continue;
-    const fromInfrastructure = namesFromInfrastructure(path, sources);
     everyNode(tree, (node) => {
       if (!ts.isClassLike(node) || !looksLikeGuard(node)) return;
-      const base = heritage(node, ts.SyntaxKind.ExtendsKeyword)[0];
-      if (base !== undefined && fromInfrastructure.has(base)) return;
       stray.push(
         `${at(path, tree, node)} declares the guard ${node.name?.text ?? ''}: put it into infrastructure/auth ` +
-          'behind a port that the module implements, or extend a guard of infrastructure.',
+          'behind a port that the module implements, or use a guard of infrastructure.',
       );
     });
   }
@@ -221,14 +218,6 @@ function heritage(
     .map(({ expression }) =>
       (ts.isCallExpression(expression) ? expression.expression : expression).getText(),
     );
-}
-
-function namesFromInfrastructure(path: string, sources: Sources): Set<string> {
-  return new Set(
-    importsOf(new Map([[path, sources.get(path) ?? '']]))
-      .filter(({ to }) => to !== undefined && isInfrastructure(to))
-      .flatMap(({ values }) => values),
-  );
 }
 
 function innerImports(sources: Sources): (Import & { readonly to: string })[] {

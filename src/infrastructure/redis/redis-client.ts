@@ -2,7 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { SECOND } from '../time/index.js';
 import type { RedisConfiguration } from './redis.configuration.js';
 
-/** Replies that ioredis handles by itself. After any other error reply a new connection must prove that it works. */
+/** Error replies that ioredis handles by itself. */
 const HANDLED_BY_IOREDIS = /^(?:NOSCRIPT|MOVED|ASK|TRYAGAIN) /;
 
 export type RedisClient = Redis | Cluster;
@@ -11,7 +11,7 @@ export type RedisClient = Redis | Cluster;
  * Creates a client that fails early: a command is sent once, on a connection that is ready, or rejected. Sending it
  * again later would count a request twice.
  *
- * @param onErrorReply receives an error reply, after which the connection is closed
+ * @param onErrorReply receives all other error replies
  */
 export function createRedisClient(
   configuration: RedisConfiguration,
@@ -32,9 +32,8 @@ export function createRedisClient(
     disableClientInfo: true,
     lazyConnect: true,
     reconnectOnError: (error) => {
-      if (HANDLED_BY_IOREDIS.test(error.message)) return false;
-      onErrorReply(error);
-      return true;
+      if (!HANDLED_BY_IOREDIS.test(error.message)) onErrorReply(error);
+      return false;
     },
   };
   if (!isCluster) {

@@ -7,8 +7,8 @@ const load = (environment: Record<string, string>): RedisConfiguration =>
   loadConfiguration(environment).get(RedisConfiguration);
 const of = (url: string): RedisConfiguration => load({ REDIS_URL: url });
 
-describe('Configuration of Redis', () => {
-  it('needs none', () => {
+describe('RedisConfiguration', () => {
+  it('is optional', () => {
     expect(load({}).urls).toBeUndefined();
   });
 
@@ -36,7 +36,7 @@ describe('Configuration of Redis', () => {
     expect(of('redis://only:7000,redis://only:7000').isCluster).toBe(true);
   });
 
-  it('trusts an authority beside the usual ones', () => {
+  it('trusts a private authority in addition to the public ones', () => {
     expect(of('rediss://host').tls).not.toHaveProperty('ca');
     expect(load({ REDIS_URL: 'rediss://host', REDIS_CA: TEST_AUTHORITY }).tls?.ca).toEqual([
       ...rootCertificates,
@@ -56,14 +56,14 @@ describe('Configuration of Redis', () => {
     'redis://:secret-word@one,redis://two',
     'redis://:secret-word@one/1,redis://:secret-word@two/1',
     'redis://one,rediss://two',
-  ])('refuses %s, without a word of it', (url) => {
+  ])('refuses %s without quoting it', (url) => {
     expect(() => of(url)).toThrow('REDIS_URL must be a URL such as redis://user:password@host:6379/0, or');
     expect(() => of(url)).toThrow(
       expect.not.objectContaining({ message: expect.stringMatching('secret-word') }),
     );
   });
 
-  it('refuses what is no certificate', () => {
+  it('refuses an invalid certificate', () => {
     expect(() => load({ REDIS_CA: 'none' })).toThrow('REDIS_CA must be a certificate in PEM.');
   });
 });

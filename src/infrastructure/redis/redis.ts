@@ -28,6 +28,7 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Redis');
   private isVerified = false;
   private isReportedUnavailable = false;
+  private isReconnecting = false;
   private isStopped = false;
   /** The first error since Redis was available. */
   private cause: Error | undefined;
@@ -37,7 +38,8 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly adapterHost: HttpAdapterHost,
     metrics: Metrics,
   ) {
-    if (configuration.urls) this.client = createRedisClient(configuration, (error) => this.remember(error));
+    if (configuration.urls)
+      this.client = createRedisClient(configuration, (error) => this.onErrorReply(error));
     metrics.gauge(STATE, () =>
       STATES.map((state) => ({ labels: { state }, value: Number(state === this.state) })),
     );
@@ -59,12 +61,13 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     const firstAttempt = new Promise<void>((resolve) => {
       client.on('ready', () => void this.verify(client).then(resolve));
       client.on('close', () => {
+        this.isReconnecting = false;
         this.setUnavailable();
         resolve();
       });
     });
     client.on('node error', (error: Error) => this.remember(error));
-    client.on('error', (error: Error) => this.remember(error));
+    client.on('error', (error: Error) => this.reconnect(error));
     // A cluster counts as a whole. The next connection finds out whether the node failed or left the cluster.
     client.on('-node', () => {
       if (this.isVerified) this.reconnect(new Error('a node of the cluster was lost'));
@@ -116,10 +119,19 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
+  /** The next connection must prove again that it works. Until the proof, ioredis and `verify` handle errors. */
+  private onErrorReply(error: Error): void {
+    if (this.isVerified) this.reconnect(error);
+    else this.remember(error);
+  }
+
   private reconnect(reason: Error): void {
     this.remember(reason);
     this.isVerified = false;
-    if (this.client?.status === 'ready' || this.client?.status === 'connect') this.client.disconnect(true);
+    const { client } = this;
+    if (this.isReconnecting || (client?.status !== 'ready' && client?.status !== 'connect')) return;
+    this.isReconnecting = true;
+    client.disconnect(true);
   }
 
   private remember(error: Error): void {
