@@ -185,7 +185,7 @@ describe('Webhooks', () => {
     };
     await publish();
     await receiver.arrived(1);
-    expect(await metrics.value('mcs_webhook_attempts_under_way')).toBe(1);
+    await becomes(1, 'mcs_webhook_attempts_under_way');
     // Nobody may take them before they are counted.
     await service.database.query(`UPDATE webhook_lane SET not_before = 'infinity'`);
     await service.database.query(

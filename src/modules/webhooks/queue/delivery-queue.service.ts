@@ -151,7 +151,7 @@ export class DeliveryQueueService {
     await this.recorder.log(attempts.filter((attempt) => !lost.includes(attempt)));
   }
 
-  /** Of attempts that were not settled, another process has logged these; if the endpoint is gone, nobody has. */
+  /** Selects attempts that another process has logged. If the endpoint is gone, no process has logged the attempt. */
   private async withEndpoint(attempts: readonly FinishedAttempt[]): Promise<FinishedAttempt[]> {
     const ids = attempts.map(({ delivery }) => delivery.endpointId);
     const existing = await this.repository.existingEndpoints(ids);

@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '../../../infrastructure/database/index.js
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 
-/** Finds due deliveries that nobody was notified of, and attempts whose process ended before they did. */
+/** Finds due deliveries whose publisher could not wake their lane, and attempts whose process died. */
 @Injectable()
 export class DeliverySweep implements OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
