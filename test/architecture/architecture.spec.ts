@@ -221,7 +221,7 @@ describe('Confinement', () => {
       'src/modules/merchants/merchants.repository.ts': `import { DataSource } from 'typeorm';`,
       'src/infrastructure/time/a.ts': `import type { EntityManager } from 'typeorm';`,
     },
-    "src/modules/careers/careers.service.ts imports typeorm: give the module's *.repository.ts a method",
+    'src/modules/careers/careers.service.ts imports typeorm: add a named method',
     'src/modules/careers/careers.module.ts imports @nestjs/typeorm',
     'src/infrastructure/time/a.ts imports typeorm',
   ]);
@@ -235,7 +235,7 @@ describe('Confinement', () => {
       'src/modules/careers/careers.batch.ts': `import { DataSource } from 'typeorm';`,
       'src/infrastructure/database/a.ts': `import { DataSource } from 'typeorm';`,
     },
-    'src/modules/careers/a.repository.ts imports DataSource, which passes by the open transaction: take Transaction',
+    'src/modules/careers/a.repository.ts imports DataSource, which bypasses the open transaction: inject Transaction',
     'src/modules/careers/c.repository.ts imports InjectRepository',
     'src/modules/careers/b.repository.ts:1 uses manager.connection',
   ]);
@@ -280,7 +280,7 @@ describe('Confinement', () => {
 
   rule('URL.canParse', strayUrlChecks, [
     { 'src/modules/careers/a.ts': 'const good = URL.canParse(text) && new URL(text);' },
-    'src/modules/careers/a.ts:1 asks URL.canParse, which Node.js 20 answers wrongly',
+    'src/modules/careers/a.ts:1 calls URL.canParse, whose result is wrong in Node.js 20',
   ]);
 
   rule('outgoing HTTP', strayHttpClients, [
@@ -291,12 +291,12 @@ describe('Confinement', () => {
       'src/infrastructure/http/d.ts': `import { Agent } from 'node:http';`,
       'src/infrastructure/http-client/outgoing.ts': `import { Agent } from 'undici';`,
     },
-    'src/modules/careers/a.ts imports undici and calls out over HTTP: let infrastructure/http-client do it',
+    'src/modules/careers/a.ts imports undici and sends HTTP requests: use infrastructure/http-client',
     'src/modules/careers/a.ts imports axios',
     'src/modules/careers/b.ts imports node:http',
     'src/modules/careers/b.ts imports https',
     'src/infrastructure/http/d.ts imports node:http',
-    'src/modules/careers/a.ts:3 calls out over HTTP',
+    'src/modules/careers/a.ts:3 sends HTTP requests',
   ]);
 
   rule("Nest's exceptions", strayHttpExceptions, [
@@ -313,7 +313,7 @@ describe('Confinement', () => {
       'src/infrastructure/embedded-postgres/a.ts': `import pg from 'pg';`,
       'src/modules/careers/b.ts': `import { page } from 'pages';`,
     },
-    'src/modules/careers/a.repository.ts imports pg: speak to the database through the Transaction',
+    'src/modules/careers/a.repository.ts imports pg: use the Transaction',
   ]);
 
   rule('ioredis', strayRedisClients, [
@@ -323,7 +323,7 @@ describe('Confinement', () => {
       'src/modules/careers/b.ts': `import { Redis } from '../../infrastructure/redis/index.js';`,
       'src/infrastructure/redis/index.ts': '',
     },
-    'src/infrastructure/rate-limiting/a.ts imports ioredis: ask Redis of infrastructure/redis',
+    'src/infrastructure/rate-limiting/a.ts imports ioredis: use Redis of infrastructure/redis',
   ]);
 });
 

@@ -13,7 +13,7 @@ const isIn = (folder: string) => (path: string) => path.startsWith(`src/infrastr
 const isOfDatabase = (path: string): boolean =>
   isIn('database')(path) || /\.(?:entity|repository|batch)\.ts$/.test(path);
 
-/** TypeORM in entities, repositories, batches and infrastructure/database; in modules' wiring only `forFeature`. */
+/** Allows TypeORM in entities, repositories, batches and infrastructure/database, and `forFeature` in *.module.ts. */
 export function strayTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))
@@ -21,7 +21,7 @@ export function strayTypeOrm(sources: Sources): string[] {
     .filter((each) => !isWiring(each))
     .map(
       ({ from, specifier }) =>
-        `${from} imports ${specifier}: give the module's *.repository.ts a method with a name for what is needed.`,
+        `${from} imports ${specifier}: add a named method to the module's *.repository.ts.`,
     );
 }
 
@@ -39,14 +39,14 @@ const TYPEORM_CONNECTIONS = new Set([
   'InjectEntityManager',
   'InjectRepository',
 ]);
-/** The counts of attempts must survive a rollback, and rate-limiter-flexible accepts nothing but a data source. */
+/** Counts of attempts must survive a rollback, and rate-limiter-flexible requires a data source. */
 const OUTSIDE_TRANSACTIONS = ['src/infrastructure/rate-limiting/attempt-limits.repository.ts'];
 
-/** A statement joins the open transaction, unless the name of its file says that it does not. */
+/** Requires statements to join the open transaction, unless the name of their file says that they do not. */
 export function strayConnections(sources: Sources): string[] {
   const remedy =
-    'passes by the open transaction: take Transaction of infrastructure/database. A statement that must run outside ' +
-    'of transactions goes into a *.batch.ts that says why.';
+    'bypasses the open transaction: inject Transaction of infrastructure/database. A statement that must run outside of ' +
+    'transactions belongs into a *.batch.ts that explains why.';
   const isAllowed = (path: string): boolean =>
     isIn('database')(path) || path.endsWith('.batch.ts') || OUTSIDE_TRANSACTIONS.includes(path);
   const imported = importsOf(sources)
@@ -69,7 +69,7 @@ export function strayConnections(sources: Sources): string[] {
 const SQL =
   /^\s*(?:SELECT\b|INSERT\s+INTO\b|UPDATE\s+\S+\s+(?:\w+\s+)?SET\b|DELETE\s+FROM\b|WITH\s+(?:RECURSIVE\s+)?\w+\s+AS\b|TRUNCATE\b|LOCK\s+TABLE\b|(?:CREATE|ALTER|DROP)\s+(?:UNIQUE\s+|TEMPORARY\s+)?(?:TABLE|INDEX|SEQUENCE|TYPE|DATABASE|ROLE|SCHEMA|VIEW|FUNCTION)\b)/;
 
-/** SQL where TypeORM may be, and where the embedded server is administered, which has no tables of ours. */
+/** Allows SQL where TypeORM is allowed, and in the administration of the embedded server. */
 export function straySql(sources: Sources): string[] {
   const isAllowed = (path: string): boolean => isOfDatabase(path) || isIn('embedded-postgres')(path);
   return findings(sources, isAllowed, (node) =>
@@ -107,7 +107,7 @@ export function strayClock(sources: Sources): string[] {
 export function strayUrlChecks(sources: Sources): string[] {
   return findings(sources, isIn('urls'), (node) =>
     isMember(node, 'URL', 'canParse')
-      ? 'asks URL.canParse, which Node.js 20 answers wrongly once it is compiled: use parsedUrl of infrastructure/urls.'
+      ? 'calls URL.canParse, whose result is wrong in Node.js 20 once the function is optimized: use parsedUrl of infrastructure/urls.'
       : undefined,
   );
 }
@@ -119,7 +119,7 @@ const OUTGOING = new Set(['request', 'get', 'connect', 'Agent', 'ClientRequest',
 
 export function strayHttpClients(sources: Sources): string[] {
   const remedy =
-    'calls out over HTTP: let infrastructure/http-client do it, where addresses are checked and time is limited.';
+    'sends HTTP requests: use infrastructure/http-client, which checks addresses and limits the time.';
   const imported = importsOf(sources)
     .filter(({ from, specifier, values }) => {
       if (isIn('http-client')(from)) return false;
@@ -135,7 +135,7 @@ export function strayHttpClients(sources: Sources): string[] {
   return [...imported, ...called];
 }
 
-/** `HttpException`, `BadRequestException` and the rest of Nest's family. */
+/** Confines `HttpException` and its subclasses to the infrastructure. */
 export function strayHttpExceptions(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ from, specifier }) => specifier === '@nestjs/common' && !isInfrastructure(from))
@@ -154,17 +154,17 @@ export function strayDrivers(sources: Sources): string[] {
     .filter(({ from, specifier }) => /^pg(?:-|\/|$)/.test(specifier) && !isInfrastructure(from))
     .map(
       ({ from, specifier }) =>
-        `${from} imports ${specifier}: speak to the database through the Transaction of infrastructure/database, in a *.repository.ts.`,
+        `${from} imports ${specifier}: use the Transaction of infrastructure/database in a *.repository.ts.`,
     );
 }
 
-/** Whoever waits for Redis by another way than ours may wait for ever. */
+/** Other clients of Redis could wait forever for a response. */
 export function strayRedisClients(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ from, specifier }) => /^(?:io)?redis(?:\/|$)/.test(specifier) && !isIn('redis')(from))
     .map(
       ({ from, specifier }) =>
-        `${from} imports ${specifier}: ask Redis of infrastructure/redis, which answers in time or not at all.`,
+        `${from} imports ${specifier}: use Redis of infrastructure/redis, which limits the time of every command.`,
     );
 }
 

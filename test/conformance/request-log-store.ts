@@ -11,12 +11,12 @@ import type {
 } from '../../src/modules/request-logs/storage/request-log-store.js';
 import { loggedAttempt, loggedCall } from '../support/request-log-entries.js';
 
-/** A store to be tried, and what only its driver can do to it. */
+/** The store under test, and functions that only its driver can provide. */
 export interface OpenRequestLogStore {
   readonly store: RequestLogStore;
-  /** Now, as the store takes it: entries around it have their place. */
+  /** A time for which the store has partitions. */
   readonly now: Date;
-  /** Makes every query of the log take longer than it may, while the work goes on. */
+  /** Makes every query of the log exceed its timeout while the work runs. */
   whileSlow(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const DAY = 24 * HOUR;
 const MAX_ENTRIES = 1_000;
 const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
 
-/** What every driver of the port `RequestLogStore` must do. */
+/** The tests that every driver of the port `RequestLogStore` must pass. */
 export function describeRequestLogStore(name: string, open: () => Promise<OpenRequestLogStore>): void {
   describe(`The request log store: ${name}`, () => {
     let opened: OpenRequestLogStore;
@@ -55,7 +55,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     const newest = (selection: RequestLogSelection, limit = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
       store.newest(selection, { before: undefined, limit });
 
-    /** Page after page until one is not full. */
+    /** Reads pages until one is not full. */
     async function walk(
       page: (position: RequestLogPosition | undefined) => Promise<RequestLogEntry[]>,
       size: number,
@@ -68,7 +68,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       }
     }
 
-    it('gives back what was written', async () => {
+    it('returns what was written', async () => {
       const client = someClient();
       const written = [
         callOf(client, { externalUserId: 'ä\u{1F600}', sessionId: randomUUID(), createdAt: at(-3) }),
@@ -98,7 +98,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       await store.append([]);
     });
 
-    it('keeps clients and environments apart', async () => {
+    it('separates clients and environments', async () => {
       const one = someClient();
       const clients = [one, { ...one, environment: 'development' as const }, someClient()];
       for (const client of clients) await store.append([callOf(client), attemptOf(client)]);
@@ -110,7 +110,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(await newest(allOf(someClient()))).toEqual([]);
     });
 
-    it('takes both ends of a period in, to the millisecond', async () => {
+    it('includes both ends of a period, to the millisecond', async () => {
       const client = someClient();
       await store.append([-1, 0, 1, 2, 3].map((offset) => callOf(client, { createdAt: at(offset) })));
       const offsets = async (start: number, end: number): Promise<number[]> => {
@@ -128,7 +128,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(await offsets(-DAY, DAY)).toEqual([-1, 0, 1, 2, 3]);
     });
 
-    it('has one order, in which pages meet without gap or repeat, whatever times are equal', async () => {
+    it('pages in a stable order without gaps or duplicates, also for equal times', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.integer({ min: -3, max: 0 }), { maxLength: 40 }),
@@ -151,7 +151,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       );
     });
 
-    it('returns every entry that was there when a walk began, once, while more are written', async () => {
+    it('returns each entry that existed at the first page exactly once, while more are written', async () => {
       const client = someClient();
       const times = [-2, -1, 0].map((hours) => at(hours * HOUR));
       const some = (): NewRequestLogEntry[] =>
@@ -168,7 +168,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(ids.filter((id) => before.has(id))).toHaveLength(before.size);
     });
 
-    it('finds what matches every filter that is given, and nothing else', async () => {
+    it('finds the entries that match all given filters, and no others', async () => {
       const client = someClient();
       const sessions = [randomUUID(), randomUUID()];
       const entry = fc.record({
@@ -207,20 +207,20 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         { requiredKeys: [] },
       );
       await fc.assert(
-        fc.asyncProperty(filter, async (asked) => {
+        fc.asyncProperty(filter, async (filter) => {
           const expected = all.filter((each) =>
-            Object.entries(asked).every(([key, value]) => each[key as keyof RequestLogFilter] === value),
+            Object.entries(filter).every(([key, value]) => each[key as keyof RequestLogFilter] === value),
           );
-          expect(await newest(allOf(client, asked))).toEqual(expected);
-          expect(await walk((before) => store.newest(allOf(client, asked), { before, limit: 4 }), 4)).toEqual(
-            expected,
-          );
+          expect(await newest(allOf(client, filter))).toEqual(expected);
+          expect(
+            await walk((before) => store.newest(allOf(client, filter), { before, limit: 4 }), 4),
+          ).toEqual(expected);
         }),
         { numRuns: 60 },
       );
     });
 
-    it('finds one entry by its id, of the clients that may have it', async () => {
+    it('finds one entry by its id, only for the given clients', async () => {
       const [one, other] = [someClient(), someClient()];
       await store.append([callOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
       const entries = await newest({
@@ -238,7 +238,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(await store.find([one], Number.MAX_SAFE_INTEGER)).toBeUndefined();
     });
 
-    it('knows which events an endpoint has not received once', async () => {
+    it('lists the events that an endpoint has never received', async () => {
       const client = someClient();
       const endpointId = randomUUID();
       const tries = (
@@ -273,7 +273,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(await page(expected[1], 1)).toEqual([]);
     });
 
-    it('lets go of what is past retention, keeps the rest, and has room for the days to come', async () => {
+    it('drops entries past retention, keeps the others, and prepares the coming days', async () => {
       const client = someClient();
       const days = [-12, -10, -1, 0, 1, 6];
       await store.append(days.map((day) => callOf(client, { createdAt: at(day * DAY) })));
@@ -289,15 +289,15 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(parts.every(({ bytes, entries }) => bytes >= 0 && entries >= 0)).toBe(true);
     });
 
-    it('gives a query up that takes too long, and does the next', async () => {
+    it('cancels a query that exceeds the timeout, and runs the next one', async () => {
       const client = someClient();
       await store.append([callOf(client)]);
-      const late = { code: 'REQUEST_LOG_QUERY_TIMEOUT' };
+      const timeout = { code: 'REQUEST_LOG_QUERY_TIMEOUT' };
       await opened.whileSlow(async () => {
         await Promise.all([
-          expect(newest(allOf(client))).rejects.toMatchObject(late),
-          expect(store.oldest(allOf(client), { after: undefined, limit: 1 })).rejects.toMatchObject(late),
-          expect(store.find([client], 1)).rejects.toMatchObject(late),
+          expect(newest(allOf(client))).rejects.toMatchObject(timeout),
+          expect(store.oldest(allOf(client), { after: undefined, limit: 1 })).rejects.toMatchObject(timeout),
+          expect(store.find([client], 1)).rejects.toMatchObject(timeout),
         ]);
       });
       expect(await newest(allOf(client))).toHaveLength(1);

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** An organization of its own, since a client has one rotation at a time. */
+/** Creates another organization, because a client can have only one rotation at a time. */
 async function fresh(): Promise<{ login: Login; clientId: string; secret: string }> {
   const { id, development } = await service.anotherOrganization();
   return { login: await service.login('owner', id), ...development };
@@ -52,13 +52,13 @@ const act = async (
   body?: unknown,
 ): Promise<Answer> => {
   const path = `/api-clients/${clientId}/secret/${what}`;
-  const answer = await service.request(path, {
+  const response = await service.request(path, {
     method: 'POST',
     login,
     ...(body === undefined ? {} : { body }),
   });
-  if (answer.body['secret']) rememberSecret(String(answer.body['secret']));
-  return answer;
+  if (response.body['secret']) rememberSecret(String(response.body['secret']));
+  return response;
 };
 const stateOf = async (clientId: string, login: Login): Promise<Client | undefined> => {
   const { body } = await service.request<Client[]>('/api-clients', { login });
@@ -69,8 +69,8 @@ const statusWith = async (clientId: string, secret: string): Promise<number> => 
   return (await service.request(CREATE_MCP_TOKEN.path, { body: CREATE_MCP_TOKEN.body, as })).status;
 };
 
-describe('API clients', () => {
-  it('are listed for every user, without their secrets', async () => {
+describe('GET /api-clients', () => {
+  it('lists the clients without their secrets, to every user', async () => {
     const { headers, body } = await service.request<Client[]>('/api-clients', {
       login: await service.login('member'),
     });
@@ -90,7 +90,7 @@ describe('API clients', () => {
 });
 
 describe('Viewing a secret', () => {
-  it('shows the one that logs in, to no cache', async () => {
+  it('returns the current secret, with caching disabled', async () => {
     for (const { clientId, environment, secret } of [service.development, service.production]) {
       const { status, headers, body } = await act('view', clientId);
       expect([status, body]).toEqual([200, { client_id: clientId, environment, secret }]);
@@ -102,7 +102,7 @@ describe('Viewing a secret', () => {
     }
   });
 
-  it('shows the newest while two are accepted', async () => {
+  it('returns the newest secret while two are accepted', async () => {
     const { login, clientId, secret } = await fresh();
     const rotated = await act('rotate', clientId, login, {});
     expect(rotated.body['secret']).not.toBe(secret);
@@ -110,8 +110,8 @@ describe('Viewing a secret', () => {
   });
 });
 
-describe('A login that is older than five minutes', () => {
-  it.each(['view', 'rotate', 'activate'] as const)('is not fresh enough to %s', async (what) => {
+describe('A login older than five minutes', () => {
+  it.each(['view', 'rotate', 'activate'] as const)('is not recent enough to %s a secret', async (what) => {
     const { clientId } = service.development;
     const restore = moveClock(service, 5 * MINUTE + 1_000);
     try {
@@ -131,7 +131,7 @@ describe('A login that is older than five minutes', () => {
     }
   });
 
-  it('is good for the list', async () => {
+  it('may list the clients', async () => {
     const restore = moveClock(service, 5 * MINUTE + 1_000);
     expect((await service.request('/api-clients', { login: owner })).status).toBe(200);
     restore();
@@ -139,7 +139,7 @@ describe('A login that is older than five minutes', () => {
 });
 
 describe('Rotating a secret', () => {
-  it('answers a new one, which is accepted beside the old one for a day', async () => {
+  it('returns a new secret, and accepts the old one for another day', async () => {
     const { login, clientId, secret: old } = await fresh();
     const { status, headers, body } = await act('rotate', clientId, login, {});
     expect(status).toBe(200);
@@ -163,7 +163,7 @@ describe('Rotating a secret', () => {
     restore();
   });
 
-  it('takes the overlap that it is told, and none after a leak', async () => {
+  it('accepts the given overlap, including zero after a leak', async () => {
     const { login, clientId, secret: old } = await fresh();
     const { body } = await act('rotate', clientId, login, { overlap_hours: 0 });
     expect(await statusWith(clientId, old)).toBe(401);
@@ -177,7 +177,7 @@ describe('Rotating a secret', () => {
     expect(left / HOUR).toBeCloseTo(168, 1);
   });
 
-  it('happens one at a time, unless the overlap is none', async () => {
+  it('is rejected during another rotation, unless the overlap is zero', async () => {
     const { login, clientId } = await fresh();
     expect((await act('rotate', clientId, login, {})).status).toBe(200);
     const { status, body } = await act('rotate', clientId, login, { overlap_hours: 1 });
@@ -186,12 +186,12 @@ describe('Rotating a secret', () => {
     expect((await act('rotate', clientId, login, { overlap_hours: 0 })).status).toBe(200);
   });
 
-  it('happens once for 20 rivals, and is recorded once', async () => {
+  it('accepts exactly 1 of 20 concurrent rotations, and records it once', async () => {
     const { clientId } = service.production;
     const entries = await auditedBy(service, async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => act('rotate', clientId, owner, {})));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      for (const { status, body } of answers.filter((answer) => answer.status !== 200))
+      for (const { status, body } of answers.filter((response) => response.status !== 200))
         expect([status, body]).toEqual([400, UNDER_WAY]);
     });
     expect(entries).toEqual([`secret.rotate success ${clientId}`]);
@@ -203,33 +203,33 @@ describe('Rotating a secret', () => {
     ['The overlap hours field must be an integer.', true],
     ['The overlap hours field must be at least 0.', -1],
     ['The overlap hours field must not be greater than 168.', 169],
-  ])('says "%s"', async (message, overlap_hours) => {
+  ])('rejects an invalid overlap: %s', async (message, overlap_hours) => {
     const { status, body } = await act('rotate', service.development.clientId, owner, { overlap_hours });
     expect([status, body]).toEqual([400, invalidField(message)]);
     expect(await stateOf(service.development.clientId, owner)).toMatchObject({ newest_secret_version: 1 });
   });
 
-  it('without a body takes a day', async () => {
+  it('uses an overlap of one day without a body', async () => {
     const { login, clientId } = await fresh();
     expect((await act('rotate', clientId, login)).status).toBe(200);
   });
 });
 
 describe('Activating a secret', () => {
-  it('signs with the newest from now on, once', async () => {
+  it('makes the newest secret sign webhooks, once', async () => {
     const { login, clientId } = await fresh();
     const before = await stateOf(clientId, login);
     expect((await act('activate', clientId, login)).body).toEqual(before);
     await act('rotate', clientId, login, {});
     const { body } = await act('activate', clientId, login);
     expect(body).toMatchObject({ newest_secret_version: 2, signing_secret_version: 2 });
-    // The old one still logs in.
+    // The old secret is still accepted.
     expect(body['overlap_ends_at']).not.toBeNull();
     expect((await act('activate', clientId, login)).body).toEqual(body);
     expect(await stateOf(clientId, login)).toEqual(body);
   });
 
-  it('is told to operators as before', async () => {
+  it('reports the same errors to operators', async () => {
     const clients = service.app.get(ApiClientsService);
     const { clientId } = (await service.anotherOrganization()).development;
     rememberSecret((await clients.rotateSecret(clientId)).secret);

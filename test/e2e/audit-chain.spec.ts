@@ -25,7 +25,7 @@ beforeEach(async () => {
 const verification = (): AuditVerification => service.app.get(AuditVerification);
 const idOf = (sequence: number): string => entries[sequence - 1]?.id ?? '';
 
-/** What only a superuser can do, who turned the trigger off. */
+/** Runs statements as a superuser who has disabled the trigger. */
 async function tamper(...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: service.database.url });
   await client.connect();
@@ -56,7 +56,7 @@ async function expectIntact(count: number, head?: ExportedHead): Promise<void> {
   expect(report).toEqual({ organizationId, entries: count, flaw: undefined });
 }
 
-/** As a superuser with this program would do it. */
+/** Recomputes the hashes, as a superuser with this program could. */
 async function rebuild(change: Partial<AuditLogEntry>): Promise<void> {
   const rebuilt = chainOf(
     organizationId,
@@ -74,8 +74,8 @@ async function rebuild(change: Partial<AuditLogEntry>): Promise<void> {
   );
 }
 
-describe('A chain that nobody touched', () => {
-  it('is intact, also by a head that was kept', async () => {
+describe('An unaltered chain', () => {
+  it('is valid, also against an exported head', async () => {
     await expectIntact(5);
     await expectIntact(5, kept);
     expect(kept).toEqual({
@@ -86,7 +86,7 @@ describe('A chain that nobody touched', () => {
     });
   });
 
-  it('is what the service itself goes on with', async () => {
+  it('is continued by the service', async () => {
     const by = {
       organizationId,
       name: 'Ada',
@@ -99,7 +99,7 @@ describe('A chain that nobody touched', () => {
     expect((await verification().head(organizationId)).sequence).toBe(9);
   });
 
-  it('is intact when it is empty', async () => {
+  it('is valid if it is empty', async () => {
     organizationId = await addOrganization(service.database);
     const head = await verification().head(organizationId);
     expect(head).toEqual({
@@ -124,7 +124,7 @@ describe('A chain that nobody touched', () => {
     });
   });
 
-  it('stays intact while it grows', async () => {
+  it('stays valid while it grows', async () => {
     const by = {
       organizationId,
       name: 'Ada',
@@ -145,8 +145,8 @@ describe('A chain that nobody touched', () => {
   });
 });
 
-describe('Whoever alters an entry', () => {
-  /** The smallest change of each column. */
+describe('An altered entry', () => {
+  /** A minimal change for each column. */
   const ALTERATIONS: Readonly<Record<string, string>> = {
     organization_id: `'${randomUUID()}'`,
     sequence: 'sequence + 1000',
@@ -164,14 +164,14 @@ describe('Whoever alters an entry', () => {
     hash: 'set_byte(hash, 31, get_byte(hash, 31) # 1)',
   };
 
-  it('is looked for in every column', async () => {
+  it('is tested for every column', async () => {
     const columns = await service.database.query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'audit_log'`,
     );
     expect(columns.map(({ name }) => name).toSorted()).toEqual(Object.keys(ALTERATIONS).toSorted());
   });
 
-  it.each(Object.entries(ALTERATIONS))('is found out by %s', async (column, value) => {
+  it.each(Object.entries(ALTERATIONS))('is detected in the column %s', async (column, value) => {
     const isPlace = column === 'organization_id' || column === 'sequence';
     await tamper(
       `UPDATE audit_log SET ${column} = ${value} WHERE organization_id = $organization AND sequence = 3`,
@@ -186,14 +186,14 @@ describe('Whoever alters an entry', () => {
     }
   });
 
-  it('is found out by a name that is taken away', async () => {
+  it('is detected if a name is removed', async () => {
     await tamper(
       `UPDATE audit_log SET target_name = NULL WHERE organization_id = $organization AND sequence = 3`,
     );
     await expectFlaw('altered', 3, idOf(3));
   });
 
-  it('is found out in the first and in the last entry too', async () => {
+  it('is detected in the first and in the last entry', async () => {
     await tamper(
       `UPDATE audit_log SET context_ip = '::1' WHERE organization_id = $organization AND sequence = 5`,
     );
@@ -204,7 +204,7 @@ describe('Whoever alters an entry', () => {
     await expectFlaw('altered', 1, idOf(1));
   });
 
-  it('is found out by the next entry when the seal was made anew', async () => {
+  it('is detected by the next entry if its hash was recomputed', async () => {
     const [, second] = chainOf(
       organizationId,
       entries.map((entry) => ({ ...entry, actorName: entry.sequence === '2' ? 'Eve' : entry.actorName })),
@@ -217,7 +217,7 @@ describe('Whoever alters an entry', () => {
   });
 });
 
-describe('Whoever removes, adds or moves entries', () => {
+describe('A removed, added or moved entry', () => {
   const remove = (condition: string): Promise<void> =>
     tamper(`DELETE FROM audit_log WHERE organization_id = $organization AND ${condition}`);
   const moveHead = (sequence: number): Promise<void> =>
@@ -228,14 +228,14 @@ describe('Whoever removes, adds or moves entries', () => {
         WHERE organization_id = $organization`,
     );
 
-  it('is found out by the gap', async () => {
+  it('is detected by the gap', async () => {
     await remove('sequence = 3');
     await expectFlaw('missing', 3, null);
     await remove('sequence = 1');
     await expectFlaw('missing', 1, null);
   });
 
-  it('is found out when the gap is closed', async () => {
+  it('is detected if the gap is closed', async () => {
     await remove('sequence = 3');
     await tamper(
       `UPDATE audit_log SET sequence = sequence - 1 WHERE organization_id = $organization AND sequence = 4`,
@@ -244,7 +244,7 @@ describe('Whoever removes, adds or moves entries', () => {
     await expectFlaw('altered', 3, idOf(4));
   });
 
-  it('is found out when two entries change places', async () => {
+  it('is detected if two entries are swapped', async () => {
     await tamper(
       `UPDATE audit_log SET sequence = -2 WHERE organization_id = $organization AND sequence = 2`,
       `UPDATE audit_log SET sequence = 2 WHERE organization_id = $organization AND sequence = 3`,
@@ -253,27 +253,27 @@ describe('Whoever removes, adds or moves entries', () => {
     await expectFlaw('altered', 2, idOf(3));
   });
 
-  it('is found out by the head when the end is cut off', async () => {
+  it('is detected by the head if the last entries are removed', async () => {
     await remove('sequence > 3');
     await expectFlaw('head_mismatch', 4, null);
     await remove('true');
     await expectFlaw('head_mismatch', 1, null);
   });
 
-  it('is found out only by a kept head when the stored head was moved as well', async () => {
+  it('is detected only by an exported head if the stored head was changed too', async () => {
     await remove('sequence > 3');
     await moveHead(3);
     await expectIntact(3);
     await expectFlaw('head_mismatch', 4, null, kept);
   });
 
-  it('is found out only by a kept head when the whole chain was made anew', async () => {
+  it('is detected only by an exported head if the whole chain was recomputed', async () => {
     await rebuild({ actorName: 'Eve' });
     await expectIntact(5);
     await expectFlaw('head_mismatch', 5, idOf(5), kept);
   });
 
-  it('is found out by a kept head also behind it', async () => {
+  it('is detected after the position of an exported head', async () => {
     const by = {
       organizationId,
       name: 'Ada',
@@ -286,12 +286,12 @@ describe('Whoever removes, adds or moves entries', () => {
     await expectFlaw('head_mismatch', 5, idOf(5), kept);
   });
 
-  it('is found out when entries lie behind the head', async () => {
+  it('is detected if there are entries after the head', async () => {
     await moveHead(3);
     await expectFlaw('head_mismatch', 4, idOf(4));
   });
 
-  it('is found out when there is something before the first entry', async () => {
+  it('is detected if there is an entry before the first one', async () => {
     await insertEntry(service.database, {
       ...(entries[0] as AuditLogEntry),
       sequence: '-7',
@@ -304,12 +304,12 @@ describe('Whoever removes, adds or moves entries', () => {
     ['sequence', 'sequence + 1', 6, false],
     ['created_at', `created_at - interval '1 millisecond'`, 5, true],
     ['hash', 'set_byte(hash, 0, get_byte(hash, 0) # 1)', 5, true],
-  ])('is found out when the %s of the head is another', async (column, value, sequence, hasEntry) => {
+  ])('is detected if the %s of the head was changed', async (column, value, sequence, hasEntry) => {
     await tamper(`UPDATE audit_chain SET ${column} = ${value} WHERE organization_id = $organization`);
     await expectFlaw('head_mismatch', sequence, hasEntry ? idOf(sequence) : null);
   });
 
-  it('is found out when the head is removed', async () => {
+  it('is detected if the head was removed', async () => {
     await tamper('DELETE FROM audit_chain WHERE organization_id = $organization');
     await expectFlaw('head_mismatch', 1, idOf(1));
     expect(await verification().organizationIds()).toContain(organizationId);
@@ -320,7 +320,7 @@ describe('Whoever removes, adds or moves entries', () => {
 });
 
 describe('organizationIds', () => {
-  it('names each organization once', async () => {
+  it('returns each organization once', async () => {
     const others = await Promise.all([1, 2, 3].map(() => addOrganization(service.database)));
     for (const other of others) await fillAuditLog(service.database, other, [{}, {}, {}]);
     const ids = await verification().organizationIds();
@@ -329,7 +329,7 @@ describe('organizationIds', () => {
   });
 });
 
-describe('The table', () => {
+describe('The table audit_log', () => {
   const CHANGES = [
     `UPDATE audit_log SET actor_name = 'Eve'`,
     `UPDATE audit_log SET actor_name = 'Eve' WHERE false`,
@@ -338,14 +338,14 @@ describe('The table', () => {
     `INSERT INTO audit_log SELECT * FROM audit_log ON CONFLICT (id) DO UPDATE SET actor_name = 'Eve'`,
   ];
 
-  it.each(CHANGES)('refuses even a superuser: %s', async (statement) => {
+  it.each(CHANGES)('rejects statements even of a superuser: %s', async (statement) => {
     await expect(service.database.query(statement)).rejects.toThrow(
       /^The audit log is append-only: (?:UPDATE|DELETE|TRUNCATE) is refused\.$/,
     );
     await expectIntact(5);
   });
 
-  it('gives its owner no right to change or remove, with the trigger gone too', async () => {
+  it('denies changes to its owner, even without the trigger', async () => {
     const role = `owner_${randomBytes(6).toString('hex')}`;
     const password = randomBytes(12).toString('hex');
     const database = await cloneDatabase({ empty: true });

@@ -43,7 +43,7 @@ interface Page {
 }
 
 let service: TestApp;
-let stranger: { id: string; production: IssuedCredentials };
+let otherOrganization: { id: string; production: IssuedCredentials };
 
 beforeAll(async () => {
   service = await startTestApp();
@@ -52,11 +52,11 @@ beforeAll(async () => {
     'SELECT organization_id AS id FROM api_client WHERE id = $1',
     [production.clientId],
   );
-  stranger = { id: row?.id ?? '', production };
+  otherOrganization = { id: row?.id ?? '', production };
 });
 afterAll(() => service.close());
 beforeEach(async () => {
-  // Emptied as only a superuser can.
+  // Only a superuser can empty the table.
   await service.database.query(
     `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE audit_log; TRUNCATE audit_chain; COMMIT`,
   );
@@ -69,16 +69,18 @@ const actorOf = (organizationId: string): AuditActor => ({
   email: 'ada@example.com',
   origin: { ip: '203.0.113.7', userAgent: 'Firefox' },
 });
-const deed = (change: Partial<AuditRecord> = {}): AuditRecord => ({
+const auditRecord = (change: Partial<AuditRecord> = {}): AuditRecord => ({
   action: 'user.add',
   by: actorOf(service.organizationId),
   ...change,
 });
 
-/** Entries that are named for their number. */
+/** Creates entries that are named by their number. */
 async function recordMany(count: number, organizationId = service.organizationId): Promise<void> {
   for (let number = 1; number <= count; number += 1)
-    await auditLog().record(deed({ by: actorOf(organizationId), target: { name: `entry ${number}` } }));
+    await auditLog().record(
+      auditRecord({ by: actorOf(organizationId), target: { name: `entry ${number}` } }),
+    );
 }
 
 async function list(
@@ -88,7 +90,7 @@ async function list(
   return service.request<Page>(`${PATH}?${new URLSearchParams(query)}`, { as });
 }
 
-/** All pages, each with what is done between it and the next. */
+/** Returns all pages, running a callback after each. */
 async function walk(
   query: Readonly<Record<string, string>> = {},
   between: () => Promise<void> = async () => undefined,
@@ -110,17 +112,17 @@ const namesOf = (pages: readonly Page[]): (string | null)[] =>
 const namesDownFrom = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `entry ${count - index}`);
 
-describe('Operation 4: get audit logs', () => {
-  it('shows what was recorded', async () => {
+describe('GET /audit_logs', () => {
+  it('lists the recorded entries', async () => {
     const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
     await auditLog().record(
-      deed({
+      auditRecord({
         action: 'webhook.delete',
         target: { name: 'https://example.com/hooks', environment: 'development' },
         outcome: 'failure',
       }),
     );
-    await auditLog().record(deed({ action: 'secret.view' }));
+    await auditLog().record(auditRecord({ action: 'secret.view' }));
     restore();
     const { status, body } = await list();
     expect(status).toBe(200);
@@ -152,25 +154,25 @@ describe('Operation 4: get audit logs', () => {
     });
   });
 
-  it('knows every action of the catalogue', async () => {
+  it('records every action of the catalogue', async () => {
     const actions = Object.keys(AUDIT_ACTIONS) as AuditAction[];
-    for (const action of actions) await auditLog().record(deed({ action }));
+    for (const action of actions) await auditLog().record(auditRecord({ action }));
     const { body } = await list();
     expect(body.data.map(({ event, target }) => [event.action, target.type]).toReversed()).toEqual(
       Object.entries(AUDIT_ACTIONS).map(([action, { target }]) => [action, target]),
     );
   });
 
-  it('knows no other action at compile time', () => {
-    // @ts-expect-error: `npm run types` fails should this ever compile.
+  it('does not compile with other actions', () => {
+    // @ts-expect-error: `npm run types` fails if this ever compiles.
     expect(auditAction('user.adds')).toEqual({ action: 'user.adds' });
   });
 
-  it('is empty where nothing was recorded', async () => {
+  it('returns an empty list if nothing was recorded', async () => {
     expect((await list()).body).toEqual({ data: [], next_cursor: null, limit: PAGE });
   });
 
-  it('has a next page only where there is one', async () => {
+  it('returns a cursor only if there is a next page', async () => {
     await recordMany(PAGE);
     expect((await list()).body.next_cursor).toBeNull();
     await recordMany(1);
@@ -178,7 +180,7 @@ describe('Operation 4: get audit logs', () => {
     expect(pages.map(({ data }) => data.length)).toEqual([PAGE, 1]);
   });
 
-  it('walks through entries of the same time without gap or repeat', async () => {
+  it('pages through entries of the same time without gaps or duplicates', async () => {
     const restore = stopClock(service, new Date('2026-01-31T08:15:30.123Z'));
     await recordMany(350);
     restore();
@@ -189,7 +191,7 @@ describe('Operation 4: get audit logs', () => {
     expect(namesOf(await walk(bounds))).toEqual(namesDownFrom(350));
   });
 
-  it('shifts no page when entries are added meanwhile', async () => {
+  it('does not shift pages if entries are added meanwhile', async () => {
     await recordMany(330);
     const [bounded, unbounded] = [{ start: '2026-01-01T00:00:00Z', end: '2099-01-01T00:00:00Z' }, {}];
     expect(namesOf(await walk(unbounded, () => recordMany(30)))).toEqual(namesDownFrom(330));
@@ -198,15 +200,15 @@ describe('Operation 4: get audit logs', () => {
     expect(namesOf(await walk(bounded, () => recordMany(30)))).toEqual(before);
   });
 
-  it('sees nothing of another organization', async () => {
-    await recordMany(3, stranger.id);
+  it('never shows entries of another organization', async () => {
+    await recordMany(3, otherOrganization.id);
     await recordMany(2);
     const { body } = await list();
     expect(namesOf([body])).toEqual(namesDownFrom(2));
-    expect(namesOf([(await list({}, stranger.production)).body])).toEqual(namesDownFrom(3));
+    expect(namesOf([(await list({}, otherOrganization.production)).body])).toEqual(namesDownFrom(3));
   });
 
-  it('leaves an entry in the request log as any platform call', async () => {
+  it('is itself logged in the request log', async () => {
     await list({ start: '2026-01-31T08:15:30Z' });
     await list({ start: 'yesterday' });
     await list({}, service.development);
@@ -224,14 +226,14 @@ describe('Operation 4: get audit logs', () => {
   });
 });
 
-describe('Credentials of operation 4', () => {
+describe('Credentials of GET /audit_logs', () => {
   const MISMATCH = error(
     'INVALID_REQUEST',
     'ENVIRONMENT_MISMATCH',
     'Audit logs belong to the production environment: use production credentials.',
   );
 
-  it('are asked for, then must be those of production, then parameters count', async () => {
+  it('are checked before the environment, and that before the parameters', async () => {
     for (const query of ['', '?start=yesterday', '?nonsense=1', '?cursor=x']) {
       const anonymous = await service.request(`${PATH}${query}`);
       expect(anonymous.status).toBe(401);
@@ -243,7 +245,7 @@ describe('Credentials of operation 4', () => {
   });
 });
 
-describe('Bounds of operation 4', () => {
+describe('Period of GET /audit_logs', () => {
   const TIMES = [
     '2026-01-01T00:00:00.000Z',
     '2026-01-01T00:00:00.001Z',
@@ -280,11 +282,11 @@ describe('Bounds of operation 4', () => {
     [{ start: '2026-01-01T00:00:00.001Z', end: '2026-01-01T00:00:01.000Z' }, 1, 4],
     [{ start: '0000-01-01T00:00:00Z', end: '9999-12-31T23:59:59.999Z' }, 0, 5],
     [{ start: '', end: ' ', cursor: '', next_cursor: '' }, 0, 5],
-  ])('take both ends in: %j', async (query, from, to) => {
+  ])('includes both ends: %j', async (query, from, to) => {
     expect(await timesWithin(query)).toEqual(TIMES.slice(from, to));
   });
 
-  const NONSENSE = [
+  const INVALID_TIMESTAMPS = [
     'yesterday',
     '2026-01-01',
     '2026-01-01T00:00:00',
@@ -300,7 +302,7 @@ describe('Bounds of operation 4', () => {
     '2026-01-01T00:00:00Z\0',
   ];
 
-  it.each(NONSENSE)('are timestamps, and not %j', async (value) => {
+  it.each(INVALID_TIMESTAMPS)('rejects %j as a timestamp', async (value) => {
     for (const name of ['start', 'end']) {
       const { status, body } = await list({ [name]: value });
       const message = `The ${name} field must be a date and time such as 2026-01-31T08:15:30Z.`;
@@ -308,7 +310,7 @@ describe('Bounds of operation 4', () => {
     }
   });
 
-  it('are in order', async () => {
+  it('requires the start before the end', async () => {
     const { status, body } = await list({ start: '2026-01-02T00:00:00Z', end: '2026-01-01T23:59:59.999Z' });
     expect([status, body]).toEqual([400, invalidField('The start field must not be after the end field.')]);
   });
@@ -327,13 +329,13 @@ describe('Bounds of operation 4', () => {
       'The end field must be a date and time such as 2026-01-31T08:15:30Z.',
     ],
     ['?cursor=a&next_cursor=b', 'The cursor and next cursor fields must not differ.'],
-  ])('are all there is besides the cursor: %s', async (query, message) => {
+  ])('rejects other parameters: %s', async (query, message) => {
     const { status, body } = await service.request(`${PATH}${query}`, { as: service.production });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 });
 
-describe('Cursors of operation 4', () => {
+describe('Cursors of GET /audit_logs', () => {
   const BOUNDS = { start: '2026-01-01T00:00:00Z', end: '2026-01-31T00:00:00Z' };
   let cursor: string;
   let bounded: string;
@@ -341,7 +343,7 @@ describe('Cursors of operation 4', () => {
   beforeEach(async () => {
     const entries = Array.from({ length: 2 * PAGE }, () => ({}));
     await fillAuditLog(service.database, service.organizationId, entries);
-    await fillAuditLog(service.database, stranger.id, entries);
+    await fillAuditLog(service.database, otherOrganization.id, entries);
     cursor = (await list()).body.next_cursor ?? '';
     bounded = (await list(BOUNDS)).body.next_cursor ?? '';
   });
@@ -351,7 +353,7 @@ describe('Cursors of operation 4', () => {
     expect([query, status, body]).toEqual([query, 400, INVALID_CURSOR]);
   }
 
-  it('are taken under both names', async () => {
+  it('are accepted under both names', async () => {
     const { body: next } = await list({ cursor });
     expect(next.data[0]?.target.name).toBe('user-100@example.com');
     expect((await list({ next_cursor: cursor })).body).toEqual(next);
@@ -359,7 +361,7 @@ describe('Cursors of operation 4', () => {
     expect((await list({ ...BOUNDS, cursor: bounded })).body).toEqual(next);
   });
 
-  it('belong to their bounds, however those are spelled', async () => {
+  it('are valid only with the same period, in any notation', async () => {
     const { start, end } = BOUNDS;
     const spelled = { start: '2026-01-01T00:00:00.000Z', end, cursor: bounded };
     expect((await list(spelled)).status).toBe(200);
@@ -371,14 +373,14 @@ describe('Cursors of operation 4', () => {
     await expectRefused({ start: end, end: start.replace('2026', '2027'), cursor: bounded });
   });
 
-  it('belong to their organization', async () => {
-    await expectRefused({ cursor }, stranger.production);
-    await expectRefused({ ...BOUNDS, cursor: bounded }, stranger.production);
-    const { next_cursor: foreign } = (await list({}, stranger.production)).body;
+  it('are valid only for the same organization', async () => {
+    await expectRefused({ cursor }, otherOrganization.production);
+    await expectRefused({ ...BOUNDS, cursor: bounded }, otherOrganization.production);
+    const { next_cursor: foreign } = (await list({}, otherOrganization.production)).body;
     await expectRefused({ cursor: foreign ?? '' });
   });
 
-  it('are refused when they are anything else', async () => {
+  it('are rejected if they are malformed', async () => {
     const anything = fc.oneof(
       fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.trim() !== '' && text.isWellFormed()),
       fc.base64String({ minLength: 4 }),
@@ -401,7 +403,7 @@ describe('Cursors of operation 4', () => {
     );
   });
 
-  it('are refused when they are cut short or one bit is another', async () => {
+  it('are rejected if truncated or altered in any bit', async () => {
     for (let length = 1; length < cursor.length; length += 1)
       await expectRefused({ cursor: cursor.slice(0, length) });
     const bytes = Buffer.from(cursor, 'base64url');
@@ -413,15 +415,17 @@ describe('Cursors of operation 4', () => {
   });
 });
 
-describe('Recording', () => {
+describe('Recording an entry', () => {
   function outer<T>(work: () => Promise<T>): Promise<T> {
     return service.app.get(TransactionHost).withTransaction(work);
   }
   const names = async (): Promise<(string | null)[]> => namesOf([(await list()).body]).toReversed();
 
-  it('keeps the chain whole under 40 rivals', async () => {
+  it('keeps the chain valid under 40 concurrent writers', async () => {
     await Promise.all(
-      Array.from({ length: 40 }, (_, index) => auditLog().record(deed({ target: { name: `${index}` } }))),
+      Array.from({ length: 40 }, (_, index) =>
+        auditLog().record(auditRecord({ target: { name: `${index}` } })),
+      ),
     );
     const { body } = await list();
     expect(new Set(namesOf([body])).size).toBe(40);
@@ -434,48 +438,48 @@ describe('Recording', () => {
     });
   });
 
-  it('is undone with the action that it is about', async () => {
+  it('is rolled back with its action', async () => {
     await expect(
       outer(async () => {
-        await auditLog().record(deed({ target: { name: 'undone' } }));
+        await auditLog().record(auditRecord({ target: { name: 'undone' } }));
         throw new Error('The action failed');
       }),
     ).rejects.toThrow('The action failed');
     expect(await names()).toEqual([]);
-    await outer(() => auditLog().record(deed({ target: { name: 'done' } })));
+    await outer(() => auditLog().record(auditRecord({ target: { name: 'done' } })));
     expect(await names()).toEqual(['done']);
     expect((await service.app.get(AuditVerification).verify(service.organizationId)).flaw).toBeUndefined();
   });
 
-  it('is not there before the action is committed', async () => {
+  it('is not visible before the action is committed', async () => {
     await outer(async () => {
-      await auditLog().record(deed());
+      await auditLog().record(auditRecord());
       expect(await names()).toEqual([]);
     });
     expect(await names()).toEqual([null]);
   });
 
-  it('is committed at once where no transaction is open', async () => {
-    await auditLog().record(deed({ target: { name: 'alone' } }));
+  it('commits at once if no transaction is open', async () => {
+    await auditLog().record(auditRecord({ target: { name: 'alone' } }));
     expect(await names()).toEqual(['alone']);
   });
 
-  it('never goes back in time', async () => {
-    await auditLog().record(deed({ target: { name: 'first' } }));
+  it('never uses a time before the previous entry', async () => {
+    await auditLog().record(auditRecord({ target: { name: 'first' } }));
     const restore = moveClock(service, -HOUR);
     expect(service.app.get(Clock).milliseconds()).toBeLessThan(Date.now() - HOUR / 2);
-    await auditLog().record(deed({ target: { name: 'second' } }));
+    await auditLog().record(auditRecord({ target: { name: 'second' } }));
     restore();
     const [second, first] = (await list()).body.data;
     expect([first?.target.name, second?.target.name]).toEqual(['first', 'second']);
     expect(second?.datetime).toBe(first?.datetime);
   });
 
-  it('tells of refusals', async () => {
-    const caller = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
+  it('records denied attempts', async () => {
+    const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
     const refusals = service.app.get(DenialRecorder);
-    await refusals.recordDenial(caller as DashboardActor, auditAction('sso.update'));
-    await expect(refusals.recordDenial(caller as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
+    await refusals.recordDenial(actor as DashboardActor, auditAction('sso.update'));
+    await expect(refusals.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
       'sso.upgrade is not in the catalogue',
     );
     expect((await list()).body.data).toEqual([
@@ -488,7 +492,7 @@ describe('Recording', () => {
   });
 });
 
-describe('The statement of a page', () => {
+describe('The query plan of a page', () => {
   interface Plan {
     readonly 'Node Type': string;
     readonly 'Index Name'?: string;
@@ -507,7 +511,7 @@ describe('The statement of a page', () => {
 
   beforeEach(async () => {
     const others = [await addOrganization(service.database), await addOrganization(service.database)];
-    // Only for the planner: no chain. The seconds overlap between organizations, and are shared by ten entries.
+    // Data for the planner, without hashes. Ten entries share each second, in every organization.
     await service.database.query(
       `INSERT INTO audit_log SELECT organization_id, number, gen_random_uuid(),
               '2026-01-01T00:00:00Z'::timestamptz + (number / 10) * interval '1 second', 'user.add', 'success',
@@ -518,7 +522,7 @@ describe('The statement of a page', () => {
     await service.database.query('VACUUM ANALYZE audit_log');
   });
 
-  /** What PostgreSQL did for the last page that was asked for. */
+  /** Returns the executed plan of the last page. */
   async function planOf(work: () => Promise<unknown>): Promise<Plan> {
     const { manager } = service.app.get(DataSource);
     const seen: [string, unknown[]][] = [];
@@ -554,7 +558,7 @@ describe('The statement of a page', () => {
     ['the first page between bounds', 1, BOUNDS],
     ['a deep page', 120, {}],
     ['a deep page between bounds', 120, BOUNDS],
-  ])('reads a page of the index and no more for %s', async (_what, pages, query) => {
+  ])('reads only the index range of %s', async (_what, pages, query) => {
     const plan = await planOf(() => turn(pages, query));
     expect(plan['Node Type']).toBe('Limit');
     const [scan] = plan.Plans ?? [];
@@ -566,7 +570,7 @@ describe('The statement of a page', () => {
     });
     expect(scan?.['Rows Removed by Filter'] ?? 0).toBe(0);
     expect(scan?.['Rows Removed by Index Recheck'] ?? 0).toBe(0);
-    // The way down the index, and the page's own rows: what lies before it would be hundreds.
+    // The index path and the rows of the page. Reading the entries before the page would take hundreds of blocks.
     expect((scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0)).toBeLessThan(20);
   });
 });

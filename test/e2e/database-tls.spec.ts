@@ -14,7 +14,7 @@ import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
-/** Somebody else's authority. */
+/** An authority that did not issue the certificate. */
 const STRANGER = RECEIVER_CERTIFICATES.selfSigned;
 const NOT_TRUSTED =
   /^The certificate of the database at 127\.0\.0\.1:\d+ is not trusted \(([A-Z_]+)\)\. Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL\.$/;
@@ -22,7 +22,7 @@ const NOT_TRUSTED =
 let server: EmbeddedPostgres;
 let admin: pg.Client;
 
-/** A PostgreSQL that talks over TLS alone. */
+/** Starts a PostgreSQL that accepts only TLS connections. */
 beforeAll(async () => {
   const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'tls-'));
   server = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), durable: false });
@@ -40,13 +40,13 @@ beforeAll(async () => {
 }, TIMEOUT);
 afterAll(async () => {
   await admin.end();
-  // Whoever stops it asks first whether others are there, and that without TLS.
+  // Stopping the server first queries its other clients, without TLS.
   const rules = join(server.directory, 'pg_hba.conf');
   writeFileSync(rules, readFileSync(rules, 'utf8').replaceAll('hostssl', 'host'));
   await server.release();
 }, TIMEOUT);
 
-/** From now on new connections are shown this one. */
+/** Makes the server use this certificate for new connections. */
 async function present(certificate: keyof typeof RECEIVER_CERTIFICATES): Promise<void> {
   writeFileSync(join(server.directory, 'server.crt'), RECEIVER_CERTIFICATES[certificate]);
   await reload();
@@ -72,8 +72,8 @@ async function refusalOf(attempt: Promise<unknown>): Promise<string> {
   );
 }
 
-describe('A database behind TLS', () => {
-  describe('with the certificate of its authority', () => {
+describe('A database that requires TLS', () => {
+  describe('with DATABASE_CA', () => {
     let service: TestApp;
     beforeAll(async () => {
       await migrate(server.url, TEST_AUTHORITY);
@@ -84,7 +84,7 @@ describe('A database behind TLS', () => {
     }, TIMEOUT);
     afterAll(() => service.close());
 
-    it('is met over TLS by every connection of the service', async () => {
+    it('is connected over TLS by every connection of the service', async () => {
       const login = await service.login();
       await service.request('/request-logs?environment=development', { login });
       const connections = await eventually('all are there', async () => {
@@ -102,7 +102,7 @@ describe('A database behind TLS', () => {
       ]);
     });
 
-    it('counts as away while it shows a certificate that is not trusted', async () => {
+    it('counts as unavailable while its certificate is not trusted', async () => {
       await present('wrongHost');
       await admin.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'merchant-%'`,
@@ -119,7 +119,7 @@ describe('A database behind TLS', () => {
     });
   });
 
-  it('is accepted with the right authority, whichever way it is named', async () => {
+  it('is accepted with the right certificate authority, however it is configured', async () => {
     for (const [url, authority] of [
       [server.url, TEST_AUTHORITY],
       [withMode('verify-full'), TEST_AUTHORITY],
@@ -149,7 +149,7 @@ describe('A database behind TLS', () => {
       '?sslmode=require',
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     ],
-  ])('is refused in a plain sentence with %s', async (_what, certificate, authority, mode, code) => {
+  ])('is rejected with an explanation for %s', async (_what, certificate, authority, mode, code) => {
     await present(certificate);
     const refusal = await refusalOf(checkDatabase(`${server.url}${mode}`, authority));
     await present('trusted');
@@ -157,7 +157,7 @@ describe('A database behind TLS', () => {
     expect(NOT_TRUSTED.exec(refusal)?.[1]).toBe(code);
   });
 
-  it('says in a sentence that it wants TLS, and another that it has none', async () => {
+  it('explains that TLS is required, or not supported', async () => {
     expect(await refusalOf(checkDatabase(server.url))).toMatch(
       /^The database at 127\.0\.0\.1:\d+ requires TLS: add \?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA\.$/,
     );
@@ -167,7 +167,7 @@ describe('A database behind TLS', () => {
   });
 });
 
-describe('Settings of TLS', () => {
+describe('TLS settings', () => {
   const URL = 'postgres://user:password@db.example.com/service';
 
   it.each([
@@ -177,22 +177,22 @@ describe('Settings of TLS', () => {
     ['verify-full', 'verify-full'],
     ['disable', 'disable'],
     ['no-verify', 'no-verify'],
-  ])('make of sslmode=%s what the driver takes it for: %s', (mode, expected) => {
+  ])('convert sslmode=%s to %s', (mode, expected) => {
     expect(driverAddress({ url: `${URL}?sslmode=${mode}` })).toEqual({
       connectionString: `${URL}?sslmode=${expected}`,
     });
   });
 
-  it.each<[Record<string, string>, RegExp]>([
-    [{ DATABASE_URL: `${URL}?sslmode=allow` }, /^ {2}- DATABASE_URL must not have any sslmode other than/m],
-    [{ DATABASE_CA: 'no certificate' }, /^ {2}- DATABASE_CA must be a certificate in PEM\.$/m],
+  it.each<[RegExp, Record<string, string>]>([
+    [/^ {2}- DATABASE_URL must not have any sslmode other than/m, { DATABASE_URL: `${URL}?sslmode=allow` }],
+    [/^ {2}- DATABASE_CA must be a certificate in PEM\.$/m, { DATABASE_CA: 'no certificate' }],
     ...['sslmode=disable', 'sslmode=no-verify', 'sslrootcert=/ca.pem', 'ssl=0'].map(
-      (setting): [Record<string, string>, RegExp] => [
-        { DATABASE_URL: `${URL}?${setting}`, DATABASE_CA: TEST_AUTHORITY },
+      (setting): [RegExp, Record<string, string>] => [
         /^ {2}- DATABASE_CA must be the only TLS setting: remove/m,
+        { DATABASE_URL: `${URL}?${setting}`, DATABASE_CA: TEST_AUTHORITY },
       ],
     ),
-  ])('are refused when they contradict each other or nobody knows them (%#)', (environment, problem) => {
+  ])('are rejected if unknown or contradictory: %s', (problem, environment) => {
     expect(() => loadConfiguration(environment)).toThrow(problem);
   });
 });

@@ -20,7 +20,7 @@ interface Result {
   readonly detected_at: string | null;
 }
 
-/** What an import did, with the lines that it skipped. */
+/** The result of an import, with the skipped lines. */
 interface Imported extends ImportState {
   readonly skips: readonly (readonly [line: number, reason: string])[];
   readonly progress: readonly ImportState[];
@@ -45,7 +45,7 @@ async function searchNames(user: string, names: string[], as?: IssuedCredentials
   return body;
 }
 
-/** Imports these lines; objects are lines of JSON. */
+/** Imports these lines. Objects are converted to JSON. */
 async function importLines(...lines: readonly (string | object)[]): Promise<Imported> {
   async function* stream(): AsyncGenerator<string> {
     for (const line of lines) yield typeof line === 'string' ? line : JSON.stringify(line);
@@ -71,8 +71,8 @@ async function detect(user: string, ...merchants: (string | number)[]): Promise<
   expect(skipped).toBe(0);
 }
 
-describe('Operation 5: search detected accounts', () => {
-  it('answers in the order of the names, each as it was sent, duplicates included', async () => {
+describe('POST /detected-accounts/search', () => {
+  it('returns the names unchanged and in order, including duplicates', async () => {
     await detect('order', 'Netflix', 'DoorDash');
     const names = ['door dash', 'Hulu', 'NETFLIX!', 'Netflix', 'door dash', ' Nobody’s Shop ', 'netflix'];
     expect(await searchNames('order', names)).toEqual([
@@ -102,7 +102,7 @@ describe('Operation 5: search detected accounts', () => {
     ['The Home Depot', 'home_depot'],
     ["Sam's Club", 'Sam’s Club'],
     ['Abercrombie & Fitch', 'abercrombie AND fitch'],
-  ])('knows %s as "%s"', async (merchant, spelling) => {
+  ])('finds %s as "%s"', async (merchant, spelling) => {
     await detect('spellings', merchant);
     expect(await searchNames('spellings', [spelling])).toEqual([found(spelling)]);
   });
@@ -115,7 +115,7 @@ describe('Operation 5: search detected accounts', () => {
     },
   );
 
-  it('keeps merchants apart whose names begin alike', async () => {
+  it('distinguishes merchants whose names have the same beginning', async () => {
     await detect('alike', 'Uber Eats', 'YouTube TV');
     expect(await searchNames('alike', ['Uber', 'Uber Eats', 'YouTube', 'YouTube TV'])).toEqual([
       notFound('Uber'),
@@ -125,18 +125,18 @@ describe('Operation 5: search detected accounts', () => {
     ]);
   });
 
-  it('has nothing detected for a user that was never seen', async () => {
+  it('returns no detections for an unknown user', async () => {
     await detect('seen', 'Netflix');
     for (const user of ['never seen', 'SEEN', 'seen ', 'see']) {
       expect(await searchNames(user, ['Netflix', 'Hulu'])).toEqual([notFound('Netflix'), notFound('Hulu')]);
     }
   });
 
-  it('shows a detection to nobody but the client that it belongs to', async () => {
-    const stranger = await service.anotherOrganization();
+  it('shows detections only to their own client', async () => {
+    const otherOrganization = await service.anotherOrganization();
     await detect('shared', 'Netflix');
     expect(await searchNames('shared', ['Netflix'])).toEqual([found('Netflix')]);
-    for (const other of [service.production, stranger.development, stranger.production]) {
+    for (const other of [service.production, otherOrganization.development, otherOrganization.production]) {
       expect(await searchNames('shared', ['Netflix'], other)).toEqual([notFound('Netflix')]);
     }
     await importLines(detection('shared', 'Netflix', LATER, service.production));
@@ -144,12 +144,12 @@ describe('Operation 5: search detected accounts', () => {
     expect(await searchNames('shared', ['Netflix'])).toEqual([found('Netflix')]);
   });
 
-  it.each([['é'], ['😀']])('takes 100 names of 256 code points (%s)', async (letter) => {
+  it.each([['é'], ['😀']])('accepts 100 names of 256 code points (%s)', async (letter) => {
     const names = Array.from({ length: 100 }, () => letter.repeat(256));
     expect(await searchNames('many', names)).toEqual(names.map(notFound));
   });
 
-  it('asks the database once for all names', async () => {
+  it('looks up all names in one statement', async () => {
     await detect('once', 'Netflix', 'Hulu');
     await searchNames('once', ['Netflix']);
     const statements = watchStatements();
@@ -160,7 +160,7 @@ describe('Operation 5: search detected accounts', () => {
   refusals(SEARCH, 'names', () => service.development);
 });
 
-describe('Operation 6: identify detected accounts', () => {
+describe('POST /detected_accounts/identify', () => {
   const NO_ACCESS = error(
     'INVALID_REQUEST',
     'NO_ACCESS',
@@ -178,19 +178,19 @@ describe('Operation 6: identify detected accounts', () => {
 
   const identify = (body: unknown, as = enabled) => service.request<Result[]>(IDENTIFY, { body, as });
 
-  it('refuses a client that it was not arranged for, whatever the body', async () => {
+  it('rejects clients without access, whatever the body', async () => {
     for (const body of [{ external_user_id: 'u', name: ['Netflix'] }, {}, 'not json', [1]]) {
-      const { status, body: answer } = await identify(body, notEnabled);
-      expect([status, answer]).toEqual([403, NO_ACCESS]);
+      const { status, body: response } = await identify(body, notEnabled);
+      expect([status, response]).toEqual([403, NO_ACCESS]);
     }
   });
 
-  it('looks at the credentials before the access', async () => {
+  it('checks the credentials before the access', async () => {
     const { status } = await identify({}, { ...notEnabled, secret: 'wrong' });
     expect(status).toBe(401);
   });
 
-  it('answers like operation 5 once it is enabled', async () => {
+  it('behaves like operation 5 once it is enabled', async () => {
     await importLines(detection('identified', 'Netflix', AT, enabled));
     const { status, body } = await identify({
       external_user_id: 'identified',
@@ -200,7 +200,7 @@ describe('Operation 6: identify detected accounts', () => {
     expect(body).toEqual([found('net flix'), notFound('Hulu'), found('net flix')]);
   });
 
-  it('is enabled for a client in use within five seconds, and for this client alone', async () => {
+  it('is enabled within five seconds, for one client only', async () => {
     const { development, production } = await service.anotherOrganization();
     const body = { external_user_id: 'u', name: ['Netflix'] };
     expect((await identify(body, development)).status).toBe(403);
@@ -214,7 +214,7 @@ describe('Operation 6: identify detected accounts', () => {
     }
   });
 
-  it('takes the names from the field "name" and from no other', async () => {
+  it('reads the names only from the field "name"', async () => {
     const { status, body } = await identify({ external_user_id: 'u', names: ['Netflix'] });
     expect([status, body]).toEqual([400, invalidField('The name field is required.')]);
   });
@@ -229,7 +229,7 @@ describe('Import of detections', () => {
       [user],
     );
 
-  it('knows a merchant by name, alias, spelling and id', async () => {
+  it('finds a merchant by name, alias, other notation and id', async () => {
     const imported = await importLines(
       detection('by name', 'Netflix'),
       detection('by name', 'disney plus'),
@@ -242,7 +242,7 @@ describe('Import of detections', () => {
     );
   });
 
-  it('skips each bad line, says which and why, and takes the others', async () => {
+  it('reports and skips invalid lines, and imports the others', async () => {
     const good = detection('good', 'Netflix');
     const unknownClient = '00000000-0000-4000-8000-000000000000';
     const { skips, ...state } = await importLines(
@@ -299,7 +299,7 @@ describe('Import of detections', () => {
     expect((await rowsOf('good')).map((row) => row.merchant_id)).toEqual([8, 16]);
   });
 
-  it('changes nothing when it is done again', async () => {
+  it('is idempotent', async () => {
     const lines = [detection('again', 'Netflix'), detection('again', 'Hulu', EARLIER)];
     await importLines(...lines);
     const rows = await rowsOf('again');
@@ -307,7 +307,7 @@ describe('Import of detections', () => {
     expect(await rowsOf('again')).toEqual(rows);
   });
 
-  it('keeps the earlier time, in one import and over several', async () => {
+  it('keeps the earlier time, within and across imports', async () => {
     await importLines(detection('times', 16, LATER), detection('times', 'netflix', AT));
     expect(await rowsOf('times')).toEqual([{ merchant_id: 16, detected_at: new Date(AT) }]);
     await importLines(detection('times', 16, LATER));
@@ -331,14 +331,14 @@ describe('Import of detections', () => {
     },
   );
 
-  it('takes null for an absent merchant_id, and the client_id in upper case', async () => {
+  it('accepts null as merchant_id, and an uppercase client_id', async () => {
     const line = detection('null id', 'Netflix');
     const shouting = { ...line, client_id: line.client_id.toUpperCase(), merchant_id: null };
     expect(await importLines(shouting)).toMatchObject({ recorded: 1, skips: [] });
     expect(await rowsOf('null id')).toHaveLength(1);
   });
 
-  it('takes thousands of lines in batches, the bad ones among them reported by number', async () => {
+  it('imports thousands of lines in batches, and reports invalid ones by number', async () => {
     const lines: (string | object)[] = Array.from({ length: 3_000 }, (_, index) =>
       detection(`bulk-${index % 1_500}`, index < 1_500 ? 'Netflix' : 8),
     );
@@ -355,12 +355,12 @@ describe('Import of detections', () => {
     expect(await searchNames('bulk-1499', ['Netflix', 'Hulu'])).toEqual([found('Netflix'), found('Hulu')]);
   });
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     expect(await importLines()).toMatchObject({ lines: 0, recorded: 0, skipped: 0, skips: [] });
   });
 });
 
-/** Both operations refuse the same things; only the names' field is called differently. */
+/** Both operations reject the same requests. Only the name of the list differs. */
 function refusals(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
   const ok = ['Netflix'];
   it.each([
@@ -427,19 +427,19 @@ function refusals(path: string, field: 'name' | 'names', as: () => IssuedCredent
     ],
     ['text that is no JSON', '{', 'The request body is not valid JSON.'],
     ['a list for a body', [], 'The request body must be a JSON object.'],
-  ])('refuses %s', async (_what, body, message) => {
-    const answer = await service.request(path, { body, as: as() });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual(invalidField(message));
+  ])('rejects %s', async (_what, body, message) => {
+    const response = await service.request(path, { body, as: as() });
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual(invalidField(message));
   });
 
-  it('looks at the credentials before the body', async () => {
-    const answer = await service.request(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
-    expect(answer.status).toBe(401);
+  it('checks the credentials before the body', async () => {
+    const response = await service.request(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
+    expect(response.status).toBe(401);
   });
 }
 
-/** The statements that the service sends from now on. */
+/** Records the statements that the service sends from now on. */
 function watchStatements(): string[] {
   const statements: string[] = [];
   const dataSource = service.app.get(DataSource);

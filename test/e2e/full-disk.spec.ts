@@ -5,7 +5,7 @@ import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operation
 import { error, startTestApp, type TestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
-/** As PostgreSQL refuses when a file cannot grow; `npm run bench:faults` fills a real one. */
+/** The error of PostgreSQL on a full disk. `npm run bench:faults` fills a real one. */
 const REFUSAL = `RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full'`;
 
 let service: TestApp;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Nothing can be added to the table until the work is done. */
+/** Makes all inserts into the table fail while the work runs. */
 async function whileFull(table: string, work: () => Promise<void>): Promise<void> {
   await service.database.query(
     `CREATE TRIGGER full_disk BEFORE INSERT ON ${table} EXECUTE FUNCTION no_room()`,
@@ -40,7 +40,7 @@ async function logged(): Promise<string[]> {
   return rows.map(({ user }) => user);
 }
 
-/** What the request log says from now on. */
+/** Collects the log messages of the request log from now on. */
 function listen(): () => unknown[] {
   const before = logLines().length;
   return () =>
@@ -50,8 +50,8 @@ function listen(): () => unknown[] {
       .map(({ level, message }) => [level, message]);
 }
 
-describe('On a full disk', () => {
-  it('entries of the request log wait, which is said once, and calls go on', async () => {
+describe('A full disk', () => {
+  it('keeps request log entries in memory, logs it once, and does not fail requests', async () => {
     const users = ['one', 'three', 'two'];
     const lines = listen();
     await whileFull('request_log', async () => {
@@ -62,7 +62,7 @@ describe('On a full disk', () => {
         });
         expect(status).toBe(200);
       }
-      // Longer than it takes to try again.
+      // Longer than the retry delay.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(await logged()).toEqual([]);
       expect(lines()).toEqual([
@@ -74,7 +74,7 @@ describe('On a full disk', () => {
     expect(lines().slice(1)).toEqual([['log', 'Entries are written again']]);
   });
 
-  it('what cannot be kept is answered 503, to be tried again', async () => {
+  it('fails requests that must write with 503', async () => {
     await whileFull('mcp_token', async () => {
       const { status, headers, body } = await service.request(CREATE_MCP_TOKEN.path, {
         body: CREATE_MCP_TOKEN.body,
@@ -92,7 +92,7 @@ describe('On a full disk', () => {
     });
   });
 
-  it('partitions past retention are dropped although none can be made', async () => {
+  it('does not prevent dropping old partitions', async () => {
     const store = service.app.get(RequestLogStore);
     const before = await store.partitions();
     await service.database.query(

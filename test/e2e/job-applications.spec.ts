@@ -20,7 +20,7 @@ async function countApplications(service: TestApp): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe('Operation 8: submit job application', () => {
+describe('POST /apply', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('Operation 8: submit job application', () => {
     return row;
   }
 
-  it('keeps everything that the applicant sent', async () => {
+  it('stores all fields', async () => {
     const before = Date.now();
     const { status, body } = await submit(COMPLETE);
     expect(status).toBe(200);
@@ -78,7 +78,7 @@ describe('Operation 8: submit job application', () => {
     },
   );
 
-  it.each([[null], [''], ['   ']])('takes an optional field that is %j for absent', async (nothing) => {
+  it.each([[null], [''], ['   ']])('treats %j in an optional field as absent', async (nothing) => {
     const { status, body } = await submitWith({
       phone_number: nothing,
       github_url: nothing,
@@ -115,7 +115,7 @@ describe('Operation 8: submit job application', () => {
     expect(await countApplications(service)).toBe(before);
   });
 
-  it.each([[undefined], [null], ['']])('requires a profile where both are %j', async (nothing) => {
+  it.each([[undefined], [null], ['']])('requires a profile if both are %j', async (nothing) => {
     const { status, body } = await submitWith({ github_url: nothing, linkedin_url: nothing });
     expect(status).toBe(400);
     expect(body).toEqual(
@@ -123,7 +123,7 @@ describe('Operation 8: submit job application', () => {
     );
   });
 
-  it('checks a profile also where the other one would do', async () => {
+  it('validates a profile even if the other one is valid', async () => {
     const github = await submitWith({ github_url: 'nonsense' });
     expect([github.status, github.body]).toEqual([
       400,
@@ -142,7 +142,7 @@ describe('Operation 8: submit job application', () => {
     'android_engineer',
     'infrastructure_engineer',
     'senior_product_manager',
-  ])('takes the role %s', async (role) => {
+  ])('accepts the role %s', async (role) => {
     expect((await submitWith({ role })).status).toBe(200);
   });
 
@@ -165,7 +165,7 @@ describe('Operation 8: submit job application', () => {
       ['https://drive.google.com/file/d/1aB_-c/view?usp=sharing#page=1'],
       ['https://example.com:8443/a%20b'],
       ['https://bücher.example/résumé.pdf'],
-    ])('takes %s', async (url) => {
+    ])('accepts %s', async (url) => {
       const { status, body } = await submitWith({ [field]: url });
       expect(status).toBe(200);
       expect((await rowOf(body.id))?.[field]).toBe(url);
@@ -183,7 +183,7 @@ describe('Operation 8: submit job application', () => {
       ['https://exa mple.com/'],
       ['https://example.com/a b'],
       ['https://example.com/<script>'],
-    ])('refuses %s', async (url) => {
+    ])('rejects %s', async (url) => {
       const { status, body } = await submitWith({ [field]: url });
       expect([status, body]).toEqual([
         400,
@@ -191,7 +191,7 @@ describe('Operation 8: submit job application', () => {
       ]);
     });
 
-    it('takes 2083 code points and no more', async () => {
+    it('accepts at most 2083 code points', async () => {
       for (const letter of ['a', '😀']) {
         const longest = `https://example.com/${letter.repeat(2063)}`;
         const { status, body } = await submitWith({ [field]: longest });
@@ -205,7 +205,7 @@ describe('Operation 8: submit job application', () => {
       }
     });
 
-    it('refuses what is no text or cannot be stored', async () => {
+    it('rejects values that are not text or cannot be stored', async () => {
       for (const value of [7, true, ['https://example.com'], { url: 'https://example.com' }]) {
         const { status, body } = await submitWith({ [field]: value });
         expect([status, body]).toEqual([400, invalidField(`The ${words} field must be a string.`)]);
@@ -221,7 +221,7 @@ describe('Operation 8: submit job application', () => {
   it.each([
     ['full_name', 256],
     ['exceptional_at', 10_000],
-  ])('takes a %s of %i code points and no more', async (field, length) => {
+  ])('accepts a %s of at most %i code points', async (field, length) => {
     for (const letter of ['a', '😀']) {
       const { status, body } = await submitWith({ [field]: letter.repeat(length) });
       expect(status).toBe(200);
@@ -236,7 +236,7 @@ describe('Operation 8: submit job application', () => {
     }
   });
 
-  it.each([['full_name'], ['exceptional_at'], ['email']])('refuses a %s that is no text', async (field) => {
+  it.each([['full_name'], ['exceptional_at'], ['email']])('rejects a %s that is not text', async (field) => {
     const words = field.replaceAll('_', ' ');
     for (const value of [7, false, [], {}, ['a']]) {
       const { status, body } = await submitWith({ [field]: value });
@@ -259,7 +259,7 @@ describe('Operation 8: submit job application', () => {
     ['ada+jobs@mail.example.co.uk'],
     ["o'neil_x.y@example.com"],
     [`${'a'.repeat(64)}@${domainOf(189)}`],
-  ])('takes an email address (%#)', async (email) => {
+  ])('accepts the email address %s', async (email) => {
     const { status, body } = await submitWith({ email });
     expect(status).toBe(200);
     expect((await rowOf(body.id))?.['email'] === email).toBe(true);
@@ -276,12 +276,12 @@ describe('Operation 8: submit job application', () => {
     ['ada@example.com, eve@example.com'],
     ['ada@example.com\r\nbcc: eve@example.com'],
     ['.ada@example.com'],
-  ])('refuses an email address (%#)', async (email) => {
+  ])('rejects the email address %j', async (email) => {
     const { status, body } = await submitWith({ email });
     expect([status, body]).toEqual([400, invalidField('The email field must be a valid email address.')]);
   });
 
-  it('refuses an email address of 255 characters', async () => {
+  it('rejects an email address of 255 characters', async () => {
     const { status, body } = await submitWith({ email: `${'a'.repeat(64)}@${domainOf(190)}` });
     expect([status, body]).toEqual([
       400,
@@ -289,7 +289,7 @@ describe('Operation 8: submit job application', () => {
     ]);
   });
 
-  it.each([[0], [7.0], [2_147_483_647]])('takes %i years of experience', async (years_experience) => {
+  it.each([[0], [7.0], [2_147_483_647]])('accepts %i years of experience', async (years_experience) => {
     const { status, body } = await submitWith({ years_experience });
     expect(status).toBe(200);
     expect(await rowOf(body.id)).toMatchObject({ years_experience });
@@ -304,12 +304,12 @@ describe('Operation 8: submit job application', () => {
     [true, 'must be an integer.'],
     [{}, 'must be an integer.'],
     [[7], 'must be an integer.'],
-  ])('refuses %j years of experience', async (years_experience, problem) => {
+  ])('rejects %j years of experience', async (years_experience, problem) => {
     const { status, body } = await submitWith({ years_experience });
     expect([status, body]).toEqual([400, invalidField(`The years experience field ${problem}`)]);
   });
 
-  it.each(['authorized_to_work', 'onsite_nyc'])('takes nothing but true and false for %s', async (field) => {
+  it.each(['authorized_to_work', 'onsite_nyc'])('accepts only true and false for %s', async (field) => {
     for (const value of [true, false]) {
       const { status, body } = await submitWith({ [field]: value });
       expect(status).toBe(200);
@@ -333,12 +333,12 @@ describe('Operation 8: submit job application', () => {
     ['+'],
     [442071838750],
     [{}],
-  ])('refuses the phone number %j', async (phone_number) => {
+  ])('rejects the phone number %j', async (phone_number) => {
     const { status, body } = await submitWith({ phone_number });
     expect([status, body]).toEqual([400, invalidField('The phone number format is invalid.')]);
   });
 
-  it('reports one problem, the first in the order of the fields', async () => {
+  it('reports only the first problem, in the order of the fields', async () => {
     const { body } = await submitWith({ role: 'x', full_name: 7, years_experience: 'x' });
     expect(body).toEqual(invalidField('The selected role is invalid.'));
     const { body: second } = await submitWith({ years_experience: -1, onsite_nyc: 'x', exceptional_at: 1 });
@@ -350,16 +350,16 @@ describe('Operation 8: submit job application', () => {
     ['[]', 'The request body must be a JSON object.'],
     ['{}', 'The role field is required.'],
     ['', 'The role field is required.'],
-  ])('refuses what is no application (%#)', async (text, message) => {
+  ])('rejects the body %j', async (text, message) => {
     const { status, body } = await submit(text);
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 
-  it('does not look at an Authorization header', async () => {
+  it('ignores the Authorization header', async () => {
     expect((await submit(COMPLETE, { authorization: 'Basic nonsense' })).status).toBe(200);
   });
 
-  it('deletes an application after a year, and not before', async () => {
+  it('deletes an application after a year', async () => {
     await service.database.query('DELETE FROM job_application');
     const retention = service.app.get(ExpiryJob);
     const countAfter = async (milliseconds: number): Promise<number> => {
@@ -399,7 +399,7 @@ describe('Retention of job applications', () => {
   });
 });
 
-describe('Limit of operation 8', () => {
+describe('Rate limit of job applications', () => {
   let service: TestApp;
 
   beforeEach(async () => {
@@ -408,12 +408,12 @@ describe('Limit of operation 8', () => {
   afterEach(() => service.close());
 
   async function expectRefused(headers?: Record<string, string>): Promise<void> {
-    const answer = await submitTo(service, COMPLETE, headers);
-    expect(answer.status).toBe(429);
-    const retryAfter = Number(answer.headers.get('retry-after'));
+    const response = await submitTo(service, COMPLETE, headers);
+    expect(response.status).toBe(429);
+    const retryAfter = Number(response.headers.get('retry-after'));
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(3_600);
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       ...error(
         'RATE_LIMIT_ERROR',
         'RATE_LIMIT_EXCEEDED',
@@ -423,7 +423,7 @@ describe('Limit of operation 8', () => {
     });
   }
 
-  it('lets 30 an hour from one address through, refused ones counted', async () => {
+  it('allows 30 requests per hour and IP address, including rejected ones', async () => {
     const bodies = [COMPLETE, {}, 'not json', { ...COMPLETE, email: 'x' }, '"large"'.repeat(90_000)];
     const statuses = new Set<number>();
     for (let index = 0; index < 30; index += 1) {
@@ -434,13 +434,13 @@ describe('Limit of operation 8', () => {
     expect(before).toBe(6);
     await expectRefused();
     expect(await countApplications(service)).toBe(before);
-    // The limit comes before the body.
+    // The rate limit is checked before the body.
     expect((await submitTo(service, 'not json')).status).toBe(429);
-    // Without a trusted proxy the header is only what the caller says.
+    // Without a trusted proxy, clients can forge the header.
     await expectRefused(forwardedFor('192.0.2.1'));
   });
 
-  it('lets exactly 30 of 60 rivals through', async () => {
+  it('accepts exactly 30 of 60 concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => submitTo(service, COMPLETE)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
@@ -448,7 +448,7 @@ describe('Limit of operation 8', () => {
   });
 });
 
-describe('Limit of operation 8 behind a proxy', () => {
+describe('Rate limit of job applications behind a proxy', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -460,7 +460,7 @@ describe('Limit of operation 8 behind a proxy', () => {
     return (await submitTo(service, {}, forwardedFor(addresses))).status;
   }
 
-  it('counts each address for itself', async () => {
+  it('counts each IP address separately', async () => {
     const inner = '198.51.100.7';
     expect(await statusFrom(`192.0.2.1, ${inner}`)).toBe(400);
     expect(await statusFrom(`192.0.2.1, ${inner}`)).toBe(400);
@@ -468,7 +468,7 @@ describe('Limit of operation 8 behind a proxy', () => {
     expect(await statusFrom(`192.0.2.2, ${inner}`)).toBe(400);
   });
 
-  it('believes the trusted hops alone', async () => {
+  it('uses only addresses from trusted proxies', async () => {
     const inner = '198.51.100.7';
     for (const spoofed of ['203.0.113.1', '203.0.113.2', '203.0.113.3, 203.0.113.4']) {
       await statusFrom(`${spoofed}, 192.0.2.9, ${inner}`);
@@ -482,7 +482,7 @@ describe('Limit of operation 8 behind a proxy', () => {
     ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8:0:1::1'],
     ['::1', '0:0:0:0:5:6:7:8', '0:0:0:1::'],
     ['2001:DB8:A::1', '2001:0db8:000a:0000::2', '2001:db8:a:1::'],
-  ])('counts the addresses of a /64 as one, such as that of %s', async (first, second, stranger) => {
+  ])('counts the addresses of an IPv6 /64 network together, such as %s', async (first, second, stranger) => {
     expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(400);
     expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(400);
     expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(429);
@@ -490,19 +490,19 @@ describe('Limit of operation 8 behind a proxy', () => {
     expect(await statusFrom(`${stranger}, 198.51.100.7`)).toBe(400);
   });
 
-  it('keeps IPv4 addresses apart on a socket that speaks IPv6', async () => {
+  it('distinguishes IPv4 addresses on an IPv6 socket', async () => {
     expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
     expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
     expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(429);
     expect(await statusFrom('::ffff:192.0.2.51, 198.51.100.7')).toBe(400);
   });
 
-  it('survives a header that is no list of addresses', async () => {
+  it('ignores a header that is not a list of addresses', async () => {
     for (const nonsense of ['', ',', 'unknown', '_hidden, _x', '[::1]:80', '1.2.3.4:5, x', 'a'.repeat(500)]) {
       expect([400, 429]).toContain(await statusFrom(nonsense));
     }
   });
 });
 
-// What identifies an applicant must not reach a log line either, not even that of a failure.
+// Data that identifies an applicant must never be logged, not even for a failure.
 rememberSecret(String(COMPLETE['email']), String(COMPLETE['full_name']));

@@ -4,7 +4,7 @@ import { error, invalidField, startTestApp, type TestApp } from '../support/test
 
 const PATH = '/mcp/tokens/create';
 
-describe('Operation 1: create MCP token', () => {
+describe('POST /mcp/tokens/create', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('Operation 1: create MCP token', () => {
   const create = (body: unknown, as = service.development) =>
     service.request<{ token: string; expires_at: string }>(PATH, { body, as });
 
-  it('answers a token that lasts a day, once, and keeps only its hash', async () => {
+  it('returns a token that is valid for a day, and stores only its hash', async () => {
     const before = Date.now();
     const { status, headers, body } = await create({ external_user_id: 'user-1' });
     rememberSecret(body.token);
@@ -42,13 +42,13 @@ describe('Operation 1: create MCP token', () => {
     expect(JSON.stringify(rows)).not.toContain(body.token);
   });
 
-  it('names the environment of the credentials in the token', async () => {
+  it('puts the environment into the prefix of the token', async () => {
     const { body } = await create({ external_user_id: 'user-1' }, service.production);
     rememberSecret(body.token);
     expect(body.token).toMatch(/^mcp_live_/);
   });
 
-  it('seals the phone number', async () => {
+  it('encrypts the phone number', async () => {
     const { status, body } = await create({ external_user_id: 'sealed', phone_number: '+12125550123' });
     rememberSecret(body.token, '+12125550123');
     expect(status).toBe(200);
@@ -67,80 +67,80 @@ describe('Operation 1: create MCP token', () => {
     [{ external_user_id: '😀'.repeat(256) }],
     [{ external_user_id: 'u', phone_number: '+16045550123' }],
     [{ external_user_id: 'u', unknown_member: { deep: [1, 2] } }],
-  ])('accepts a body (%#)', async (body) => {
+  ])('accepts %j', async (body) => {
     expect((await create(body)).status).toBe(200);
   });
 
   it.each([
-    [{}, 'The external user id field is required.'],
-    [{ external_user_id: null }, 'The external user id field is required.'],
-    [{ external_user_id: '  ' }, 'The external user id field is required.'],
-    [{ external_user_id: 7 }, 'The external user id field must be a string.'],
-    [{ external_user_id: ['a'] }, 'The external user id field must be a string.'],
+    ['The external user id field is required.', {}],
+    ['The external user id field is required.', { external_user_id: null }],
+    ['The external user id field is required.', { external_user_id: '  ' }],
+    ['The external user id field must be a string.', { external_user_id: 7 }],
+    ['The external user id field must be a string.', { external_user_id: ['a'] }],
     [
+      'The external user id field must not be greater than 256 characters.',
       { external_user_id: 'x'.repeat(257) },
-      'The external user id field must not be greater than 256 characters.',
     ],
     [
+      'The external user id field must not be greater than 256 characters.',
       { external_user_id: '😀'.repeat(257) },
-      'The external user id field must not be greater than 256 characters.',
     ],
     [
-      { external_user_id: 'a\0b' },
       'The external user id field must not contain null characters or unpaired surrogates.',
+      { external_user_id: 'a\0b' },
     ],
     [
-      { external_user_id: 'u', expires_in: 2_592_001 },
       'The expires in field must not be greater than 2592000.',
+      { external_user_id: 'u', expires_in: 2_592_001 },
     ],
-    [{ external_user_id: 'u', expires_in: 59 }, 'The expires in field must be at least 60.'],
-    [{ external_user_id: 'u', expires_in: '3600' }, 'The expires in field must be an integer.'],
-    [{ external_user_id: 'u', expires_in: 60.5 }, 'The expires in field must be an integer.'],
-    [{ external_user_id: 'u', expires_in: true }, 'The expires in field must be an integer.'],
+    ['The expires in field must be at least 60.', { external_user_id: 'u', expires_in: 59 }],
+    ['The expires in field must be an integer.', { external_user_id: 'u', expires_in: '3600' }],
+    ['The expires in field must be an integer.', { external_user_id: 'u', expires_in: 60.5 }],
+    ['The expires in field must be an integer.', { external_user_id: 'u', expires_in: true }],
     [
-      { external_user_id: 'u', expires_in: [], phone_number: 'x' },
       'The expires in field must be an integer.',
+      { external_user_id: 'u', expires_in: [], phone_number: 'x' },
     ],
-    [{ external_user_id: 'u', phone_number: '2125550123' }, 'The phone number format is invalid.'],
-    [{ external_user_id: 'u', phone_number: 12125550123 }, 'The phone number format is invalid.'],
-    [{ external_user_id: 'u', phone_number: '+1 212 555 0123' }, 'The phone number format is invalid.'],
+    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '2125550123' }],
+    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: 12125550123 }],
+    ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '+1 212 555 0123' }],
     [
-      { external_user_id: 'u', phone_number: '+442071838750' },
       'The phone number must be a valid number in a supported country.',
+      { external_user_id: 'u', phone_number: '+442071838750' },
     ],
     // Jamaica and the Bahamas share the country code with the US.
     [
+      'The phone number must be a valid number in a supported country.',
       { external_user_id: 'u', phone_number: '+18765550123' },
-      'The phone number must be a valid number in a supported country.',
     ],
     [
+      'The phone number must be a valid number in a supported country.',
       { external_user_id: 'u', phone_number: '+12420000000' },
-      'The phone number must be a valid number in a supported country.',
     ],
     [
+      'The phone number must be a valid number in a supported country.',
       { external_user_id: 'u', phone_number: '+10005550123' },
-      'The phone number must be a valid number in a supported country.',
     ],
-    // One problem per answer: the first in the order of the fields.
+    // Only the first problem is reported, in the order of the fields.
     [
-      { external_user_id: 5, expires_in: 'x', phone_number: 'y' },
       'The external user id field must be a string.',
+      { external_user_id: 5, expires_in: 'x', phone_number: 'y' },
     ],
     [
-      { external_user_id: 'u', expires_in: 1, phone_number: 'y' },
       'The expires in field must be at least 60.',
+      { external_user_id: 'u', expires_in: 1, phone_number: 'y' },
     ],
-  ])('refuses a body (%#)', async (body, message) => {
+  ])('rejects a body: %s', async (message, body) => {
     const [{ count: before } = { count: '' }] = await service.database.query<{ count: string }>(
       'SELECT count(*) FROM mcp_token',
     );
-    const answer = await create(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual(invalidField(message));
+    const response = await create(body);
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual(invalidField(message));
     expect(await service.database.query('SELECT count(*) FROM mcp_token')).toEqual([{ count: before }]);
   });
 
-  it('refuses half a surrogate pair, which JSON can spell', async () => {
+  it('rejects an unpaired surrogate, which JSON can contain', async () => {
     const { status, body } = await create('{"external_user_id":"\\ud83d"}');
     expect(status).toBe(400);
     expect(body).toEqual(
@@ -149,24 +149,24 @@ describe('Operation 1: create MCP token', () => {
   });
 
   it.each([
-    ['not json', 'The request body is not valid JSON.'],
-    ['{"external_user_id":', 'The request body is not valid JSON.'],
-    [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'The request body is not valid JSON.'],
-    ['[]', 'The request body must be a JSON object.'],
-    ['null', 'The request body must be a JSON object.'],
-    ['"text"', 'The request body must be a JSON object.'],
-    ['', 'The external user id field is required.'],
+    ['The request body is not valid JSON.', 'not json'],
+    ['The request body is not valid JSON.', '{"external_user_id":'],
+    ['The request body is not valid JSON.', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+    ['The request body must be a JSON object.', '[]'],
+    ['The request body must be a JSON object.', 'null'],
+    ['The request body must be a JSON object.', '"text"'],
+    ['The external user id field is required.', ''],
     [
-      `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`,
       'The request body must not be nested deeper than 32 levels.',
+      `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`,
     ],
-  ])('refuses what is no body (%#)', async (body, message) => {
-    const answer = await create(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual(invalidField(message));
+  ])('rejects malformed bodies: %s', async (message, body) => {
+    const response = await create(body);
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual(invalidField(message));
   });
 
-  it('refuses a body that is too large or of another type', async () => {
+  it('rejects a body that is too large or of another type', async () => {
     const large = await create({ external_user_id: 'x'.repeat(530_000) });
     expect([large.status, large.body]).toEqual([
       413,
@@ -180,7 +180,7 @@ describe('Operation 1: create MCP token', () => {
     expect([form.status, form.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('keeps a caller’s own request id, and gives one otherwise', async () => {
+  it('returns the request id of the client, or generates one', async () => {
     const own = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'my-id_1' } });
     expect(own.headers.get('x-request-id')).toBe('my-id_1');
     const bad = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'not ok' } });

@@ -40,7 +40,7 @@ const exported = async (environment = 'production'): Promise<{ headers: Headers;
 };
 
 describe('Merchants', () => {
-  it('are listed in the order of their names, all to be seen at first', async () => {
+  it('are listed by name, and visible by default', async () => {
     const merchants = await list();
     expect(merchants.length).toBeGreaterThan(100);
     expect(netflix).toEqual({ id: expect.any(Number) as number, name: 'Netflix', hidden: false });
@@ -49,20 +49,20 @@ describe('Merchants', () => {
     expect(await hiddenOf()).toEqual([]);
   });
 
-  it('are hidden in one environment of one organization, and shown again', async () => {
+  it('are hidden and activated per organization and environment', async () => {
     const { id } = await service.anotherOrganization();
-    const stranger = await service.login('owner', id);
+    const otherOrganization = await service.login('owner', id);
     expect((await turn('hide')).body).toEqual({ ...netflix, hidden: true });
     expect(await hiddenOf()).toEqual(['Netflix']);
     expect(await hiddenOf('development')).toEqual([]);
-    expect(await hiddenOf('production', stranger)).toEqual([]);
-    expect((await turn('activate', netflix.id, undefined, stranger)).status).toBe(200);
+    expect(await hiddenOf('production', otherOrganization)).toEqual([]);
+    expect((await turn('activate', netflix.id, undefined, otherOrganization)).status).toBe(200);
     expect(await hiddenOf()).toEqual(['Netflix']);
     expect((await turn('activate')).body).toEqual(netflix);
     expect(await hiddenOf()).toEqual([]);
   });
 
-  it('are hidden and shown once by 20 rivals', async () => {
+  it('are hidden and activated exactly once by 20 concurrent requests', async () => {
     const entries = await auditedBy(service, async () => {
       for (const way of ['hide', 'activate'] as const) {
         const answers = await Promise.all(Array.from({ length: 20 }, () => turn(way)));
@@ -73,7 +73,7 @@ describe('Merchants', () => {
     expect(entries).toEqual(['merchant.hide success Netflix', 'merchant.activate success Netflix']);
   });
 
-  it('that are hidden are found by searches for detected accounts all the same', async () => {
+  it('are still found by searches for detected accounts while hidden', async () => {
     const body = { external_user_id: 'user-1', names: ['Netflix'] };
     const before = await service.request(SEARCH, { body, as: service.production });
     await turn('hide');
@@ -81,7 +81,7 @@ describe('Merchants', () => {
     await turn('activate');
   });
 
-  it('that there are not are hidden by nobody', async () => {
+  it('cannot be hidden if they do not exist', async () => {
     const { status, body } = await turn('hide', 123_456_789);
     expect([status, body]).toEqual([
       404,
@@ -94,16 +94,16 @@ describe('Merchants', () => {
     ['The environment field is required.', '?environment=', { environment: null }],
     ['The selected environment is invalid.', '?environment=Production', { environment: 'test' }],
     ['The selected environment is invalid.', '?environment=production%20', { environment: ['production'] }],
-  ])('are asked for with an environment: %s', async (message, query, body) => {
+  ])('require an environment: %s', async (message, query, body) => {
     for (const path of ['/merchants', '/merchants/export']) {
-      const answer = await service.request(`${path}${query}`, { login: owner });
-      expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
+      const response = await service.request(`${path}${query}`, { login: owner });
+      expect([response.status, response.body]).toEqual([400, invalidField(message)]);
     }
     for (const way of ['hide', 'activate'] as const)
       expect((await turn(way, netflix.id, body)).body).toEqual(invalidField(message));
   });
 
-  it('take no other parameters', async () => {
+  it('accept no other parameters', async () => {
     const { status, body } = await service.request('/merchants?environment=production&hidden=true', {
       login: owner,
     });
@@ -111,8 +111,8 @@ describe('Merchants', () => {
   });
 });
 
-describe('The export', () => {
-  it('is the list as CSV', async () => {
+describe('Export of merchants', () => {
+  it('returns the list as CSV', async () => {
     await turn('hide');
     const { headers, text } = await exported();
     await turn('activate');
@@ -125,7 +125,7 @@ describe('The export', () => {
     expect((await exported('development')).text).toContain(`${netflix.id},Netflix,false\n`);
   });
 
-  it('runs nothing in a spreadsheet, and quotes what has to be', async () => {
+  it('escapes formulas and quotes values', async () => {
     const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a,b', 'a"b', 'a\nb'];
     await service.database.query(
       'INSERT INTO merchant (id, name) SELECT 20000 + n, name FROM unnest($1::text[]) WITH ORDINALITY t (name, n)',
@@ -146,7 +146,7 @@ describe('The export', () => {
       expect(text).toContain(`${line}\n`);
   });
 
-  it('is recorded every time', async () => {
+  it('is recorded in the audit log every time', async () => {
     const entries = await auditedBy(service, async () => {
       await exported();
       await exported();

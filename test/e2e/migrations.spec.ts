@@ -8,7 +8,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.js';
 
 const NAMES = MIGRATIONS.map((Migration) => new Migration().name);
 const SOURCES = join(import.meta.dirname, '..', '..', 'src');
-/** What people and TypeORM call constraints and indexes: by hand, never with a hash. */
+/** Names of constraints and indexes that were chosen by hand, not generated with a hash. */
 const GIVEN_NAME = /^[a-z][a-z0-9_]*_(?:pkey|fkey|key|check|index)$/;
 
 /** Returns every entity, including those that no module has registered. */
@@ -38,7 +38,7 @@ describe('Migrations', () => {
     await database.drop();
   });
 
-  /** Tables, views, sequences, and types of our own, in the order of their names. */
+  /** Returns the names of tables, views, sequences and types, in order. */
   const relations = async (): Promise<string[]> => {
     const rows = await database.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class
@@ -50,7 +50,7 @@ describe('Migrations', () => {
     return rows.map(({ name }) => name);
   };
 
-  it('go up, down and up again, and leave what the entities say', async () => {
+  it('run up, down and up again, and create the schema of the entities', async () => {
     expect(await migrate(database.url)).toEqual(NAMES);
     expect(await migrate(database.url)).toEqual([]);
     const built = await relations();
@@ -67,7 +67,7 @@ describe('Migrations', () => {
     expect(await relations()).toEqual(built);
   });
 
-  it('are run once by processes that start together', async () => {
+  it('run once if processes start concurrently', async () => {
     const done = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)));
     expect(done.toSorted((left, right) => right.length - left.length)).toEqual([NAMES, [], [], []]);
     expect(await database.query('SELECT count(*)::int FROM schema_migration')).toEqual([
@@ -75,9 +75,9 @@ describe('Migrations', () => {
     ]);
   });
 
-  it('give every constraint and index a name', async () => {
+  it('name every constraint and index', async () => {
     await migrate(database.url);
-    // Not of TypeORM's own table; and partitions get theirs from PostgreSQL, which also names NOT NULL.
+    // Excludes TypeORM's own table, and names that PostgreSQL chooses: those of partitions and NOT NULL.
     const rows = await database.query<{ name: string }>(
       `SELECT named.table || '.' || named.name AS name
          FROM (SELECT conrelid AS table_id, conrelid::regclass::text AS table, conname AS name
@@ -93,7 +93,7 @@ describe('Migrations', () => {
     expect(rows.filter(({ name }) => !GIVEN_NAME.test(name.split('.')[1] ?? ''))).toEqual([]);
   });
 
-  it('are in the order of their numbers, each named as its class', () => {
+  it('are ordered by number, and named like their class', () => {
     const numbers = NAMES.map((name) => Number(/\d{13}$/.exec(name)?.[0]));
     expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
     expect(new Set(numbers).size).toBe(numbers.length);
@@ -110,7 +110,7 @@ describe('Migrations', () => {
       /^The database server at 127\.0\.0\.1:\d+ has no database "missing"\. Create it first\.$/,
     ],
     ['wrong password', /^The database at 127\.0\.0\.1:\d+ refused the user or password of DATABASE_URL\.$/],
-  ])('say in a sentence why they cannot run: %s', async (which, sentence) => {
+  ])('explain in one sentence why they cannot run: %s', async (which, sentence) => {
     const url = which.startsWith('postgres:') ? new URL(which) : new URL(database.url);
     if (which === 'no such database') url.pathname = '/missing';
     if (which === 'wrong password') url.password = 'wrong';

@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Entries of the client in seven days, beside as many of others. */
+/** Entries of the client in seven days. Other clients have as many. */
 const ENTRIES = 42_000;
 const PAGE = 26;
 const END = new Date('2026-01-31T12:00:00Z');
@@ -29,16 +29,16 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a query did. */
+/** The work of a query. */
 interface Work {
   readonly found: number;
   readonly nodes: readonly string[];
   readonly partitions: number;
-  /** Without the name of their partition. */
+  /** Index names without the partition. */
   readonly indexes: readonly string[];
   readonly rowsLookedAt: number;
   readonly rowsPassedOver: number;
-  /** Of 8 KiB: also what was read of an index and led nowhere. */
+  /** Blocks of 8 KiB, including index blocks that contained no matching row. */
   readonly blocks: number;
 }
 
@@ -63,7 +63,7 @@ beforeEach(() => {
   plans.length = 0;
 });
 
-/** Half of the entries are calls, half webhooks; of a user, a session, a task, an event and a status each a few. */
+/** Half of the entries are requests, half are webhooks. Each user, session, task, event and status has a few entries. */
 async function fill(): Promise<void> {
   const { database } = service;
   await store.rotate(new Date(PERIOD.start.getTime() - DAY), 30);
@@ -92,7 +92,7 @@ async function fill(): Promise<void> {
   await database.query('VACUUM ANALYZE request_log');
 }
 
-/** Has every statement of the store's own explained too, as it really runs. */
+/** Explains every statement of the store, as it is actually executed. */
 function explained(of: RequestLogStore): { plans: PlanNode[]; restore: () => void } {
   const { reads } = of as unknown as { readonly reads: ReadPool };
   const found: PlanNode[] = [];
@@ -112,7 +112,7 @@ function allNodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(allNodes)];
 }
 
-/** Returns the nodes of the last statement that really ran. */
+/** Returns the executed plan nodes of the last statement. */
 function lastNodes(): PlanNode[] {
   return plans
     .slice(-1)
@@ -147,7 +147,7 @@ async function newest(
   return { work: lastWork(entries.length), entries };
 }
 
-/** Somewhere in the depth of the log. */
+/** Returns the position at a depth of the log. */
 async function positionAt(depth: number, clientId = client.clientId): Promise<RequestLogPosition> {
   const [row] = await service.database.query<{ id: string; created_at: Date }>(
     `SELECT id, created_at FROM request_log WHERE client_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT 1`,
@@ -157,22 +157,22 @@ async function positionAt(depth: number, clientId = client.clientId): Promise<Re
   return { id: Number(row.id), createdAt: row.created_at };
 }
 
-describe('How PostgreSQL finds a page of the request log', () => {
-  it('first', async () => {
+describe('Query plans of the request log', () => {
+  it('read only the rows of the first page', async () => {
     const { work } = await newest();
     expect(work).toMatchObject({ found: PAGE, partitions: 1, rowsLookedAt: PAGE, rowsPassedOver: 0 });
     expect(work.indexes).toEqual(['pkey']);
     expect(work.nodes).not.toContain('Sort');
   });
 
-  it.each([3_000, 20_000, 35_000])('behind %i entries, as quickly as the first', async (depth) => {
+  it.each([3_000, 20_000, 35_000])('read a page at depth %i at the cost of the first', async (depth) => {
     const { work: first } = await newest();
     const { work, entries } = await newest({}, await positionAt(depth));
     expect(work).toMatchObject({ found: PAGE, rowsPassedOver: 0 });
-    // The last entries of a day and the first of the one before it.
+    // A page may end on the previous day.
     const days = new Set(entries.map(({ createdAt }) => createdAt.toISOString().slice(0, 10)));
     expect(work.partitions).toBe(days.size);
-    // It begins at the position, and does not come down to it from the period's end.
+    // The scan starts at the position, not at the end of the period.
     expect(work.blocks).toBeLessThanOrEqual(2 * first.blocks + 4);
     expect(work.rowsLookedAt).toBe(PAGE);
     expect(work.indexes).toEqual(['pkey']);
@@ -191,18 +191,18 @@ describe('How PostgreSQL finds a page of the request log', () => {
     [{ event: 'NO_SUCH_EVENT' }, 'event'],
     [{ statusCode: 501 }, 'status_code'],
     [{ statusCode: 418 }, 'status_code'],
-  ])('with %j, by an index that begins with it', async (filter, column) => {
+  ])('use an index that starts with the filter for %j', async (filter, column) => {
     const { work } = await newest(filter);
     expect(work.rowsPassedOver).toBe(0);
     expect(work.rowsLookedAt).toBeLessThanOrEqual(PAGE);
     expect(work.nodes).not.toContain('Seq Scan');
-    // A handful may be sorted, a page of many must not be.
+    // A few rows may be sorted, a full page must not be.
     if (work.found === PAGE) expect(work.nodes).not.toContain('Sort');
     for (const index of work.indexes) expect(index).toContain(`environment_${column.slice(0, 9)}`);
   });
 
   it.each<RequestLogFilter>([{ type: 'webhook' }, { type: 'request' }, { statusCode: 200 }])(
-    'with %j, by looking at a few others too',
+    'filter few rows for %j',
     async (filter) => {
       const { work } = await newest(filter);
       expect(work).toMatchObject({ found: PAGE, indexes: ['pkey'] });
@@ -215,24 +215,24 @@ describe('How PostgreSQL finds a page of the request log', () => {
     { event: 'EVENT_1', statusCode: 500 },
     { sessionId: RARE.sessionId, type: 'webhook' },
     { statusCode: 501, type: 'request' },
-  ])('with both of %j, by the rarer one', async (filter) => {
+  ])('use the more selective index for %j', async (filter) => {
     const { work } = await newest(filter);
-    // Two in fifty have such a status, one in 3,000 is of the user.
+    // 2 in 50 entries have such a status, 1 in 3,000 belongs to the user.
     expect(work.rowsLookedAt).toBeLessThanOrEqual((ENTRIES * 2) / 50);
     expect(work.nodes).not.toContain('Seq Scan');
   });
 
-  it('finds one entry by its id in a single partition', async () => {
+  it('find one entry by its id in a single partition', async () => {
     const { id } = await positionAt(20_000);
     expect(await store.find([client], id)).toMatchObject({ id });
     const nodes = lastNodes();
-    // Every partition is asked, by an index that rules the id out at once.
+    // Every partition is searched, by an index that excludes the id at once.
     const scans = nodes.filter((node) => node['Node Type'] === 'Bitmap Heap Scan');
     expect(scans.filter((node) => node['Actual Rows'] > 0)).toHaveLength(1);
     expect(Math.max(...nodes.map((node) => node['Rows Removed by Filter'] ?? 0))).toBe(0);
   });
 
-  it('finds one entry by its id without reading the primary keys of a small client', async () => {
+  it('find one entry by its id without reading the primary keys of a small client', async () => {
     const { id } = await positionAt(300, SMALL_CLIENT);
     expect(await store.find([{ ...client, clientId: SMALL_CLIENT }], id)).toMatchObject({ id });
     const indexes = lastNodes().flatMap((node) => node['Index Name'] ?? []);

@@ -75,7 +75,7 @@ describe('Request log', () => {
       () => ({ body: 'a=b', as: service.development, headers: { 'content-type': 'text/plain' } }),
       null,
     ],
-  ])('has one entry for a %i of %s', async (status, path, options, externalUserId) => {
+  ])('has one entry for a %i response of %s', async (status, path, options, externalUserId) => {
     const call = options();
     const before = Date.now();
     expect((await service.request(path, call)).status).toBe(status);
@@ -96,7 +96,7 @@ describe('Request log', () => {
       session_id: null,
       task_id: null,
       external_user_id: externalUserId,
-      // Of webhooks alone.
+      // Only webhooks have these.
       webhook_endpoint_id: null,
       webhook_event_id: null,
       attempt: null,
@@ -112,7 +112,7 @@ describe('Request log', () => {
     expect(entry?.latency_ms).toBeLessThanOrEqual(Date.now() - before + 1);
   });
 
-  it('has one entry for each call over the limit too', async () => {
+  it('has entries for requests over the rate limit', async () => {
     const { development: as } = await service.anotherOrganization();
     const calls = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
       service.request(CREATE, { body: { external_user_id: 'limited' }, as }),
@@ -123,7 +123,7 @@ describe('Request log', () => {
     expect(logged.filter((status) => status === 429)).toHaveLength(10);
   });
 
-  it('has every entry by the time of its answer, of many calls at once', async () => {
+  it('has each entry before the response is sent, for concurrent requests', async () => {
     const users = Array.from({ length: 60 }, (_, index) => `rival-${index}`);
     await Promise.all(
       users.map(async (user) => {
@@ -142,7 +142,7 @@ describe('Request log', () => {
     expect(new Set(logged.map(({ id }) => id)).size).toBe(users.length);
   });
 
-  it('says nothing of calls that belong to no client', async () => {
+  it('has no entries for requests without a client', async () => {
     const body = CREATE_MCP_TOKEN.body;
     const unknown = { ...service.development, clientId: '00000000-0000-4000-8000-000000000000' };
     const statuses = [
@@ -160,7 +160,7 @@ describe('Request log', () => {
     expect(await entries()).toEqual([]);
   });
 
-  it('keeps the path without its query', async () => {
+  it('stores the path without the query string', async () => {
     await service.request(`${SEARCH}?token=hush&x=1#y`, {
       body: SEARCH_DETECTED_ACCOUNTS.body,
       as: service.development,
@@ -179,18 +179,18 @@ describe('Request log', () => {
     ['with U+0000', { external_user_id: 'a\0b' }],
     ['half a surrogate pair', '{"external_user_id":"\\ud83d"}'],
     ['in a list', [{ external_user_id: 'u' }]],
-  ])('has no user where it is %s', async (_what, body) => {
+  ])('stores no user if the value is %s', async (_what, body) => {
     expect((await service.request(CREATE, { body, as: service.development })).status).toBe(400);
     expect(await entries()).toMatchObject([{ status_code: 400, external_user_id: null }]);
   });
 
-  it('has the user in full, up to 256 code points', async () => {
+  it('stores a user of up to 256 code points', async () => {
     const user = '😀'.repeat(256);
     await service.request(CREATE, { body: { external_user_id: user }, as: service.development });
     expect((await entries()).map((entry) => entry.external_user_id === user)).toEqual([true]);
   });
 
-  it('keeps the clients and their environments apart', async () => {
+  it('separates clients and environments', async () => {
     const { development } = await service.anotherOrganization();
     for (const as of [service.development, service.production, development]) {
       await service.request(SEARCH, { body: SEARCH_DETECTED_ACCOUNTS.body, as });
@@ -202,7 +202,7 @@ describe('Request log', () => {
     ]);
   });
 
-  it('holds an answer back no longer than a moment when it is slow, and has the entry later', async () => {
+  it('delays a response only briefly if the database is slow, and writes the entry later', async () => {
     await whileLogIsLocked(service.database, async () => {
       const answers = await Promise.all(
         ['slow-1', 'slow-2', 'slow-3'].map((user) =>
@@ -218,7 +218,7 @@ describe('Request log', () => {
     expect(logged.map((entry) => entry.external_user_id).toSorted()).toEqual(['slow-1', 'slow-2', 'slow-3']);
   });
 
-  it('fails no call when it cannot be written at all', async () => {
+  it('does not fail requests if entries cannot be written', async () => {
     await service.database.query('ALTER TABLE request_log RENAME TO request_log_away');
     try {
       const { status } = await service.request(SEARCH, {
@@ -291,7 +291,7 @@ describe('Partitions of the request log', () => {
     return row?.partition;
   }
 
-  it('are there from the start, for today and the days ahead', async () => {
+  it('exist after the start for today and the coming days', async () => {
     const today = new Date();
     expect(await partitions()).toEqual(
       expect.arrayContaining([0, 1, 2, 3].map((days) => nameOf(inDays(days, today)))),
@@ -299,7 +299,7 @@ describe('Partitions of the request log', () => {
     expect(await callAt(today, 'today')).toBe(nameOf(today));
   });
 
-  it('are made ahead and dropped after 30 days', async () => {
+  it('are created in advance and dropped after 30 days', async () => {
     await rotateAt(inDays(-31));
     await rotateAt(inDays(-24));
     expect(await callAt(inDays(-31), 'old')).toBe(nameOf(inDays(-31)));
@@ -317,7 +317,7 @@ describe('Partitions of the request log', () => {
     expect(await entries()).toEqual([]);
   });
 
-  it('stay as they are when the rotation runs again, also several times at once', async () => {
+  it('do not change if the rotation runs again, even concurrently', async () => {
     await rotateAt(NOON);
     const before = await partitions();
     const restore = stopClock(service, NOON);
@@ -330,13 +330,13 @@ describe('Partitions of the request log', () => {
     expect(await partitions()).toEqual(before);
   });
 
-  it('keep no stray beyond its time', async () => {
+  it('do not keep rows of the default partition beyond the retention', async () => {
     expect(await callAt(inDays(-40), 'old stray')).toBe('request_log_default');
     await rotateAt(NOON);
     expect(await entries()).toEqual([]);
   });
 
-  it('are made while entries come in, without losing one', async () => {
+  it('are created during writes without losing entries', async () => {
     const far = new Date('2032-05-20T10:00:00Z');
     const writer = service.app.get(RequestLogWriter);
     let making = true;
@@ -359,7 +359,7 @@ describe('Partitions of the request log', () => {
     expect(Number(row?.count)).toBe(written);
   });
 
-  it('have one that catches strays, which keep none of the others from being made', async () => {
+  it('include a default partition, whose rows do not prevent new partitions', async () => {
     const far = new Date('2031-05-20T10:00:00Z');
     expect(await callAt(far, 'stray')).toBe('request_log_default');
     await rotateAt(far);
@@ -370,12 +370,12 @@ describe('Partitions of the request log', () => {
   });
 });
 
-// Last: in one process only the application that was started last reaches its database in every way.
-describe('Request log at the end', () => {
-  it('is complete after a shutdown', async () => {
+// Must be last: @Transactional() uses the application that was started last in the process.
+describe('Request log at shutdown', () => {
+  it('is complete after the shutdown', async () => {
     const stopping = await startTestApp();
     try {
-      // One after the other, so that statements are under way and entries wait behind them.
+      // One after another, so that some statements are running while other entries wait.
       const users = ['last-1', 'last-2', 'last-3', 'last-4', 'last-5'];
       let closed: Promise<void> | undefined;
       await whileLogIsLocked(stopping.database, async () => {
@@ -387,7 +387,7 @@ describe('Request log at the end', () => {
           expect(status).toBe(200);
         }
         closed = stopping.app.close();
-        // The shutdown has come as far as it can without the log.
+        // By now, the shutdown waits for the log.
         await pause(500);
       });
       await closed;

@@ -59,8 +59,8 @@ type Query = Readonly<Record<string, string>>;
 
 let service: TestApp;
 let member: Login;
-let stranger: { production: IssuedCredentials; token: string };
-/** Of the member, for production. */
+let otherOrganization: { production: IssuedCredentials; token: string };
+/** An access token of the member for production. */
 let token: string;
 let developmentToken: string;
 
@@ -75,7 +75,7 @@ beforeAll(async () => {
   developmentToken = await accessToken(service, member, service.development);
   const { id, production } = await service.anotherOrganization();
   const strangerToken = await accessToken(service, await service.login('owner', id), production);
-  stranger = { production, token: strangerToken };
+  otherOrganization = { production, token: strangerToken };
 });
 afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
@@ -92,7 +92,7 @@ const calls = (...changes: EntryChange[]): Promise<void> =>
 const before = (milliseconds: number, end = NOW): Date => new Date(end.getTime() - milliseconds);
 const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
-/** Calls whose users are named for their number, the last of them the newest. */
+/** Creates requests whose users are named by their number. The last one is the newest. */
 async function numbered(count: number): Promise<string[]> {
   await calls(
     ...Array.from({ length: count }, (_, index) => ({
@@ -112,8 +112,8 @@ async function at<T>(time: Date, work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('Operation 3: list request logs', () => {
-  it('shows API calls and attempts to deliver webhooks as one list', async () => {
+describe('GET /request-logs', () => {
+  it('lists API requests and webhook delivery attempts together', async () => {
     const { status } = await service.request(CREATE_MCP_TOKEN.path, {
       body: { external_user_id: 'user-8' },
       as: service.production,
@@ -159,7 +159,7 @@ describe('Operation 3: list request logs', () => {
     });
   });
 
-  it('goes from page to page without gap or repeat, of whatever size', async () => {
+  it('pages without gaps or duplicates, for any page size', async () => {
     const expected = await numbered(60);
     await at(NOW, async () => {
       const sizes = ['25', '7', '50', '1', '3'];
@@ -171,14 +171,14 @@ describe('Operation 3: list request logs', () => {
         expect([status, body.limit]).toEqual([200, Number(limit)]);
         users.push(...body.data.map(({ external_user_id }) => external_user_id));
         cursor = body.next_cursor;
-        // What is written meanwhile comes before the first page.
+        // Entries that are written meanwhile come before the first page.
         await calls({ createdAt: NOW, externalUserId: 'late' });
       } while (cursor !== null);
       expect(users).toEqual(expected);
     });
   });
 
-  it('has a next page only where there is one', async () => {
+  it('returns a cursor only if there is a next page', async () => {
     await numbered(25);
     await at(NOW, async () => {
       expect((await list()).body.next_cursor).toBeNull();
@@ -187,11 +187,11 @@ describe('Operation 3: list request logs', () => {
     });
   });
 
-  it('is empty where nothing was logged', async () => {
+  it('returns an empty list if nothing was logged', async () => {
     expect((await list()).body).toEqual({ data: [], next_cursor: null, limit: 25 });
   });
 
-  it('is for logins too, which see both environments', async () => {
+  it('shows both environments to a logged-in user', async () => {
     await numbered(2);
     await fillRequestLog(service, [
       loggedCall(service.development, { createdAt: before(HOUR), externalUserId: 'developer' }),
@@ -205,16 +205,16 @@ describe('Operation 3: list request logs', () => {
     });
   });
 
-  it('shows nothing of another organization', async () => {
+  it('never shows entries of another organization', async () => {
     await numbered(3);
-    await fillRequestLog(service, [loggedCall(stranger.production, { createdAt: before(HOUR) })]);
+    await fillRequestLog(service, [loggedCall(otherOrganization.production, { createdAt: before(HOUR) })]);
     await at(NOW, async () => {
       expect((await list()).body.data).toHaveLength(3);
-      expect((await list({}, { token: stranger.token })).body.data).toHaveLength(1);
+      expect((await list({}, { token: otherOrganization.token })).body.data).toHaveLength(1);
     });
   });
 
-  it('needs the token of the environment', async () => {
+  it('requires an access token of the same environment', async () => {
     for (const query of [{}, { cursor: 'x' }] as Query[]) {
       const { status, body } = await list({ environment: 'development', ...query });
       expect([status, body]).toEqual([403, MISMATCH]);
@@ -223,7 +223,7 @@ describe('Operation 3: list request logs', () => {
     expect([status, body]).toEqual([403, MISMATCH]);
   });
 
-  it('gives a query up that takes too long', async () => {
+  it('cancels a query that exceeds the timeout', async () => {
     await numbered(1);
     await whileLogIsLocked(service.database, async () => {
       const { status, body } = await list();
@@ -235,7 +235,7 @@ describe('Operation 3: list request logs', () => {
   });
 });
 
-describe('Filters of operation 3', () => {
+describe('Filters of GET /request-logs', () => {
   const OTHER_SESSION = NOBODY;
 
   beforeEach(async () => {
@@ -343,13 +343,13 @@ describe('Filters of operation 3', () => {
       'The start field must be at most 7 days before the end field.',
     ],
     ['environment=production&start=2099-01-01T00:00:00Z', 'The start field must not be after the end field.'],
-  ])('refuse %s', async (query, message) => {
+  ])('reject %s', async (query, message) => {
     const { status, body } = await service.request(`/request-logs?${query}`, { token });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 });
 
-describe('The period of operation 3', () => {
+describe('Period of GET /request-logs', () => {
   const ages = [0, 500, DAY - 500, DAY, DAY + 1, DAY + 500, 7 * DAY, 7 * DAY + 1];
 
   beforeEach(() => calls(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))));
@@ -364,7 +364,7 @@ describe('The period of operation 3', () => {
     [{ end: '2099-01-01T00:00:00Z' }, []],
     [{ start: seconds(NOW), end: '2026-02-03T00:00:00Z' }, [0, 500]],
     [{ end: '0001-01-01T00:00:00Z' }, []],
-  ])('of %j', async (query, expected) => {
+  ])('selects the entries of %j', async (query, expected) => {
     await at(NOW, async () => {
       const { status, body } = await list(query);
       expect(status).toBe(200);
@@ -372,7 +372,7 @@ describe('The period of operation 3', () => {
     });
   });
 
-  it('stays that of the first page, however long the walk takes', async () => {
+  it('stays the same on all pages, however much time passes', async () => {
     const walked = await at(NOW, () => list({ limit: '2' }));
     const { body } = await at(before(-5 * DAY), () =>
       list({ limit: '50', cursor: walked.body.next_cursor ?? '' }),
@@ -387,7 +387,7 @@ describe('The period of operation 3', () => {
   });
 });
 
-describe('Cursors of operation 3', () => {
+describe('Cursors of GET /request-logs', () => {
   const BOUNDS = { start: '2026-01-31T00:00:00Z', end: '2026-01-31T23:00:00Z' };
   const ALL = {
     ...BOUNDS,
@@ -415,7 +415,7 @@ describe('Cursors of operation 3', () => {
     expect([query, status, body]).toEqual([query, 400, INVALID_CURSOR]);
   };
 
-  it('belong to the parameters that they were given for', async () => {
+  it('are valid only with the same parameters', async () => {
     expect((await list({ cursor })).body.data).toHaveLength(5);
     expect((await list({ ...BOUNDS, cursor: bounded })).body.data).toHaveLength(5);
     const spelled = { start: '2026-01-31T00:00:00.000Z', end: BOUNDS.end };
@@ -431,7 +431,7 @@ describe('Cursors of operation 3', () => {
     }
   });
 
-  it('of every filter belong to that filter', async () => {
+  it('are valid only with the same filters', async () => {
     const entries = Array.from({ length: 3 }, () =>
       loggedAttempt(service.production, { createdAt: before(HOUR), statusCode: 500 }),
     );
@@ -455,18 +455,18 @@ describe('Cursors of operation 3', () => {
     }
   });
 
-  it('belong to the client and the environment', async () => {
-    const others: RequestOptions[] = [{ token: stranger.token }];
+  it('are valid only for the same client and environment', async () => {
+    const others: RequestOptions[] = [{ token: otherOrganization.token }];
     for (const as of others) await expectRefused({ cursor }, as);
     await expectRefused({ environment: 'development', cursor }, { token: developmentToken });
     await expectRefused({ environment: 'development', cursor }, { login: member });
-    // The same client by another way.
+    // The same client, with other credentials.
     expect((await list({ cursor }, { login: member })).body.data).toHaveLength(5);
     const { body } = await service.request<Page>('/audit_logs', { as: service.production });
     if (body.next_cursor) await expectRefused({ cursor: body.next_cursor });
   });
 
-  it('are refused cut off, changed in any bit, or made up', async () => {
+  it('are rejected if truncated, altered in any bit, or forged', async () => {
     const beginnings = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
     await Promise.all(beginnings.map((text) => expectRefused({ cursor: text })));
     const bytes = Buffer.from(cursor, 'base64url');
@@ -491,7 +491,7 @@ describe('Cursors of operation 3', () => {
     );
     await fc.assert(
       fc.asyncProperty(anything, async (text) => {
-        // A blank one is none.
+        // A blank cursor counts as absent.
         fc.pre(text !== cursor && text.trim() !== '');
         await expectRefused({ cursor: text });
       }),
@@ -501,14 +501,14 @@ describe('Cursors of operation 3', () => {
   }, 60_000);
 });
 
-describe('Get a request log entry', () => {
+describe('GET /request-logs/:id', () => {
   async function added(entries: Parameters<typeof fillRequestLog>[1]): Promise<number[]> {
     await fillRequestLog(service, entries);
     const rows = await service.database.query<{ id: string }>('SELECT id FROM request_log ORDER BY id');
     return rows.map(({ id }) => Number(id));
   }
 
-  it('shows the entry, and of a webhook how the attempt went', async () => {
+  it('returns the entry, with details of the attempt for webhooks', async () => {
     const attempt = loggedAttempt(service.production, { createdAt: before(HOUR) });
     const [call = 0, delivery = 0] = await added([
       loggedCall(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
@@ -531,12 +531,12 @@ describe('Get a request log entry', () => {
     });
   });
 
-  it('finds none of another organization, nor by token of the other environment', async () => {
+  it('does not find entries of another organization or environment', async () => {
     const { production, development } = service;
     const [own = 0, developed = 0, foreign = 0] = await added([
       loggedCall(production, { createdAt: before(HOUR) }),
       loggedCall(development, { createdAt: before(HOUR) }),
-      loggedCall(stranger.production, { createdAt: before(HOUR) }),
+      loggedCall(otherOrganization.production, { createdAt: before(HOUR) }),
     ]);
     const statuses = async (as: RequestOptions): Promise<number[]> => {
       const answers = await Promise.all([own, developed, foreign].map((id) => get(id, as)));
@@ -546,7 +546,7 @@ describe('Get a request log entry', () => {
     expect(await statuses({ token })).toEqual([200, 404, 404]);
     expect(await statuses({ token: developmentToken })).toEqual([404, 200, 404]);
     expect(await statuses({ login: member })).toEqual([200, 200, 404]);
-    expect(await statuses({ token: stranger.token })).toEqual([404, 404, 200]);
+    expect(await statuses({ token: otherOrganization.token })).toEqual([404, 404, 200]);
   });
 
   it.each(['0', '-1', '1.5', '1e3', '0x1', 'first', '%20', '%00', '9'.repeat(16), '9'.repeat(30), NOBODY])(
@@ -557,17 +557,17 @@ describe('Get a request log entry', () => {
     },
   );
 
-  it('lets nobody look without the scope', async () => {
+  it('requires the scope', async () => {
     const other = await accessToken(service, member, service.production, 'webhook_endpoints:read');
-    for (const answer of [await list({}, { token: other }), await get(1, { token: other })]) {
-      expect(answer.status).toBe(403);
-      expect(answer.body).toMatchObject({ error_code: 'INSUFFICIENT_SCOPE' });
+    for (const response of [await list({}, { token: other }), await get(1, { token: other })]) {
+      expect(response.status).toBe(403);
+      expect(response.body).toMatchObject({ error_code: 'INSUFFICIENT_SCOPE' });
     }
   });
 });
 
-describe('An expired token', () => {
-  it('reads no log', async () => {
+describe('An expired access token', () => {
+  it('is rejected', async () => {
     const restore = moveClock(service, 16 * 60_000);
     try {
       expect((await list()).status).toBe(401);

@@ -37,24 +37,29 @@ describe('Sealer', () => {
       new SecretDigest(configuration),
     );
 
-  it.each(['mcs_dev_secret', '', 'é😀\u0000', 'x'.repeat(100_000)])('opens what it sealed (%#)', (text) => {
+  it.each([
+    ['an API secret', 'mcs_dev_secret'],
+    ['an empty text', ''],
+    ['an emoji and a null character', 'é😀\u0000'],
+    ['a long text', 'x'.repeat(100_000)],
+  ])('decrypts %s', (_name, text) => {
     const sealed = sealer.seal(text, OWNER);
     expect(sealer.open(sealed, OWNER)).toBe(text);
     if (text !== '') expect(sealed.includes(text)).toBe(false);
   });
 
-  it('seals the same differently each time', () => {
+  it('encrypts the same text differently each time', () => {
     expect(sealer.seal('text', OWNER).equals(sealer.seal('text', OWNER))).toBe(false);
   });
 
-  it('opens for the owner alone', () => {
+  it('decrypts only for the owner', () => {
     const sealed = sealer.seal('text', ['ab', 'c']);
     for (const other of [['a', 'bc'], ['abc'], ['ab', 'c', ''], ['ab'], [], ['c', 'ab'], ['AB', 'c']]) {
       expect(() => sealer.open(sealed, other)).toThrow();
     }
   });
 
-  it('does not open when any byte was altered', () => {
+  it('does not decrypt if any byte was altered', () => {
     const sealed = sealer.seal('text', OWNER);
     for (let place = 0; place < sealed.length; place += 1) {
       const altered = Buffer.from(sealed);
@@ -66,7 +71,7 @@ describe('Sealer', () => {
     }
   });
 
-  it('opens after a restart with the same keys', async () => {
+  it('decrypts after a restart with the same keys', async () => {
     const sealed = sealer.seal('text', OWNER);
     const restarted = sealerWith(keys);
     await restarted.unlock();
@@ -83,7 +88,7 @@ describe('Sealer', () => {
     expect(() => stranger.seal('text', OWNER)).toThrow();
   });
 
-  it('changes its key-encryption key while processes with either run, and what was sealed stays', async () => {
+  it('changes the key-encryption key while processes with the old and the new one run', async () => {
     const sealed = sealer.seal('text', OWNER);
     const next = { ...keys, keyEncryptionKey: key(), previousKeyEncryptionKey: keys.keyEncryptionKey };
     const changing = sealerWith(next);
@@ -98,7 +103,7 @@ describe('Sealer', () => {
     await changed.unlock();
     expect(changed.open(sealed, OWNER)).toBe('text');
 
-    // And back, for the tests to come.
+    // Changed back for the following tests.
     const back = sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey });
     await back.unlock();
     await back.rewrapDataKeys();
@@ -110,7 +115,7 @@ describe('Sealer', () => {
     await expect(refusal).rejects.toThrow(/^SECRET_PEPPER is not the key that this database was made with\./);
   });
 
-  it('keeps no key in clear', async () => {
+  it('stores no key in plain text', async () => {
     const rows = await database.query<{ wrapped: Buffer }>('SELECT wrapped FROM data_key');
     const checks = await database.query<{ value: Buffer }>('SELECT value FROM key_check');
     expect(rows).toHaveLength(1);
@@ -121,7 +126,7 @@ describe('Sealer', () => {
     }
   });
 
-  it('agrees on one data key with 20 others that start on an empty database', async () => {
+  it('creates one data key if 20 processes start on an empty database', async () => {
     await database.query('TRUNCATE data_key, key_check');
     const sealers = Array.from({ length: 20 }, () => sealerWith(keys));
     await Promise.all(sealers.map((each) => each.unlock()));

@@ -18,7 +18,7 @@ const EXTEND_NOT_SUPPORTED = error(
   'The session has expired. Create a new one.',
 );
 const TOO_MANY_KEYS = 'The metadata field must not have more than 10 keys.';
-const GOOD = { type: 'link', external_user_id: 'user-1' };
+const VALID = { type: 'link', external_user_id: 'user-1' };
 
 interface Row {
   readonly client_id: string;
@@ -33,7 +33,7 @@ interface Row {
 }
 
 let service: TestApp;
-let stranger: IssuedCredentials;
+let otherOrganization: IssuedCredentials;
 let address = 0;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
     SESSION_OPENS_PER_MINUTE: String(OPENS_PER_MINUTE),
     DATABASE_CONNECT_TIMEOUT_MS: '10000',
   });
-  stranger = (await service.anotherOrganization()).development;
+  otherOrganization = (await service.anotherOrganization()).development;
 });
 afterAll(() => service.close());
 
@@ -50,7 +50,7 @@ const create = (body: unknown, as = service.development) =>
   service.request<{ session: string }>('/session/create', { body, as });
 const extend = (session_id: unknown, as = service.development) =>
   service.request('/session/extend', { body: { session_id }, as });
-/** From an address of its own, so that the limit is in nobody's way. */
+/** Uses a new IP address, to stay below the rate limit. */
 const open = (session_id: unknown, metadata?: unknown) =>
   service.request('/session/open', {
     body: { session_id, metadata },
@@ -58,9 +58,9 @@ const open = (session_id: unknown, metadata?: unknown) =>
   });
 
 async function created(body: object = {}, as = service.development): Promise<string> {
-  const answer = await create({ ...GOOD, ...body }, as);
-  expect(answer.status).toBe(200);
-  return answer.body.session;
+  const response = await create({ ...VALID, ...body }, as);
+  expect(response.status).toBe(200);
+  return response.body.session;
 }
 
 async function rowOf(id: string): Promise<Row> {
@@ -81,10 +81,10 @@ async function later(milliseconds: number, work: () => Promise<void>): Promise<v
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
 const countOf = (answers: readonly Answer<unknown>[], status: number): number =>
-  answers.filter((answer) => answer.status === status).length;
+  answers.filter((response) => response.status === status).length;
 
-describe('Create session', () => {
-  it('answers its id, and keeps it for 30 minutes', async () => {
+describe('POST /session/create', () => {
+  it('returns the id of a session that is valid for 30 minutes', async () => {
     const now = new Date('2026-05-05T10:00:00.123Z');
     const restore = stopClock(service, now);
     const { status, body } = await create(CREATE_SESSION.body, service.production);
@@ -104,7 +104,7 @@ describe('Create session', () => {
     });
   });
 
-  it('seals what is personal', async () => {
+  it('encrypts personal data', async () => {
     rememberSecret('+12125550187', 'sealed@example.com');
     const id = await created({ email: 'sealed@example.com', phone_number: '+12125550187' });
     const row = await rowOf(id);
@@ -128,70 +128,70 @@ describe('Create session', () => {
     [{ metadata: { ...keys(9), last: '😀'.repeat(500) } }],
     [{ metadata: { empty: '', ' ': ' ' } }],
     [{ external_user_id: '😀'.repeat(256), unknown_member: 1 }],
-  ])('takes a body (%#)', async (body) => {
+  ])('accepts %j', async (body) => {
     await created(body);
   });
 
   it.each([
-    [{ type: undefined }, 'The type field is required.'],
-    [{ type: 'LINK' }, 'The selected type is invalid.'],
-    [{ type: ['link'] }, 'The selected type is invalid.'],
-    [{ external_user_id: undefined }, 'The external user id field is required.'],
-    [{ external_user_id: 7 }, 'The external user id field must be a string.'],
-    [{ type: 'card_switcher' }, 'The card id field is required when the type is card_switcher.'],
+    ['The type field is required.', { type: undefined }],
+    ['The selected type is invalid.', { type: 'LINK' }],
+    ['The selected type is invalid.', { type: ['link'] }],
+    ['The external user id field is required.', { external_user_id: undefined }],
+    ['The external user id field must be a string.', { external_user_id: 7 }],
+    ['The card id field is required when the type is card_switcher.', { type: 'card_switcher' }],
     [
+      'The card id field is required when the type is card_switcher.',
       { type: 'card_switcher', card_id: null },
-      'The card id field is required when the type is card_switcher.',
     ],
     [
+      'The card id field is required when the type is card_switcher.',
       { type: 'card_switcher', card_id: ' ' },
-      'The card id field is required when the type is card_switcher.',
     ],
-    [{ card_id: 81 }, 'The card id field must be a string.'],
-    [{ card_id: 'x'.repeat(257) }, 'The card id field must not be greater than 256 characters.'],
-    [{ email: 'ada' }, 'The email field must be a valid email address.'],
-    [{ email: 7 }, 'The email field must be a string.'],
-    [{ phone_number: '2125550123' }, 'The phone number format is invalid.'],
-    [{ phone_number: '+442071838750' }, 'The phone number must be a valid number in a supported country.'],
-    [{ metadata: 'x' }, 'The metadata field must be an object.'],
-    [{ metadata: [] }, 'The metadata field must be an object.'],
-    [{ metadata: 7 }, 'The metadata field must be an object.'],
-    [{ metadata: keys(11) }, TOO_MANY_KEYS],
-    [{ metadata: { order: 4711 } }, 'The metadata.order field must be a string.'],
-    [{ metadata: { order: null } }, 'The metadata.order field must be a string.'],
-    [{ metadata: { order: {} } }, 'The metadata.order field must be a string.'],
-    [{ metadata: { 'ä ö': 1 } }, 'The metadata values field must be a string.'],
+    ['The card id field must be a string.', { card_id: 81 }],
+    ['The card id field must not be greater than 256 characters.', { card_id: 'x'.repeat(257) }],
+    ['The email field must be a valid email address.', { email: 'ada' }],
+    ['The email field must be a string.', { email: 7 }],
+    ['The phone number format is invalid.', { phone_number: '2125550123' }],
+    ['The phone number must be a valid number in a supported country.', { phone_number: '+442071838750' }],
+    ['The metadata field must be an object.', { metadata: 'x' }],
+    ['The metadata field must be an object.', { metadata: [] }],
+    ['The metadata field must be an object.', { metadata: 7 }],
+    [TOO_MANY_KEYS, { metadata: keys(11) }],
+    ['The metadata.order field must be a string.', { metadata: { order: 4711 } }],
+    ['The metadata.order field must be a string.', { metadata: { order: null } }],
+    ['The metadata.order field must be a string.', { metadata: { order: {} } }],
+    ['The metadata values field must be a string.', { metadata: { 'ä ö': 1 } }],
     [
-      { metadata: { order: '😀'.repeat(501) } },
       'The metadata.order field must not be greater than 500 characters.',
+      { metadata: { order: '😀'.repeat(501) } },
     ],
     [
-      { metadata: { order: 'a\0b' } },
       'The metadata.order field must not contain null characters or unpaired surrogates.',
+      { metadata: { order: 'a\0b' } },
     ],
     [
-      { metadata: { 'a\0b': 'x' } },
       'The metadata keys field must not contain null characters or unpaired surrogates.',
+      { metadata: { 'a\0b': 'x' } },
     ],
     [
-      { metadata: { ['k'.repeat(501)]: 'x' } },
       'The metadata keys field must not be greater than 500 characters.',
+      { metadata: { ['k'.repeat(501)]: 'x' } },
     ],
-    // One problem per answer: the first in the order of the fields.
+    // Only the first problem is reported, in the order of the fields.
     [
-      { type: 'card_switcher', email: 'ada', phone_number: 'x', metadata: 7 },
       'The card id field is required when the type is card_switcher.',
+      { type: 'card_switcher', email: 'ada', phone_number: 'x', metadata: 7 },
     ],
-    [{ email: 'ada', phone_number: 'x' }, 'The email field must be a valid email address.'],
-  ])('refuses a body (%#)', async (change, message) => {
+    ['The email field must be a valid email address.', { email: 'ada', phone_number: 'x' }],
+  ])('rejects a body: %s', async (message, change) => {
     const count = 'SELECT count(*) FROM session';
     const before = await service.database.query(count);
-    const { status, body } = await create({ ...GOOD, ...change });
+    const { status, body } = await create({ ...VALID, ...change });
     expect([status, body]).toEqual([400, invalidField(message)]);
     expect(await service.database.query(count)).toEqual(before);
   });
 
-  it('refuses half a surrogate pair, as value and as key', async () => {
+  it('rejects unpaired surrogates in values and keys', async () => {
     for (const metadata of ['{"a":"\\ud83d"}', '{"\\ud83d":"a"}']) {
       const { status } = await create(`{"type":"link","external_user_id":"u","metadata":${metadata}}`);
       expect(status).toBe(400);
@@ -199,8 +199,8 @@ describe('Create session', () => {
   });
 });
 
-describe('Extend session', () => {
-  it('adds 30 minutes to the time that is left', async () => {
+describe('POST /session/extend', () => {
+  it('adds 30 minutes to the remaining time', async () => {
     const id = await created();
     const { expires_at: first } = await rowOf(id);
     for (const round of [1, 2]) {
@@ -211,7 +211,7 @@ describe('Extend session', () => {
     }
   });
 
-  it('adds the time of each of 20 rivals', async () => {
+  it('adds the time of each of 20 concurrent requests', async () => {
     const id = await created();
     const { expires_at: before } = await rowOf(id);
     const answers = await Promise.all(Array.from({ length: 20 }, () => extend(id)));
@@ -220,7 +220,7 @@ describe('Extend session', () => {
     expect((await rowOf(id)).expires_at).toEqual(new Date(before.getTime() + 600 * MINUTE));
   });
 
-  it('is too late from the moment on when the session expires', async () => {
+  it('fails from the moment when the session expires', async () => {
     const id = await created();
     const { expires_at: end } = await rowOf(id);
     let restore = stopClock(service, end);
@@ -233,23 +233,23 @@ describe('Extend session', () => {
     restore();
   });
 
-  it('finds neither what is not there nor what is another client’s', async () => {
+  it('does not find unknown sessions, nor those of other clients', async () => {
     const id = await created();
     const before = await rowOf(id);
-    for (const answer of [
+    for (const response of [
       await extend(randomUUID()),
-      await extend(id, stranger),
-      // The same organization’s.
+      await extend(id, otherOrganization),
+      // Of the same organization.
       await extend(id, service.production),
     ])
-      expect([answer.status, answer.body]).toEqual([404, NOT_FOUND]);
-    await later(31 * MINUTE, async () => expect((await extend(id, stranger)).status).toBe(404));
+      expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
+    await later(31 * MINUTE, async () => expect((await extend(id, otherOrganization)).status).toBe(404));
     expect(await rowOf(id)).toEqual(before);
   });
 });
 
-describe('Open session', () => {
-  it('merges metadata, of which the SDK’s wins, and tells none', async () => {
+describe('POST /session/open', () => {
+  it('merges metadata, preferring that of the SDK, and returns none', async () => {
     const id = await created({ metadata: { order: 'backend', plan: 'gold' } });
     const { expires_at } = await rowOf(id);
     const { status, body } = await open(id, { order: 'sdk', screen: 'home' });
@@ -259,7 +259,7 @@ describe('Open session', () => {
     expect((await rowOf(id)).metadata).toEqual({ order: 'sdk', plan: 'gold', screen: 'home' });
   });
 
-  it('holds the limit for all metadata together', async () => {
+  it('limits the merged metadata', async () => {
     const id = await created({ metadata: keys(8) });
     const refused = await open(id, keys(3, 'l'));
     expect([refused.status, refused.body]).toEqual([400, invalidField(TOO_MANY_KEYS)]);
@@ -269,7 +269,7 @@ describe('Open session', () => {
     expect((await open(id, { k0: 'again' })).status).toBe(200);
   });
 
-  it('lets just as many of 24 rivals add a key as there is room for', async () => {
+  it('accepts as many of 24 concurrent new keys as the limit allows', async () => {
     const id = await created({ metadata: keys(4) });
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => open(id, { [`rival-${index}`]: String(index) })),
@@ -282,21 +282,21 @@ describe('Open session', () => {
   });
 
   it.each([
-    [{}, 'The session id field is required.'],
-    [{ session_id: 7 }, 'The session id field must be a string.'],
-    [{ session_id: 'x' }, 'The session id field must be a UUID.'],
-    [{ session_id: NOBODY, metadata: 7 }, 'The metadata field must be an object.'],
-    [{ session_id: NOBODY, metadata: keys(11) }, TOO_MANY_KEYS],
-    [{ session_id: 'x', metadata: 7 }, 'The session id field must be a UUID.'],
-  ])('refuses a body (%#)', async (body, message) => {
-    const answer = await service.request('/session/open', { body });
-    expect([answer.status, answer.body]).toEqual([400, invalidField(message)]);
+    ['The session id field is required.', {}],
+    ['The session id field must be a string.', { session_id: 7 }],
+    ['The session id field must be a UUID.', { session_id: 'x' }],
+    ['The metadata field must be an object.', { session_id: NOBODY, metadata: 7 }],
+    [TOO_MANY_KEYS, { session_id: NOBODY, metadata: keys(11) }],
+    ['The session id field must be a UUID.', { session_id: 'x', metadata: 7 }],
+  ])('rejects a body: %s', async (message, body) => {
+    const response = await service.request('/session/open', { body });
+    expect([response.status, response.body]).toEqual([400, invalidField(message)]);
     if ('metadata' in body) return;
     const extension = await service.request('/session/extend', { body, as: service.development });
     expect([extension.status, extension.body]).toEqual([400, invalidField(message)]);
   });
 
-  it('finds nothing that is not there, or has expired', async () => {
+  it('does not find unknown or expired sessions', async () => {
     const id = await created();
     const before = await rowOf(id);
     const absent = await open(randomUUID());
@@ -309,7 +309,7 @@ describe('Open session', () => {
     expect((await open(id.toUpperCase())).body).toMatchObject({ session: id });
   });
 
-  it('is limited for each address', async () => {
+  it('is limited per IP address', async () => {
     const from = (ip: string) =>
       service.request('/session/open', {
         body: { session_id: NOBODY },
@@ -327,7 +327,7 @@ describe('Open session', () => {
 });
 
 describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
-  it('takes JSON that is not too large, of whom it is for', async () => {
+  it('requires credentials and a JSON body of limited size', async () => {
     const as = credentials === 'basic' ? { as: service.development } : {};
     const large = await service.request(path, { body: { large: 'x'.repeat(600_000) }, ...as });
     expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -346,7 +346,7 @@ describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
   });
 });
 
-describe('The request log', () => {
+describe('Request log of sessions', () => {
   const entries = (status: number) =>
     service.database.query(
       `SELECT client_id, environment, path, status_code, session_id, external_user_id
@@ -363,7 +363,7 @@ describe('The request log', () => {
   });
   beforeEach(() => service.database.query('DELETE FROM request_log'));
 
-  it('names the session and its user', async () => {
+  it('contains the session and its user', async () => {
     const id = await created({ external_user_id: 'logged' });
     await extend(id);
     await open(id, { order: '4711' });
@@ -374,7 +374,7 @@ describe('The request log', () => {
     ]);
   });
 
-  it('names them also where the call was refused', async () => {
+  it('contains them for rejected requests too', async () => {
     const id = await created({ external_user_id: 'logged' });
     await open(id, keys(10));
     await open(id, { more: 'x' });
@@ -384,7 +384,7 @@ describe('The request log', () => {
     });
     await extend(NOBODY);
     await extend('no session');
-    await create({ ...GOOD, type: 'x' });
+    await create({ ...VALID, type: 'x' });
     expect(await entries(400)).toEqual([
       entry('/session/open', 400, id, 'logged'),
       entry('/session/extend', 400, id, 'logged'),
@@ -397,25 +397,25 @@ describe('The request log', () => {
     ]);
   });
 
-  it('names no user of another client', async () => {
+  it('never contains users of another client', async () => {
     const id = await created({ external_user_id: 'logged' });
-    await extend(id, stranger);
+    await extend(id, otherOrganization);
     expect(await entries(404)).toEqual([
-      { ...entry('/session/extend', 404, id, null), client_id: stranger.clientId },
+      { ...entry('/session/extend', 404, id, null), client_id: otherOrganization.clientId },
     ]);
   });
 
-  it('has no entry of a session that nobody has', async () => {
+  it('has no entry for an unknown session', async () => {
     await open(randomUUID());
     expect(await entries(404)).toEqual([]);
   });
 });
 
-describe('For webhooks', () => {
+describe('Session data for webhooks', () => {
   const details = (id: string, clientId = service.development.clientId) =>
     service.app.get(SessionsService).metadataOf(clientId, id);
 
-  it('there are user, card and metadata of a session, also when it has expired', async () => {
+  it('contains user, card and metadata, even of an expired session', async () => {
     const id = await created({ external_user_id: 'u', card_id: 'c', metadata: { order: '4711' } });
     const expected = { externalUserId: 'u', cardId: 'c', metadata: { order: '4711' } };
     expect(await details(id)).toEqual(expected);
@@ -425,7 +425,7 @@ describe('For webhooks', () => {
     });
   });
 
-  it('there is no metadata where none was attached, and nothing of other clients’ sessions', async () => {
+  it('contains no metadata if none was attached, and no sessions of other clients', async () => {
     const id = await created();
     expect(await details(id)).toEqual({ externalUserId: 'user-1', cardId: null, metadata: undefined });
     expect(await details(id, service.production.clientId)).toBeUndefined();
@@ -433,7 +433,7 @@ describe('For webhooks', () => {
     expect(await details('no session')).toBeUndefined();
   });
 
-  it('sessions are deleted 30 days after they expired, in batches', async () => {
+  it('is deleted 30 days after the session expired, in batches', async () => {
     const living = await created();
     await service.database.query(
       `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
@@ -451,8 +451,8 @@ describe('For webhooks', () => {
   });
 });
 
-// Last: `@Transactional()` belongs to the application that was started last in a process.
-it('On the host of one environment the sessions of the other do not exist', async () => {
+// Must be last: @Transactional() uses the application that was started last in the process.
+it('does not find sessions of the other environment on a pinned host', async () => {
   const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
   try {
     await pinned.database.query(

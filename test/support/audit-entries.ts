@@ -26,14 +26,14 @@ const COLUMNS: Readonly<Record<keyof AuditLogEntry, string>> = {
   hash: 'hash',
 };
 
-/** An organization that has nothing but its name. */
+/** Adds an organization without any other data. */
 export async function addOrganization(database: TestDatabase): Promise<string> {
   const id = randomUUID();
   await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bare', now())`, [id]);
   return id;
 }
 
-/** A whole chain in an empty log, a second between one entry and the next. */
+/** Writes a whole chain into an empty log, one entry per second. */
 export async function fillAuditLog(
   database: TestDatabase,
   organizationId: string,
@@ -49,7 +49,7 @@ export async function fillAuditLog(
   return entries;
 }
 
-/** Entries with right seals. */
+/** Returns entries with valid hashes. */
 export function chainOf(organizationId: string, changes: readonly Partial<UnhashedEntry>[]): AuditLogEntry[] {
   let last: ChainLink = CHAIN_START;
   return changes.map((change, index) => {
@@ -69,9 +69,9 @@ export function chainOf(organizationId: string, changes: readonly Partial<Unhash
       contextUserAgent: 'Firefox',
       ...change,
     };
-    const sealed = { ...entry, hash: hashEntry(entry, last) };
-    last = sealed;
-    return sealed;
+    const hashed = { ...entry, hash: hashEntry(entry, last) };
+    last = hashed;
+    return hashed;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { TestApp } from './test-app.js';
 
-/** An entry as operation 4 answers it. */
+/** An entry as operation 4 returns it. */
 export interface AuditEntry {
   readonly event: { readonly action: string; readonly outcome: { readonly status: string } };
   readonly actor: { readonly name: string; readonly email: string };
@@ -8,13 +8,13 @@ export interface AuditEntry {
   readonly context: { readonly ip: string; readonly user_agent: string };
 }
 
-/** The newest entries of the organization's audit log, newest first. */
+/** Returns the newest entries of the organization's audit log, newest first. */
 export async function auditEntries(service: TestApp, as = service.production): Promise<AuditEntry[]> {
   const { body } = await service.request<{ data: AuditEntry[] }>('/audit_logs', { as });
   return body.data;
 }
 
-/** What a piece of work leaves in the audit log: action, outcome and target of each entry, oldest first. */
+/** Returns the audit log entries that the work adds, as "action outcome target", oldest first. */
 export async function auditedBy(service: TestApp, work: () => Promise<unknown>): Promise<string[]> {
   const before = await count(service);
   await work();

@@ -5,7 +5,7 @@ import type { TestApp } from './test-app.js';
 
 export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry, 'createdAt'>;
 
-/** An API call in the log of a client. */
+/** Returns an entry of an API request of a client. */
 export function loggedCall(
   { clientId, environment }: AttributedClient,
   change: EntryChange,
@@ -27,7 +27,7 @@ export function loggedCall(
   };
 }
 
-/** An attempt to deliver a webhook in the log of a client; it failed. */
+/** Returns an entry of a failed webhook delivery attempt of a client. */
 export function loggedAttempt(client: AttributedClient, change: EntryChange): NewRequestLogEntry {
   return loggedCall(client, {
     type: 'webhook',
@@ -50,7 +50,7 @@ export function loggedAttempt(client: AttributedClient, change: EntryChange): Ne
   });
 }
 
-/** Puts entries into the log, as those who write it do. */
+/** Writes entries to the log. */
 export async function fillRequestLog(
   service: TestApp,
   entries: readonly NewRequestLogEntry[],

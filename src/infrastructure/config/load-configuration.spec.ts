@@ -64,7 +64,7 @@ describe('Configuration', () => {
     });
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable as not set', () => {
     expect(
       load({ TRIAL_TEXT: '', TRIAL_COUNT: '', TRIAL_SWITCH: '', TRIAL_LIST: '', TRIAL_SECRET_FILE: '' }),
     ).toEqual(new TrialConfiguration());
@@ -107,16 +107,16 @@ describe('Configuration', () => {
     ],
     ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, dashboard and careers.'],
     ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
-  ])('refuses %s=%s', (name, value, problem) => {
+  ])('rejects %s=%s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);
   });
 
-  it('reads a variable from a file, without the newline that editors add', () => {
+  it('reads a variable from a file, without a trailing newline', () => {
     expect(load({ TRIAL_SECRET_FILE: file('secret', 'abcdefgh\n') }).secret).toBe('abcdefgh');
     expect(load({ TRIAL_COUNT_FILE: file('count', '7\r\n') }).count).toBe(7);
   });
 
-  it('refuses a file that cannot be read', () => {
+  it('rejects a file that cannot be read', () => {
     expect(problemsOf({ TRIAL_SECRET_FILE: join(folder, 'absent') })).toEqual([
       `TRIAL_SECRET_FILE names ${join(folder, 'absent')}, which cannot be read (ENOENT).`,
     ]);
@@ -125,13 +125,13 @@ describe('Configuration', () => {
     ]);
   });
 
-  it('refuses a variable that is given twice', () => {
+  it('rejects a variable that is set twice', () => {
     expect(problemsOf({ TRIAL_SECRET: 'abcdefgh', TRIAL_SECRET_FILE: file('twice', 'abcdefgh') })).toEqual([
       'TRIAL_SECRET and TRIAL_SECRET_FILE are both set; keep one of them.',
     ]);
   });
 
-  it('tells all problems at once, each once', () => {
+  it('reports all problems at once, each once', () => {
     const environment = {
       TRIAL_COUNT: 'many',
       TRIAL_SWITCH: 'maybe',

@@ -4,14 +4,14 @@ import { generateSecret, isWellFormedSecret, SECRET_PATTERN } from './secret-for
 const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_'];
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-describe('The format of secrets', () => {
+describe('Format of secrets', () => {
   it.each(PREFIXES)('has the prefix %s and 49 digits', (prefix) => {
     const secret = generateSecret(prefix);
     expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
     expect(isWellFormedSecret(secret)).toBe(true);
   });
 
-  it('is found by the published expression wherever it stands', () => {
+  it('is found by the published pattern anywhere in a text', () => {
     for (const prefix of PREFIXES) {
       const secret = generateSecret(prefix);
       for (const text of [secret, `"${secret}"`, `u:${secret}@host`, `x=${secret}&y`, `(${secret}).`]) {
@@ -21,8 +21,8 @@ describe('The format of secrets', () => {
     expect('mcs_dev_short mcs_test_'.concat('0'.repeat(49)).match(SECRET_PATTERN)).toBeNull();
   });
 
-  /** The checksum is part of what scanners rely on: another way to count it would be another format. */
-  it('keeps its checksum over the releases', () => {
+  /** Scanners rely on the checksum: another algorithm would be another format. */
+  it('has a checksum that is stable across releases', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg';
     expect(digits).toHaveLength(43);
     const known = `mcs_dev_${digits}1RjW3z`;
@@ -30,7 +30,7 @@ describe('The format of secrets', () => {
     expect(isWellFormedSecret(`mcs_dev_${digits}000000`)).toBe(false);
   });
 
-  it('is broken by any change of one character', () => {
+  it('is not valid if any character changes', () => {
     const secret = generateSecret('mcs_dev_');
     const places = fc.integer({ min: 0, max: secret.length - 1 });
     fc.assert(
@@ -41,14 +41,14 @@ describe('The format of secrets', () => {
     );
   });
 
-  it('belongs to one prefix', () => {
+  it('is valid with one prefix only', () => {
     const secret = generateSecret('mcs_dev_');
     expect(isWellFormedSecret(secret.replace('mcs', 'mcp'))).toBe(false);
     expect(isWellFormedSecret('')).toBe(false);
     expect(isWellFormedSecret(`${secret}0`)).toBe(false);
   });
 
-  it('never comes twice and uses every digit alike', () => {
+  it('is unique, and uses all digits equally', () => {
     const secrets = Array.from({ length: 2_000 }, () => generateSecret('mcs_dev_').slice('mcs_dev_'.length));
     expect(new Set(secrets).size).toBe(secrets.length);
 
@@ -62,7 +62,7 @@ describe('The format of secrets', () => {
       (sum, count) => sum + (count - expected) ** 2 / expected,
       0,
     );
-    // 61 degrees of freedom: an even source exceeds 130 about once in 2,000,000 runs, a plain `% 62` always.
+    // 61 degrees of freedom: a uniform source exceeds 130 about once in 2,000,000 runs, a plain `% 62` always.
     expect(chiSquare).toBeLessThan(130);
   });
 });

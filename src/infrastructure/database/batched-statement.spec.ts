@@ -1,15 +1,15 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { BatchedStatement, RowDropped, type BatchedStatementOptions } from './batched-statement.js';
 
-/** A statement that is under way until the test ends it. */
+/** A statement that runs until the test ends it. */
 interface Statement {
   readonly rows: readonly number[];
   commit(): void;
   fail(error: unknown): void;
 }
 
-/** Rows are numbers; every statement waits for the test. */
-function underControl(options: Partial<BatchedStatementOptions<number>> = {}): {
+/** Returns a batch of numbers whose statements the test controls. */
+function controlledBatch(options: Partial<BatchedStatementOptions<number>> = {}): {
   batch: BatchedStatement<number>;
   statements: Statement[];
 } {
@@ -32,8 +32,8 @@ const outcomes = async (promises: readonly Promise<void>[]): Promise<string[]> =
 const DROPPED = new RowDropped().message;
 
 describe('BatchedStatement', () => {
-  it('writes in one statement what arrives in one tick', async () => {
-    const { batch, statements } = underControl();
+  it('sends rows of one tick in one statement', async () => {
+    const { batch, statements } = controlledBatch();
     const added = [1, 2, 3].map((row) => batch.add(row));
     await tick();
     expect(statements.map(({ rows }) => rows)).toEqual([[1, 2, 3]]);
@@ -41,8 +41,8 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed', 'committed']);
   });
 
-  it('answers only when the row is committed', async () => {
-    const { batch, statements } = underControl();
+  it('resolves only when the row is committed', async () => {
+    const { batch, statements } = controlledBatch();
     let answered = false;
     const added = batch.add(1).then(() => (answered = true));
     await tick();
@@ -53,8 +53,8 @@ describe('BatchedStatement', () => {
     expect(answered).toBe(true);
   });
 
-  it('gathers what arrives while a statement is under way, in the order of arrival', async () => {
-    const { batch, statements } = underControl();
+  it('collects rows while a statement is running, in order', async () => {
+    const { batch, statements } = controlledBatch();
     const added = [batch.add(1)];
     await tick();
     added.push(batch.add(2), batch.add(3));
@@ -69,7 +69,7 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed', 'committed']);
   });
 
-  it('answers each row with what its statement told of it, also after a neighbour was refused', async () => {
+  it('returns the result of each row, even if another row of the batch fails', async () => {
     const batch = new BatchedStatement<number, string>({
       maxRows: 100,
       maxStatements: 1,
@@ -83,8 +83,8 @@ describe('BatchedStatement', () => {
     expect([one, refused?.status]).toEqual([{ status: 'fulfilled', value: 'row 1 of 1' }, 'rejected']);
   });
 
-  it('bounds the rows of a statement and the statements under way', async () => {
-    const { batch, statements } = underControl({ maxRows: 2, maxStatements: 2 });
+  it('limits the rows per statement and the concurrent statements', async () => {
+    const { batch, statements } = controlledBatch({ maxRows: 2, maxStatements: 2 });
     const added = [1, 2, 3, 4, 5].map((row) => batch.add(row));
     for (let turn = 0; turn < 5; turn += 1) await tick();
     expect(statements.map(({ rows }) => rows)).toEqual([
@@ -99,7 +99,7 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual(Array(5).fill('committed'));
   });
 
-  it('rejects the row that the database refuses, and it alone', async () => {
+  it('rejects only the row that the database refuses', async () => {
     const written: number[] = [];
     const batch = new BatchedStatement<number>({
       maxRows: 100,
@@ -118,7 +118,7 @@ describe('BatchedStatement', () => {
     expect(written).toEqual([11, 12, 14]);
   });
 
-  it('rejects every row of a hopeless statement with its own error', async () => {
+  it('rejects each row with its own error if all fail', async () => {
     const batch = new BatchedStatement<number>({
       maxRows: 100,
       maxStatements: 1,
@@ -130,29 +130,29 @@ describe('BatchedStatement', () => {
     expect(await outcomes([batch.add(3)])).toEqual(['refused 3']);
   });
 
-  it('tries a batch again as long as the error promises something', async () => {
+  it('retries a batch while retryAfter returns a delay', async () => {
     let failures = 3;
     const attempts: (readonly number[])[] = [];
     const batch = new BatchedStatement<number>({
       maxRows: 100,
       maxStatements: 1,
-      retryAfter: (error) => ((error as Error).message === 'away' ? 5 : undefined),
+      retryAfter: (error) => ((error as Error).message === 'unavailable' ? 5 : undefined),
       execute: async (rows) => {
         attempts.push(rows);
         failures -= 1;
-        if (failures >= 0) throw new Error('away');
+        if (failures >= 0) throw new Error('unavailable');
       },
     });
     const first = batch.add(1);
     await tick();
     const second = batch.add(2);
     expect(await outcomes([first, second])).toEqual(['committed', 'committed']);
-    // The second row came while the first waited; from then on they go together, the older one first.
+    // The second row arrived while the first one waited; from then on, both are sent together, in order.
     expect(attempts).toEqual([[1], [1, 2], [1, 2], [1, 2]]);
   });
 
-  it('lets the oldest go when too many are waiting', async () => {
-    const { batch, statements } = underControl({ maxWaiting: 2 });
+  it('drops the oldest row when too many are waiting', async () => {
+    const { batch, statements } = controlledBatch({ maxWaiting: 2 });
     const first = batch.add(1);
     await tick();
     const others = outcomes([2, 3, 4].map((row) => batch.add(row)));
@@ -165,12 +165,12 @@ describe('BatchedStatement', () => {
     expect(statements[1]?.rows).toEqual([3, 4]);
   });
 
-  it('keeps to the bound when a batch comes back to be tried again', async () => {
-    const { batch, statements } = underControl({ maxWaiting: 2, retryAfter: () => 1 });
+  it('keeps the limit when a failed batch waits again', async () => {
+    const { batch, statements } = controlledBatch({ maxWaiting: 2, retryAfter: () => 1 });
     const added = [batch.add(1), batch.add(2)];
     await tick();
     added.push(batch.add(3));
-    statements[0]?.fail(new Error('away'));
+    statements[0]?.fail(new Error('unavailable'));
     expect(await outcomes(added.slice(0, 1))).toEqual([DROPPED]);
     while (statements.length < 2) await tick();
     expect(statements[1]?.rows).toEqual([2, 3]);
@@ -178,8 +178,8 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual([DROPPED, 'committed', 'committed']);
   });
 
-  it('is idle when nothing waits and nothing is under way', async () => {
-    const { batch, statements } = underControl();
+  it('is idle when no row waits and no statement runs', async () => {
+    const { batch, statements } = controlledBatch();
     await batch.idle();
     const added = [batch.add(1)];
     let idle = false;
@@ -196,8 +196,8 @@ describe('BatchedStatement', () => {
     expect(await outcomes(added)).toEqual(['committed', 'committed']);
   });
 
-  it('is idle also when the last batch failed', async () => {
-    const { batch, statements } = underControl();
+  it('is idle after the last batch failed', async () => {
+    const { batch, statements } = controlledBatch();
     const added = batch.add(1);
     const idle = batch.idle();
     await tick();

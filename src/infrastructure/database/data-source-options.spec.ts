@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 
-/** A message of PostgreSQL's protocol (version 3): its type, its length with the length itself, its content. */
+/** Encodes a message of PostgreSQL's protocol (version 3): type, length including itself, content. */
 function message(type: string, content: Buffer): Buffer {
   const head = Buffer.alloc(5, type);
   head.writeInt32BE(content.length + 4, 1);
@@ -14,7 +14,7 @@ function message(type: string, content: Buffer): Buffer {
 const WELCOME = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
 const FAREWELL = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
 
-describe('A connection that the server ends in the moment in which it stands', () => {
+describe('A connection that the server closes right after it is established', () => {
   let server: Server;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('A connection that the server ends in the moment in which it stands', (
   });
   afterAll(() => server.close());
 
-  it('fails whoever wanted it, and not the process', async () => {
+  it('fails the statement, but not the process', async () => {
     const { port } = server.address() as AddressInfo;
     const connections = new DataSource(
       dataSourceOptions({ url: `postgres://user@127.0.0.1:${port}/service` }),

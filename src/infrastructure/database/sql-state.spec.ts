@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, isTransient, violatesUnique } from './sql-state.js';
 
 const withCode = (code: string): Error => Object.assign(new Error('refused'), { code });
-/** As TypeORM passes on what the driver threw. */
+/** Wraps an error of the driver as TypeORM does. */
 const queryFailed = (driverError: unknown): Error =>
   Object.assign(new Error('QueryFailedError'), { driverError });
 
@@ -20,7 +20,7 @@ describe('SQLSTATE codes', () => {
     ['23505', false],
     ['40001', false],
     ['ENOENT', false],
-  ])('%s says that the database is away: %s', (code, expected) => {
+  ])('isDatabaseUnavailable returns for code %s: %s', (code, expected) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(expected);
     expect(isDatabaseUnavailable(queryFailed(withCode(code)))).toBe(expected);
   });
@@ -33,30 +33,30 @@ describe('SQLSTATE codes', () => {
     ['Cannot use a pool after calling end on the pool', true],
     ['syntax error at or near "timeout"', false],
     ['', false],
-  ])('"%s" without a code says so: %s', (message, expected) => {
+  ])('isDatabaseUnavailable returns for message "%s": %s', (message, expected) => {
     expect(isDatabaseUnavailable(new Error(message))).toBe(expected);
   });
 
-  it('sees through the several addresses of one name', () => {
+  it('inspects each error of an AggregateError', () => {
     expect(isDatabaseUnavailable(new AggregateError([withCode('EACCES'), withCode('ECONNREFUSED')]))).toBe(
       true,
     );
     expect(isDatabaseUnavailable(new AggregateError([]))).toBe(false);
   });
 
-  it.each([undefined, null, 'text', 5, {}])('makes nothing of %p', (error) => {
+  it.each([undefined, null, 'text', 5, {}])('returns false for %p', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(false);
     expect(isTransient(error)).toBe(false);
     expect(violatesUnique(error, 'a_key')).toBe(false);
   });
 
-  it('tells what may succeed when it is done again', () => {
+  it('isTransient recognizes errors that a retry may fix', () => {
     expect(
       ['40001', '40P01', '23505', '57014'].map((code) => isTransient(queryFailed(withCode(code)))),
     ).toEqual([true, true, false, false]);
   });
 
-  it('tells one unique constraint from another', () => {
+  it('violatesUnique distinguishes constraints', () => {
     const error = queryFailed({ code: '23505', constraint: 'a_key' });
     expect(violatesUnique(error, 'a_key')).toBe(true);
     expect(violatesUnique(error, 'another_key')).toBe(false);
