@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
-import { AccessTokenVerifier } from './access-token-verifier.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
+
+/** Port: verifies access tokens. */
+export abstract class AccessTokenVerifier {
+  /** @returns undefined when the token is malformed, expired, revoked, of another audience or of a user who left */
+  abstract verify(token: string): Promise<DashboardIdentity | undefined>;
+}
 
 /** Verifies the access token that `DashboardAuthGuard` has read from the header. */
 @Injectable()

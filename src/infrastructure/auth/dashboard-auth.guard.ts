@@ -3,7 +3,7 @@ import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
-import { DashboardSessionVerifier } from './dashboard-session-verifier.js';
+import type { DashboardIdentity } from './dashboard-actor.js';
 import { sessionTokenOf } from './session-cookie.js';
 
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
@@ -13,6 +13,15 @@ export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
 
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+
+/** Port: verifies logins in browsers. */
+export abstract class DashboardSessionVerifier {
+  /**
+   * @param token the value of the session's cookie
+   * @returns undefined when there is no such login, or no longer, or its second factor is still missing
+   */
+  abstract verify(token: string): Promise<DashboardIdentity | undefined>;
+}
 
 /**
  * Admits requests with a valid access token, or from a browser with a login. Every other request gets the same 401

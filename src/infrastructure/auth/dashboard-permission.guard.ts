@@ -16,7 +16,16 @@ import {
   type Scope,
 } from './dashboard-actor.js';
 import { BEARER_CHALLENGE } from './dashboard-auth.guard.js';
-import { DenialRecorder, type AuditedAction } from './denial-recorder.js';
+
+/** An action of the audit log's catalogue. Made by `auditAction` of the audit-logs module, which knows them. */
+export interface AuditedAction {
+  readonly action: string;
+}
+
+/** Port: keeps that somebody tried an audited action that they may not do. */
+export abstract class DenialRecorder {
+  abstract recordDenial(actor: DashboardActor, action: AuditedAction): Promise<void>;
+}
 
 /** What an operation of the dashboard API asks of its caller, besides being known. */
 export interface DashboardPermission {

@@ -1,12 +1,16 @@
-export { AccessTokenVerifier } from './access-token-verifier.js';
 export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
-export { BearerStrategy } from './bearer.strategy.js';
+export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
 export { ClientAuthGuard } from './client-auth.guard.js';
 export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
-export { BEARER_CHALLENGE, CROSS_SITE_REQUEST, DashboardAuthGuard } from './dashboard-auth.guard.js';
+export {
+  BEARER_CHALLENGE,
+  CROSS_SITE_REQUEST,
+  DashboardAuthGuard,
+  DashboardSessionVerifier,
+} from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,
@@ -21,13 +25,13 @@ export {
 } from './dashboard-actor.js';
 export {
   DashboardPermissionGuard,
+  DenialRecorder,
   LOGIN_REQUIRED,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,
+  type AuditedAction,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';
-export { DashboardSessionVerifier } from './dashboard-session-verifier.js';
 export { EnabledOperationGuard } from './enabled-operation.guard.js';
 export { EnvironmentGuard } from './environment.guard.js';
-export { DenialRecorder, type AuditedAction } from './denial-recorder.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -1,12 +1,19 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DashboardSessionVerifier, sessionTokenOf } from '../auth/index.js';
-import { INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import { ErrorKind, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import { isCrossSiteRequest, readForm } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './layout.js';
-import { INVALID_FORM_TOKEN } from './page-errors.js';
 import { markAsPage } from './page-error-format.js';
+
+const INVALID_FORM_TOKEN = new ErrorKind({
+  status: 403,
+  type: 'INVALID_REQUEST',
+  code: 'NO_ACCESS',
+  when: 'A form of a page is out of date or came from another site.',
+  message: 'This form is out of date. Go back, reload the page and try again.',
+});
 
 /** Every page: from here on errors are told as pages, and the page knows who is logged in. */
 @Injectable()

@@ -3,9 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { AccountController } from './account/account.controller.js';
-import { AccountFlow } from './account/account.flow.js';
+import { AccountPagesService } from './account/account-pages.service.js';
 import { LoginController } from './login/login.controller.js';
-import { LoginFlow } from './login/login.flow.js';
+import { LoginPagesService } from './login/login-pages.service.js';
 import { LoginLimits } from './login/login-limits.js';
 import { LoginService } from './login/login.service.js';
 import { SecondFactorLoginService } from './login/second-factor-login.service.js';
@@ -17,11 +17,11 @@ import { PasswordLinksRepository } from './passwords/password-links.repository.j
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { PasswordMails } from './passwords/password-mails.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
-import { PasswordResetFlow } from './passwords/password-reset.flow.js';
+import { PasswordResetPagesService } from './passwords/password-reset-pages.service.js';
 import { ResetLimits } from './passwords/reset-limits.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorController } from './second-factor/second-factor.controller.js';
-import { SecondFactorFlow } from './second-factor/second-factor.flow.js';
+import { SecondFactorPagesService } from './second-factor/second-factor-pages.service.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSession } from './sessions/dashboard-session.entity.js';
@@ -53,10 +53,10 @@ import { UserLoginsService } from './user-logins.service.js';
     ResetLimits,
 
     UserLoginsService,
-    LoginFlow,
-    PasswordResetFlow,
-    AccountFlow,
-    SecondFactorFlow,
+    LoginPagesService,
+    PasswordResetPagesService,
+    AccountPagesService,
+    SecondFactorPagesService,
   ],
   exports: [
     DashboardSessionsService,

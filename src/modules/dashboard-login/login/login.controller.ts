@@ -2,16 +2,19 @@ import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { LoginFlow } from './login.flow.js';
+import { LoginPagesService } from './login-pages.service.js';
+import { loginPage } from './login.pages.js';
+import { safeRedirectPath } from './safe-redirect-path.js';
 
 @Controller()
 export class LoginController {
-  constructor(private readonly flow: LoginFlow) {}
+  constructor(private readonly pages: LoginPagesService) {}
 
+  /** Open to logged-in users too, because some operations require a recent login. */
   @Get('login')
   @PageRoute({ login: false })
   begin(@Query('next') next: unknown): PageResponse {
-    return this.flow.begin(next);
+    return loginPage({ next: safeRedirectPath(next) });
   }
 
   @Post('login')
@@ -21,13 +24,13 @@ export class LoginController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
-    return this.flow.logIn(form, request, response);
+    return this.pages.logIn(form, request, response);
   }
 
   @Get('login/second-factor')
   @PageRoute({ login: false })
   askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
-    return this.flow.askSecondFactor(next, request);
+    return this.pages.askSecondFactor(next, request);
   }
 
   @Post('login/second-factor')
@@ -37,12 +40,12 @@ export class LoginController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
-    return this.flow.completeLogin(form, request, response);
+    return this.pages.completeLogin(form, request, response);
   }
 
   @Post('logout')
   @PageRoute({ login: false, form: true })
   logOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<PageResponse> {
-    return this.flow.logOut(request, response);
+    return this.pages.logOut(request, response);
   }
 }

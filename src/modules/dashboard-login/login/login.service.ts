@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
@@ -8,8 +9,10 @@ import { PasswordCheck } from '../passwords/password-check.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import { maskFailureTiming } from './mask-failure-timing.js';
 import { LoginLimits } from './login-limits.js';
+
+/** Milliseconds; well above the time for a password hash (40) and an audit log entry (10). */
+const FAILURE_INTERVAL = 400;
 
 export interface LoginAttempt {
   readonly email: string;
@@ -84,5 +87,22 @@ export class LoginService {
   private async record(user: DashboardUser, origin: RequestOrigin, outcome: AuditOutcome): Promise<void> {
     const by = { ...user, origin };
     await this.auditLog.record({ action: 'auth.login', by, target: { name: user.email }, outcome });
+  }
+}
+
+/**
+ * Delays a failure (undefined or an error) to a multiple of a fixed time, so that its duration does not show how far
+ * the check came. The time starts here and not with the request: a client that sends its body slowly would have used
+ * it up before.
+ */
+async function maskFailureTiming<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
+  const startedAt = performance.now();
+  let result: T | undefined;
+  try {
+    result = await work();
+    return result;
+  } finally {
+    if (result === undefined)
+      await pause(FAILURE_INTERVAL - ((performance.now() - startedAt) % FAILURE_INTERVAL));
   }
 }

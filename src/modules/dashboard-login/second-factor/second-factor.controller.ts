@@ -2,40 +2,40 @@ import { Controller, Get, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
-import { SecondFactorFlow } from './second-factor.flow.js';
+import { SecondFactorPagesService } from './second-factor-pages.service.js';
 
 @Controller('account/second-factor')
 export class SecondFactorController {
-  constructor(private readonly flow: SecondFactorFlow) {}
+  constructor(private readonly pages: SecondFactorPagesService) {}
 
   @Get()
   @PageRoute({ login: true })
   show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.flow.show(actor);
+    return this.pages.show(actor);
   }
 
   @Post('setup')
   @PageRoute({ login: true, form: true })
   prepare(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.flow.prepare(actor);
+    return this.pages.prepare(actor);
   }
 
   @Get('setup')
   @PageRoute({ login: true })
   showSetup(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
-    return this.flow.showSetup(actor);
+    return this.pages.showSetup(actor);
   }
 
   @Post('enable')
   @PageRoute({ login: true, form: true })
   enable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.flow.enable(actor, form);
+    return this.pages.enable(actor, form);
   }
 
   @Post('disable')
   @PageRoute({ login: true, form: true })
   disable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
-    return this.flow.disable(actor, form);
+    return this.pages.disable(actor, form);
   }
 
   @Post('recovery-codes')
@@ -44,6 +44,6 @@ export class SecondFactorController {
     @CurrentActor() actor: DashboardActor,
     @FormBody() form: FormFields,
   ): Promise<PageResponse> {
-    return this.flow.renewRecoveryCodes(actor, form);
+    return this.pages.renewRecoveryCodes(actor, form);
   }
 }

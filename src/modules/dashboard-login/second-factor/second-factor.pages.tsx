@@ -1,7 +1,10 @@
 import type { VNode } from 'preact';
+import { encode } from 'uqr';
 import { Form, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
-import { QrCode } from './qr-code.js';
 import type { SecondFactorSetup, SecondFactorState } from './second-factor.service.js';
+
+/** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
+const QUIET_ZONE = 4;
 
 /** What the password was asked for and was not right. */
 export type RefusedChange = 'turn off' | 'renew';
@@ -155,4 +158,21 @@ export function recoveryCodesPage(codes: readonly string[], isNew: boolean): Pag
 /** Groups of 4 are easier to type; apps take the spaces. */
 function inGroups(secret: string): string {
   return secret.match(/.{1,4}/g)?.join(' ') ?? '';
+}
+
+/** A QR code as one path of black squares, without a script or an image file. */
+function QrCode({ text, label }: { readonly text: string; readonly label: string }): VNode {
+  const { data, size } = encode(text, { border: QUIET_ZONE });
+  const squares = data.flatMap((row, y) => row.map((isBlack, x) => (isBlack ? `M${x} ${y}h1v1h-1z` : '')));
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <path d={squares.join('')} />
+    </svg>
+  );
 }

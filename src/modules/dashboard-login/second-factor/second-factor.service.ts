@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
@@ -6,9 +7,14 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { PasswordConfirmation } from '../passwords/password-confirmation.js';
-import { generateRecoveryCodes, normalizeRecoveryCode } from './recovery-code.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
+
+/** 32 characters that are not confused with each other: the low 5 bits of a random byte choose one evenly. */
+const RECOVERY_CODE_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+/** 50 random bits, which attempts limited to 20 per hour cannot guess. */
+const RECOVERY_CODE_LENGTH = 10;
+const RECOVERY_CODES = 10;
 
 /** What a user shows in the second step of a login. */
 export type SecondFactorProof = { readonly code: string } | { readonly recoveryCode: string };
@@ -119,7 +125,7 @@ export class SecondFactorService {
   }
 
   private async renew(userId: string): Promise<readonly string[]> {
-    const codes = generateRecoveryCodes();
+    const codes = Array.from({ length: RECOVERY_CODES }, generateRecoveryCode);
     await this.repository.replaceRecoveryCodes(
       userId,
       codes.map((code) => this.digestOf(code)),
@@ -138,4 +144,17 @@ export class SecondFactorService {
 
 function ownerOf(userId: string): string[] {
   return ['dashboard_user', userId, 'totp_secret'];
+}
+
+function generateRecoveryCode(): string {
+  const characters = [...randomBytes(RECOVERY_CODE_LENGTH)].map((byte) =>
+    RECOVERY_CODE_ALPHABET.charAt(byte % RECOVERY_CODE_ALPHABET.length),
+  );
+  const half = RECOVERY_CODE_LENGTH / 2;
+  return `${characters.slice(0, half).join('')}-${characters.slice(half).join('')}`;
+}
+
+/** Returns the spelling that is digested: users omit the hyphen and type lowercase letters. */
+function normalizeRecoveryCode(entered: string): string {
+  return entered.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
 }

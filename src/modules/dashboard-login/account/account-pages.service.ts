@@ -8,13 +8,13 @@ import { validateNewPassword } from '../passwords/new-password.js';
 import { PasswordChangeService } from '../passwords/password-change.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { accountPage, passwordChangedPage, passwordPage } from './account.pages.js';
+import { accountPage, passwordPage } from './account.pages.js';
 
 const ACCOUNT: PageResponse = { redirectTo: '/account' };
 
 /** What a user sees and changes of their own account. */
 @Injectable()
-export class AccountFlow {
+export class AccountPagesService {
   constructor(
     private readonly users: DashboardUsersService,
     private readonly sessions: DashboardSessionsService,
@@ -42,10 +42,6 @@ export class AccountFlow {
     return ACCOUNT;
   }
 
-  askPassword({ email }: DashboardActor): PageResponse {
-    return passwordPage({ email });
-  }
-
   async changePassword(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const { email } = actor;
     const newPassword = form.get('new_password');
@@ -57,9 +53,5 @@ export class AccountFlow {
       newPassword,
     );
     return isChanged ? { redirectTo: '/account/password/changed' } : passwordPage({ email, isRefused: true });
-  }
-
-  passwordChanged(): PageResponse {
-    return passwordChangedPage();
   }
 }

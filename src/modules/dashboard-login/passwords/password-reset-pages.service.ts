@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
-import { emailFromForm } from '../email-from-form.js';
+import { emailFromForm } from '../login/login-pages.service.js';
 import { validateNewPassword } from './new-password.js';
 import { PasswordLinksService, type Redemption } from './password-links.service.js';
 import {
   addressTakenPage,
-  passwordSetPage,
   resetRequestedPage,
   resetRequestPage,
   setPasswordPage,
@@ -22,12 +21,8 @@ const ANSWERS: Readonly<Record<Redemption, () => PageResponse>> = {
 
 /** Leads through the pages of a password that was lost, or is the first. */
 @Injectable()
-export class PasswordResetFlow {
+export class PasswordResetPagesService {
   constructor(private readonly links: PasswordLinksService) {}
-
-  begin(): PageResponse {
-    return resetRequestPage();
-  }
 
   /** Whether there is an account is not even looked up before the answer has left. */
   async request(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
@@ -49,9 +44,5 @@ export class PasswordResetFlow {
     const fault = validateNewPassword(password);
     if (fault !== undefined || password === undefined) return setPasswordPage({ token, fault });
     return ANSWERS[await this.links.redeem(token, password, requestOrigin(request))]();
-  }
-
-  done(): PageResponse {
-    return passwordSetPage();
   }
 }

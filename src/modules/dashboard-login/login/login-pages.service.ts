@@ -8,7 +8,6 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
-import { emailFromForm } from '../email-from-form.js';
 import { loginPage, secondFactorPage, type LoginPageProps } from './login.pages.js';
 import { LoginService } from './login.service.js';
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
@@ -16,16 +15,11 @@ import { SecondFactorLoginService } from './second-factor-login.service.js';
 
 /** Leads through the pages of a login. */
 @Injectable()
-export class LoginFlow {
+export class LoginPagesService {
   constructor(
     private readonly login: LoginService,
     private readonly secondFactorLogin: SecondFactorLoginService,
   ) {}
-
-  /** Also for who is logged in: some things ask for a login that is not older than minutes. */
-  begin(next: unknown): PageResponse {
-    return loginPage({ next: safeRedirectPath(next) });
-  }
 
   async logIn(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
     const next = safeRedirectPath(form.get('next'));
@@ -74,4 +68,9 @@ function incomplete(next: string, email: string | undefined, password: string | 
 
 function withNext(path: string, next: string): string {
   return next === HOME ? path : `${path}?next=${encodeURIComponent(next)}`;
+}
+
+/** Returns the email from a form, spelled as users are stored; undefined when the field is blank. */
+export function emailFromForm(form: FormFields): string | undefined {
+  return form.get('email')?.trim().toLowerCase() || undefined;
 }

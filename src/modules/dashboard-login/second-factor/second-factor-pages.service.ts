@@ -9,7 +9,7 @@ const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
 /** Leads through the pages by which a user turns the second factor on and off. */
 @Injectable()
-export class SecondFactorFlow {
+export class SecondFactorPagesService {
   constructor(private readonly secondFactor: SecondFactorService) {}
 
   async show({ userId }: DashboardActor): Promise<PageResponse> {
