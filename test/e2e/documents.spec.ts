@@ -45,7 +45,15 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'documents-'));
   // As root PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
-  for (const name of ['dist', 'node_modules', 'package.json', 'scripts', 'examples', 'openapi.json', 'docs']) {
+  for (const name of [
+    'dist',
+    'node_modules',
+    'package.json',
+    'scripts',
+    'examples',
+    'openapi.json',
+    'docs',
+  ]) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   const service = new Program('main.js', {

@@ -48,7 +48,8 @@ function leakedSecrets(directory) {
   const logs = readdirSync(join(directory, 'logs')).flatMap((file) => linesOf(join(directory, 'logs', file)));
   const leaks = logs.filter(
     (line) =>
-      SECRET_PATTERNS.some((pattern) => pattern.test(line)) || secrets.some((secret) => line.includes(secret)),
+      SECRET_PATTERNS.some((pattern) => pattern.test(line)) ||
+      secrets.some((secret) => line.includes(secret)),
   );
   console.error(`Searched ${logs.length} log lines for ${secrets.length} secrets: ${leaks.length} found.`);
   return leaks.map((line) => `A secret was logged: ${line.slice(0, 300)}`);
