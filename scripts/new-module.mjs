@@ -1,28 +1,30 @@
 #!/usr/bin/env node
 /*
- * `npm run new:module <names>`, for instance `npm run new:module gift-cards`: a small, complete module with one
- * operation of the platform API, which passes all checks as it is. What it is about is then up to you: docs/extending.md.
+ * `npm run new:module gift-cards` creates a small module with one operation of the platform API, its migration and its
+ * test. The module passes all checks. docs/extending.md describes how to continue.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import pluralize from 'pluralize';
+
+const ARCHITECTURE = 'docs/architecture.md';
 
 const [, , names = ''] = process.argv;
-const HOUSE = 'docs/architecture.md';
+if (!existsSync(ARCHITECTURE)) fail('Run this command in the root folder of the project.');
+if (!/^[a-z]+(?:-[a-z]+)*$/.test(names)) fail('Usage: npm run new:module <plural name>, such as gift-cards');
+if (!pluralize.isPlural(names)) fail(`${names} is not a plural. Did you mean ${pluralize.plural(names)}?`);
+if (existsSync(`src/modules/${names}`)) fail(`The module ${names} already exists.`);
 
-if (!existsSync(HOUSE)) fail('Run it in the root folder of the project.');
-if (!/^[a-z]+(?:-[a-z]+)*s$/.test(names)) {
-  fail('Give the name of the module: what it keeps, in the plural, such as gift-cards.');
-}
-if (existsSync(`src/modules/${names}`)) fail(`There is a module ${names} already.`);
-
-const name = names.replace(/ies$/, 'y').replace(/s$/, '');
+const name = pluralize.singular(names);
 const words = name.replaceAll('-', ' ');
-const manyWords = names.replaceAll('-', ' ');
+const pluralWords = names.replaceAll('-', ' ');
 const classOf = (text) => text.replaceAll(/(?:^|-)(\w)/g, (_, letter) => letter.toUpperCase());
 const [One, Many] = [classOf(name), classOf(names)];
-const many = Many[0].toLowerCase() + Many.slice(1);
-const title = manyWords[0].toUpperCase() + manyWords.slice(1);
+const [one, many] = [One, Many].map((text) => text[0].toLowerCase() + text.slice(1));
+const article = /^[aeiou]/.test(name) ? 'an' : 'a';
+const articleTitle = article === 'an' ? 'An' : 'A';
+const title = pluralWords[0].toUpperCase() + pluralWords.slice(1);
 const table = name.replaceAll('-', '_');
 const constant = table.toUpperCase();
 
@@ -58,11 +60,10 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic, withMessages } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { NAME_TAKEN } from './${name}-errors.js';
 import { Create${One}Request, EXAMPLE_${constant}, ${One}Response } from './${names}.dto.js';
 import { ${Many}Service } from './${names}.service.js';
 
-@Topic('${title}', 'What they are for.')
+@Topic('${title}', 'Manage ${pluralWords} of your users.')
 @Controller('${names}')
 export class ${Many}Controller {
   constructor(private readonly ${many}: ${Many}Service) {}
@@ -71,12 +72,12 @@ export class ${Many}Controller {
   @PlatformOperation({
     operationId: 'create${One}',
     summary: 'Create ${words}',
-    description: 'Creates a ${words} of one of your users. Call it when … A user has each name once.',
+    description: 'Creates ${article} ${words} for one of your users.',
     body: Create${One}Request,
     response: ${One}Response,
     responseDescription: 'The ${words} was created.',
     responseExample: EXAMPLE_${constant},
-    errors: [withMessages(INVALID_FIELD, 'The name field is required.', NAME_TAKEN)],
+    errors: [withMessages(INVALID_FIELD, 'The name field is required.')],
   })
   create(@Caller() caller: ApiCaller, @JsonBody() request: Create${One}Request): Promise<${One}Response> {
     return this.${many}.create(caller, request);
@@ -87,7 +88,7 @@ export class ${Many}Controller {
   [`src/modules/${names}/${names}.dto.ts`]: `import { ApiProperty } from '@nestjs/swagger';
 import { ExternalUserId, Field, isString, maximumCharacters } from '../../infrastructure/validation/index.js';
 
-/** As the column. */
+/** The length of the column. */
 const NAME_LENGTH = 100;
 
 export const EXAMPLE_${constant} = {
@@ -106,7 +107,7 @@ export class Create${One}Request {
       type: String,
       minLength: 1,
       maxLength: NAME_LENGTH,
-      description: 'Your own name for it.',
+      description: 'A name of your choice.',
       example: EXAMPLE_${constant}.name,
     },
   })
@@ -117,40 +118,34 @@ export class ${One}Response {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Names the ${words}.',
+    description: 'The id of the ${words}.',
     example: EXAMPLE_${constant}.id,
   })
   id!: string;
 
-  @ApiProperty({ type: String, description: 'The name that you gave it.', example: EXAMPLE_${constant}.name })
+  @ApiProperty({ type: String, description: 'The name of the ${words}.', example: EXAMPLE_${constant}.name })
   name!: string;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When it was created.',
+    description: 'The time when the ${words} was created.',
     example: EXAMPLE_${constant}.created_at,
   })
   created_at!: Date;
 }
 `,
 
-  [`src/modules/${names}/${name}-errors.ts`]: `/** A message of \`INVALID_FIELD\`. An error with a code of its own is a new \`ErrorKind\`. */
-export const NAME_TAKEN = 'The name has already been taken.';
-`,
-
   [`src/modules/${names}/${names}.service.ts`]: `import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ApiCaller } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import type { ${One} } from './${name}.entity.js';
-import { NAME_TAKEN } from './${name}-errors.js';
 import type { Create${One}Request, ${One}Response } from './${names}.dto.js';
 import { ${Many}Repository } from './${names}.repository.js';
 
-/** ${title} of users. */
+/** Manages the ${pluralWords} of users. */
 @Injectable()
 export class ${Many}Service {
   constructor(
@@ -158,7 +153,6 @@ export class ${Many}Service {
     private readonly clock: Clock,
   ) {}
 
-  /** Of rivals with the same name one gets it: the database decides. */
   @Transactional()
   async create(caller: ApiCaller, request: Create${One}Request): Promise<${One}Response> {
     const created: ${One} = {
@@ -168,42 +162,35 @@ export class ${Many}Service {
       name: request.name,
       createdAt: this.clock.now(),
     };
-    if (!(await this.repository.add(created))) throw INVALID_FIELD.error(NAME_TAKEN);
-    return inWordsOfTheApi(created);
+    await this.repository.insert(created);
+    return toResponse(created);
   }
 }
 
-function inWordsOfTheApi({ id, name, createdAt }: ${One}): ${One}Response {
+function toResponse({ id, name, createdAt }: ${One}): ${One}Response {
   return { id, name, created_at: createdAt };
 }
 `,
 
   [`src/modules/${names}/${names}.repository.ts`]: `import { Injectable } from '@nestjs/common';
-import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { ${One} } from './${name}.entity.js';
 
 @Injectable()
 export class ${Many}Repository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @returns whether it was added; a user has no name twice */
-  async add(${name.includes('-') ? 'added' : name}: ${One}): Promise<boolean> {
-    try {
-      await this.transaction.manager.insert(${One}, ${name.includes('-') ? 'added' : name});
-      return true;
-    } catch (error) {
-      if (violatesUnique(error, '${table}_user_name_key')) return false;
-      throw error;
-    }
+  async insert(${one}: ${One}): Promise<void> {
+    await this.transaction.manager.insert(${One}, ${one});
   }
 }
 `,
 
-  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** What is kept of a ${words}. */
+/** ${articleTitle} ${words} of a user. */
 @Entity({ name: '${table}' })
-@Unique('${table}_user_name_key', ['clientId', 'externalUserId', 'name'])
+@Index('${table}_user_index', ['clientId', 'externalUserId'])
 export class ${One} {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: '${table}_pkey' })
   id!: string;
@@ -225,7 +212,6 @@ export class ${One} {
 
   [`${migrations}/${version}-create-${names}.ts`]: `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** ${title} of users. */
 export class ${migration} implements MigrationInterface {
   readonly name = '${migration}';
 
@@ -238,9 +224,9 @@ export class ${migration} implements MigrationInterface {
         name varchar(100) NOT NULL,
         created_at timestamptz(3) NOT NULL,
         CONSTRAINT ${table}_pkey PRIMARY KEY (id),
-        CONSTRAINT ${table}_client_fkey FOREIGN KEY (client_id) REFERENCES api_client (id),
-        CONSTRAINT ${table}_user_name_key UNIQUE (client_id, external_user_id, name)
+        CONSTRAINT ${table}_client_fkey FOREIGN KEY (client_id) REFERENCES api_client (id)
       );
+      CREATE INDEX ${table}_user_index ON ${table} (client_id, external_user_id);
     \`);
   }
 
@@ -252,8 +238,9 @@ export class ${migration} implements MigrationInterface {
 
   [`test/e2e/${names}.spec.ts`]: `import { CREATE_${constant} } from '../support/operations.js';
 import { invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { expectUsualErrors } from '../support/usual-errors.js';
 
-describe('Create ${words}', () => {
+describe('${title}', () => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -261,10 +248,13 @@ describe('Create ${words}', () => {
   });
   afterAll(() => service.close());
 
-  const create = (body: object, as = service.development) =>
-    service.call<{ id: string }>(CREATE_${constant}.path, { body: { external_user_id: 'user-1', ...body }, as });
+  const create = (body: object) =>
+    service.call<{ id: string }>(CREATE_${constant}.path, {
+      body: { external_user_id: 'user-1', ...body },
+      as: service.development,
+    });
 
-  it('keeps it for the user', async () => {
+  it('creates ${article} ${words} of the user', async () => {
     const { status, body } = await create({ name: 'kept' });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['id', 'name', 'created_at']);
@@ -274,21 +264,16 @@ describe('Create ${words}', () => {
     ]);
   });
 
-  it('gives each name to one of 20 rivals, and to each client’s user', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'rivals' })));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status === 400).map(({ body }) => body);
-    expect(refused).toEqual(Array.from({ length: 19 }, () => invalidField('The name has already been taken.')));
-    expect((await create({ name: 'rivals' }, service.production)).status).toBe(200);
-  });
-
   it.each([
     [{}, 'The name field is required.'],
     [{ name: 7 }, 'The name field must be a string.'],
     [{ name: 'a'.repeat(101) }, 'The name field must not be greater than 100 characters.'],
-  ])('refuses %j', async (body, message) => {
+  ])('rejects %j', async (body, message) => {
     expect(await create(body)).toMatchObject({ status: 400, body: invalidField(message) });
   });
+
+  it('returns the usual errors', () =>
+    expectUsualErrors(service, CREATE_${constant}.path, '${table}', { body: CREATE_${constant}.body }));
 });
 `,
 };
@@ -309,7 +294,7 @@ const changed = {
     after(/^export const MODULE_ARROWS.*\n/m, `  ${names.includes('-') ? `'${names}'` : names}: [],\n`),
   ],
   'docs/architecture.md': [
-    after(/^\| module .*\n\| -.*\n(?:\| .*\n)*/m, `| \`${names}\` | ${manyWords} of users | |\n`),
+    after(/^\| module .*\n\| -.*\n(?:\| .*\n)*/m, `| \`${names}\` | ${pluralWords} of users | |\n`),
   ],
   'test/support/operations.ts': [
     after(
@@ -327,20 +312,20 @@ export const CREATE_${constant}: BodyOperation = {
   ],
 };
 
-/** What is added to a file right behind what is found. */
+/** Returns a change of a text that adds something right after a match. */
 function after(place, addition) {
   return (text, file) => {
-    if (!place.test(text)) fail(`There is no place for the module in ${file}; it looks for ${place}.`);
+    if (!place.test(text)) fail(`Cannot change ${file}: it has no match for ${place}.`);
     return text.replace(place, (found) => found + addition);
   };
 }
 
-function fail(sentence) {
-  console.error(sentence);
+function fail(message) {
+  console.error(message);
   process.exit(1);
 }
 
-// Nothing is written before everything has found its place.
+// Computed before anything is written, so that a failure changes no file.
 const texts = Object.entries(changed).map(([file, additions]) => [
   file,
   additions.reduce((text, add) => add(text, file), readFileSync(file, 'utf8')),
@@ -357,16 +342,16 @@ execFileSync(process.execPath, [
   ...written,
 ]);
 
-console.log(`The module ${names} is there, with POST /${names}/create:
+console.log(`Created the module ${names} with POST /${names}/create:
 
 ${Object.keys(files)
   .map((file) => `  ${file}`)
   .join('\n')}
 
-and it has its place in ${Object.keys(changed).join(', ')}.
+Changed ${Object.keys(changed).join(', ')}.
 
-Now
-1. say what it is about: the words of the dto, the controller and ${HOUSE} are placeholders;
-2. npm run openapi && npm run docs, and add the operation to the table of README.md;
-3. npm run jest -- test/architecture test/e2e/${names}.spec.ts test/e2e/migrations.spec.ts
-4. read docs/extending.md for what may be missing: a limit, errors of its own, an event, an audit entry.`);
+Next steps:
+1. Replace the placeholder texts in the dto, the controller and ${ARCHITECTURE}.
+2. Run npm run openapi && npm run docs, and add the operation to the table in README.md.
+3. Run npm run jest -- test/architecture test/e2e/${names}.spec.ts test/e2e/migrations.spec.ts
+4. Read docs/extending.md to add operations, errors, limits and events.`);

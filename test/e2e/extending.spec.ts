@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,45 +6,41 @@ import { blocksOf, type Block } from '../support/documents.js';
 import { Shell } from '../support/shell.js';
 
 /*
- * docs/extending.md is done as it stands, with a copy of the sources. What is no `sh` begins with a comment that names a file and
- * where in it the rest belongs: after, before or instead of the first line that has the words.
+ * Runs docs/extending.md as it is, in a copy of the sources. Blocks other than `sh` begin with a comment that names a
+ * file, and where in it the rest belongs: after, before or instead of the first line that contains the given words.
  */
 
 const PAGE = 'docs/extending.md';
 const ROOT = join(import.meta.dirname, '..', '..');
-const COPIED = [
-  'src',
-  'test',
-  'docs',
-  'examples',
-  'scripts',
-  'CONTRIBUTING.md',
-  'README.md',
-  'jest.config.mjs',
-  'knip.json',
-  'nest-cli.json',
-  'openapi.json',
-  'ormconfig.ts',
-  'package.json',
-  '.prettierrc.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
+const NOT_COPIED = ['.git', '.data', '.artefacts', 'dist', 'node_modules'];
+/** Where the page and the generator add something. */
+const CHANGED = [
+  'docs/architecture.md',
+  'src/app.module.ts',
+  'src/infrastructure/database/migrations',
+  'src/modules/gift-cards',
+  'src/modules/webhooks/events',
+  'test/architecture',
+  'test/e2e/gift-cards.spec.ts',
+  'test/support',
 ];
-const TIMEOUT = 300_000;
-/** `// src/a.ts, after: constructor` */
-const PLACE = /^(?:\/\/|<!--) (\S+), (after|before|instead of): (.+?)(?: -->)?\n/;
+const TIMEOUT_MS = 300_000;
+/** `// src/a.ts, after: constructor`, or a new file: `// src/a.ts` */
+const PLACE = /^(?:\/\/|<!--) ([^\s,]+)(?:, (after|before|instead of): (.+?))?(?: -->)?\n/;
 
 let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'extending-'));
-  for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of readdirSync(ROOT).filter((each) => !NOT_COPIED.includes(each))) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it(
-  'an operation, an event and a module are added as the page says',
+  'adds a module, operations, an error and an event as the page says',
   async () => {
     const shell = new Shell(folder, {});
     try {
@@ -52,23 +48,40 @@ it(
         if (block.language === 'sh') await shell.run(block.code);
         else insert(block);
       }
+      await shell.run(`npx prettier --check --log-level=warn ${CHANGED.join(' ')}`);
     } finally {
       await shell.end();
     }
   },
-  TIMEOUT,
+  TIMEOUT_MS,
 );
+
+it.each([
+  ['gift-boxes', 'gift-box.entity.ts'],
+  ['addresses', 'address.entity.ts'],
+  ['categories', 'category.entity.ts'],
+])('names the entity of %s in the singular', async (names, file) => {
+  const shell = new Shell(folder, {});
+  try {
+    await shell.run(`node scripts/new-module.mjs ${names} && ls src/modules/${names}/${file}`);
+  } finally {
+    await shell.end();
+  }
+});
 
 function insert({ line, code }: Block): void {
   const [first, file = '', where, words = ''] = PLACE.exec(code) ?? [];
   if (first === undefined) throw new Error(`${PAGE}:${line} does not say where it belongs`);
   const path = join(folder, file);
+  const addition = code.slice(first.length);
+  if (where === undefined) {
+    writeFileSync(path, addition);
+    return;
+  }
   const lines = readFileSync(path, 'utf8').split('\n');
   const found = lines.findIndex((text) => text.includes(words));
   if (found < 0) throw new Error(`${PAGE}:${line}: ${file} has no "${words}"`);
-  const addition = code.slice(first.length).trimEnd().split('\n');
-  if (where === 'before') lines.splice(found, 0, ...addition);
-  else if (where === 'after') lines.splice(found + 1, 0, ...addition);
-  else lines.splice(found, 1, ...addition);
+  const index = where === 'after' ? found + 1 : found;
+  lines.splice(index, where === 'instead of' ? 1 : 0, ...addition.replace(/\n$/, '').split('\n'));
   writeFileSync(path, lines.join('\n'));
 }

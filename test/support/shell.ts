@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Milliseconds that one block of commands may take. */
-const PATIENCE = 240_000;
+const PATIENCE = 600_000;
 
 /** One `bash -eu` for a whole page: what a block sets, the next one has. */
 export class Shell {
