@@ -144,7 +144,7 @@ export class WebhookEndpointsService {
   }
 
   private faultOfUrl(url: string): string | undefined {
-    if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
+    if (this.http.urlProblem(url) !== undefined) return NOT_PUBLIC;
     // The normal form may be longer than what was written: letters beyond ASCII become three or more.
     return isShortEnough(normalUrl(url), { words: 'url', object: {} });
   }
