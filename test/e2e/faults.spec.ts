@@ -180,7 +180,7 @@ describe('With a fault of its own', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ level: 'error' }),
-        expect.objectContaining({ level: 'log', message: 'call', status: 500 }),
+        expect.objectContaining({ level: 'log', message: 'request', status: 500 }),
       ]),
     );
     // Whoever reads the log finds the cause there.

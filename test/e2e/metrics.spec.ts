@@ -351,7 +351,7 @@ describe('The programs', () => {
       const rival = await start(file, new URL(url).port).ended;
       expect(rival.code).toBe(1);
       expect(rival.errors).toBe(
-        `METRICS_PORT=${new URL(url).port} is in use. Every process needs a port of its own.\n`,
+        `METRICS_PORT=${new URL(url).port} is in use. Every process needs its own port.\n`,
       );
 
       program.signal('SIGTERM');

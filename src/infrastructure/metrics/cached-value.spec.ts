@@ -47,7 +47,7 @@ describe('A reading that costs something', () => {
     };
     const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
-    expect(failures).toEqual(['It took longer than 1000 ms']);
+    expect(failures).toEqual(['Reading took longer than 1000 ms']);
     expect(await reading.read()).toBe(1);
     expect(loads).toBe(1);
   });

@@ -9,13 +9,13 @@ import { Readiness } from './readiness.js';
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** The process is alive; says nothing of what it depends on. */
+  /** Reports that the process is alive, whatever the state of its dependencies. */
   @Get('healthz')
   alive(): { status: string } {
     return { status: 'ok' };
   }
 
-  /** The process can do its work: send it requests. */
+  /** Reports whether the process can serve requests. */
   @Get('readyz')
   ready(): Promise<HealthCheckResult> {
     return this.readiness.check();
