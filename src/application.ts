@@ -12,7 +12,7 @@ import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/in
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
-/** The whole HTTP application, ready to listen. `main.ts` and every test of the API start from here. */
+/** Creates the whole HTTP application, ready to listen. Used by `main.ts` and by the tests of the API. */
 export async function createApplication(
   configuration: LoadedConfiguration,
   options: AppOptions,
@@ -20,7 +20,7 @@ export async function createApplication(
   const module = AppModule.register(configuration, options);
   const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
     logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
-    // Bodies are read behind the guards (`@JsonBody()`).
+    // Bodies are read after the guards (`@JsonBody()`).
     bodyParser: false,
     routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
     abortOnError: false,
@@ -31,7 +31,7 @@ export async function createApplication(
   return app;
 }
 
-/** The API document: the operations of the application, and the webhooks that it sends. */
+/** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
   return buildDocument(app, webhookDocuments());
 }

@@ -167,7 +167,7 @@ describe('Basic credentials', () => {
   ])('tell the operators alone what was wrong: %s', async (_what, header, hint) => {
     const { headers, body } = await callWithHeader(header());
     const lines = logLinesOf(headers.get('x-request-id'));
-    expect(lines).toEqual([expect.objectContaining({ message: 'call', status: 401 })]);
+    expect(lines).toEqual([expect.objectContaining({ message: 'request', status: 401 })]);
     // As it is written, not as redaction leaves it.
     expect(lines[0]?.['hint']).toMatch(hint);
     expect(lines[0]?.['hint']).not.toContain('[REDACTED]');

@@ -33,9 +33,9 @@ const INTERNAL_ERROR = error(
 );
 
 let service: TestApp;
-/** In use a moment ago, so the process goes on knowing them. */
+/** Used a moment ago, so the process has cached them. */
 let known: IssuedCredentials;
-/** Of another organization, which has not called yet. */
+/** Of another organization that has not sent a request yet. */
 let unknown: IssuedCredentials;
 let owner: Login;
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   ({ production: unknown } = await service.anotherOrganization());
   owner = await service.login('owner');
   await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION);
-  // What a failing statement carried must not end in the log.
+  // The parameters of a failing statement must not be logged.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
   rememberSecret(String(email), String(full_name), String(phone_number));
   rememberSecret(String(CREATE_MCP_TOKEN.body['phone_number']));
@@ -71,7 +71,7 @@ async function callAll(as?: IssuedCredentials): Promise<number[]> {
   return statuses;
 }
 
-describe('Without its database', () => {
+describe('While the database is unavailable', () => {
   const unavailable = ({ status, headers, body }: Answer): void => {
     expect([status, body]).toEqual([503, SERVICE_UNAVAILABLE]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -85,17 +85,17 @@ describe('Without its database', () => {
   afterAll(() => service.database.reconnect());
 
   it.each([...OPERATIONS, ...SESSION_OPERATIONS, ...DASHBOARD_OPERATIONS])(
-    'answers 503 to $id',
+    'responds with 503 to $id',
     async (operation) => {
       unavailable(await call(operation));
     },
   );
 
-  it('answers 503 also to a client whose credentials it has to look up', async () => {
+  it('responds with 503 to a client whose credentials it must look up', async () => {
     for (const operation of OPERATIONS) unavailable(await call(operation, unknown));
   });
 
-  it('answers 503 to many calls at once', async () => {
+  it('responds with 503 to concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         call(OPERATIONS[index % OPERATIONS.length] ?? CREATE_MCP_TOKEN),
@@ -104,7 +104,7 @@ describe('Without its database', () => {
     for (const answer of answers) unavailable(answer);
   });
 
-  it('still refuses what needs no database to be refused', async () => {
+  it('still rejects requests that can be rejected without the database', async () => {
     const { status } = await service.request(CREATE_MCP_TOKEN.path, { body: {} });
     expect(status).toBe(401);
     expect((await service.request(SUBMIT_JOB_APPLICATION.path, { body: {} })).status).toBe(400);
@@ -116,7 +116,7 @@ describe('Without its database', () => {
     unavailable(await service.request('/readyz'));
   });
 
-  it('goes on by itself when the database is back, with the log entries of the time between', async () => {
+  it('recovers by itself and writes the log entries of the outage', async () => {
     await service.database.reconnect();
     await eventually('it is ready', async () => (await service.request('/readyz')).status === 200);
     expect(await callAll()).toEqual(OPERATIONS.map(() => 200));
@@ -135,7 +135,7 @@ describe('Without its database', () => {
     expect(entries).toBeGreaterThanOrEqual(3);
   });
 
-  it('survives losing it again and again', async () => {
+  it('survives repeated outages', async () => {
     for (let round = 0; round < 3; round += 1) {
       await service.database.cutOff();
       unavailable(await call(CREATE_MCP_TOKEN));
@@ -145,13 +145,13 @@ describe('Without its database', () => {
   });
 });
 
-describe('With a connection that breaks between two statements of a transaction', () => {
-  it('says that the database is away', async () => {
+describe('When a connection breaks between two statements of a transaction', () => {
+  it('reports that the database is unavailable', async () => {
     const connections = service.app.get(DataSource);
     const work = connections.transaction(async (transaction) => {
       const [own] = await transaction.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
       await service.database.query('SELECT pg_terminate_backend($1, 5000)', [own?.pid]);
-      // Until this process has heard of it.
+      // Until this process has noticed.
       await pause(200);
       await transaction.query('SELECT 1');
     });
@@ -160,8 +160,8 @@ describe('With a connection that breaks between two statements of a transaction'
   });
 });
 
-describe('With a fault of its own', () => {
-  /** Makes every statement about these tables fail until the work is done. */
+describe('With an internal error', () => {
+  /** Makes every statement on these tables fail while the work runs. */
   async function without(tables: readonly string[], work: () => Promise<void>): Promise<void> {
     for (const table of tables) await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
     try {
@@ -180,10 +180,10 @@ describe('With a fault of its own', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ level: 'error' }),
-        expect.objectContaining({ level: 'log', message: 'call', status: 500 }),
+        expect.objectContaining({ level: 'log', message: 'request', status: 500 }),
       ]),
     );
-    // Whoever reads the log finds the cause there.
+    // The log contains the cause.
     expect(JSON.stringify(lines)).toMatch(/relation .* does not exist/);
   }
 
@@ -195,21 +195,27 @@ describe('With a fault of its own', () => {
     ['session', CREATE_SESSION],
     ['audit_log', LIST_AUDIT_LOGS],
     ...SANDBOX_OPERATIONS.map((operation): [string, TestedOperation] => ['webhook_event', operation]),
-  ])('answers 500 and no more without the table %s', async (table, operation) => {
+  ])('responds with 500 and no details if the table %s is missing', async (table, operation) => {
     expect((await call(operation)).status).toBe(200);
     await without([table], async () => internalError(await call(operation)));
     expect((await call(operation)).status).toBe(200);
   });
 
-  it.each(SESSION_OPERATIONS)('answers 500 to $id without the table session', async (operation) => {
-    await without(['session'], async () => internalError(await call(operation)));
-  });
+  it.each(SESSION_OPERATIONS)(
+    'responds with 500 to $id if the table session is missing',
+    async (operation) => {
+      await without(['session'], async () => internalError(await call(operation)));
+    },
+  );
 
-  it.each(DASHBOARD_OPERATIONS)('answers 500 to $id when it cannot look at the login', async (operation) => {
-    await without(['dashboard_session'], async () => internalError(await call(operation)));
-  });
+  it.each(DASHBOARD_OPERATIONS)(
+    'responds with 500 to $id if it cannot check the login',
+    async (operation) => {
+      await without(['dashboard_session'], async () => internalError(await call(operation)));
+    },
+  );
 
-  it('keeps the row that PostgreSQL quotes out of the log', async () => {
+  it('does not log the row that PostgreSQL quotes', async () => {
     await service.database.query(
       `ALTER TABLE job_application ADD CONSTRAINT no_ios CHECK (role <> 'ios_engineer') NOT VALID`,
     );
@@ -223,13 +229,13 @@ describe('With a fault of its own', () => {
     expect(lines).not.toMatch(/Quoted/i);
   });
 
-  it('answers 500 when it cannot look at the credentials, and not 401', async () => {
+  it('responds with 500, not 401, if it cannot check the credentials', async () => {
     const { development: fresh } = await service.anotherOrganization();
     await without(['api_secret'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
     expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
   });
 
-  it('keeps the entries of failed calls in the request log', async () => {
+  it('writes failed requests to the request log', async () => {
     const { development: fresh } = await service.anotherOrganization();
     expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
     await without(['mcp_token'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
@@ -243,7 +249,7 @@ describe('With a fault of its own', () => {
     ]);
   });
 
-  it('fails one of many calls at once without failing the others', async () => {
+  it('fails one of many concurrent requests without failing the others', async () => {
     await service.database.query(
       `ALTER TABLE mcp_token ADD CONSTRAINT no_poison CHECK (external_user_id <> 'poison')`,
     );

@@ -35,17 +35,21 @@ const ANSWER: Expected = { failure: null, explanation: null, retryAfterSeconds: 
 const RESET: Expected = {
   ...NOTHING,
   failure: 'RESET',
-  explanation: 'The connection was closed before an answer came.',
+  explanation: 'The connection was closed before a response arrived.',
 };
-const NOT_HTTP: Expected = { ...NOTHING, failure: 'RESET', explanation: 'What came was not an HTTP answer.' };
-const LATE: Expected = { ...NOTHING, failure: 'TIMEOUT', explanation: 'No answer came within 10 seconds.' };
+const NOT_HTTP: Expected = { ...NOTHING, failure: 'RESET', explanation: 'The response is not valid HTTP.' };
+const TIMED_OUT: Expected = {
+  ...NOTHING,
+  failure: 'TIMEOUT',
+  explanation: 'No response arrived within 10 seconds.',
+};
 const TLS: Expected = { ...NOTHING, failure: 'TLS' };
 
 const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
-  neverAnswers: LATE,
-  slowHeaders: LATE,
+  neverAnswers: TIMED_OUT,
+  slowHeaders: TIMED_OUT,
   endlessHeaders: NOT_HTTP,
-  endlessInformation: LATE,
+  endlessInformation: TIMED_OUT,
   drippingBody: { ...ANSWER, statusCode: 200 },
   endlessBody: { ...ANSWER, statusCode: 200 },
   gzipBomb: { ...ANSWER, statusCode: 200 },
@@ -57,7 +61,7 @@ const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
   tlsStall: {
     ...NOTHING,
     failure: 'TIMEOUT',
-    explanation: 'The TLS handshake was not finished within 3 seconds.',
+    explanation: 'The TLS handshake did not finish within 3 seconds.',
   },
   notTls: { ...TLS, explanation: 'A secure connection could not be established.' },
   selfSigned: { ...TLS, explanation: 'The certificate is self-signed.' },
@@ -75,10 +79,10 @@ const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
 const KINDS = Object.keys(HOSTILE_RECEIVERS) as HostileReceiver[];
 const ENDLESS: readonly HostileReceiver[] = ['slowHeaders', 'endlessInformation', 'drippingBody'];
 
-describe('Hostile receivers, all at once', () => {
+describe('Hostile receivers, concurrently', () => {
   const receivers = new Map<HostileReceiver, Receiver>();
-  const results = new Map<HostileReceiver, { result: OutgoingResult; took: number }>();
-  let grown: number;
+  const results = new Map<HostileReceiver, { result: OutgoingResult; milliseconds: number }>();
+  let memoryGrowth: number;
   let fromFull: OutgoingResult;
 
   beforeAll(async () => {
@@ -92,51 +96,51 @@ describe('Hostile receivers, all at once', () => {
       KINDS.map(async (kind) => {
         const start = performance.now();
         const result = await post(receivers.get(kind)?.url ?? '');
-        results.set(kind, { result, took: performance.now() - start });
+        results.set(kind, { result, milliseconds: performance.now() - start });
       }),
     );
     fromFull = await connecting;
     full.close();
     clearInterval(sampling);
-    grown = (highest - before) / 1024 / 1024;
+    memoryGrowth = (highest - before) / 1024 / 1024;
   }, 15_000);
 
   it.each(KINDS)('%s', (kind) => {
-    const { result, took } = results.get(kind) ?? {};
+    const { result, milliseconds } = results.get(kind) ?? {};
     expect(result).toMatchObject(EXPECTED[kind]);
     expect([null, ...TRANSPORT_FAILURES]).toContain(result?.failure);
-    expect(took).toBeLessThan(10_500);
-    expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(took ?? 0));
+    expect(milliseconds).toBeLessThan(10_500);
+    expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(milliseconds ?? 0));
   });
 
-  it('stops reading soon, and leaves no connection open where a body was cut', async () => {
+  it('stops reading long bodies and closes their connections', async () => {
     for (const kind of ['endlessBody', 'gzipBomb', 'drippingBody', 'neverAnswers'] as const) {
       await eventually(`${kind} is left alone`, () => receivers.get(kind)?.connections.open === 0);
     }
-    expect(results.get('endlessBody')?.took).toBeLessThan(3000);
-    expect(grown).toBeLessThan(150);
+    expect(results.get('endlessBody')?.milliseconds).toBeLessThan(3000);
+    expect(memoryGrowth).toBeLessThan(150);
   });
 
-  it('waits for a slow body until the deadline, and the status counts', () => {
-    for (const kind of ENDLESS) expect(results.get(kind)?.took).toBeGreaterThan(9900);
+  it('waits for a slow body until the deadline and reports the status', () => {
+    for (const kind of ENDLESS) expect(results.get(kind)?.milliseconds).toBeGreaterThan(9900);
   });
 
   it('waits three seconds for a connection', () => {
     expect(fromFull).toMatchObject({
       ...NOTHING,
       failure: 'TIMEOUT',
-      explanation: 'No connection could be made within 3 seconds.',
+      explanation: 'No connection could be established within 3 seconds.',
     });
     expect(fromFull.phases.connect).toBeGreaterThan(2900);
     expect(fromFull.phases.total).toBeLessThan(3500);
   });
 
-  it('follows no redirect', () => {
+  it('does not follow redirects', () => {
     expect(receivers.get('redirect')?.requests).toHaveLength(1);
     expect(receivers.get('redirectToMetadata')?.requests).toHaveLength(1);
   });
 
-  it('tells where the time went', () => {
+  it('reports the duration of each phase', () => {
     expect(results.get('neverAnswers')?.result.phases).toMatchObject({ tls: null });
     expect(results.get('neverAnswers')?.result.phases.firstByte).toBeGreaterThan(9000);
     expect(results.get('tlsStall')?.result.phases).toMatchObject({ firstByte: null });
@@ -151,7 +155,7 @@ describe('Hostile receivers, all at once', () => {
 });
 
 describe('A request', () => {
-  it('arrives as it was given', async () => {
+  it('arrives unchanged', async () => {
     const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
     const result = await post(`${target.url}?a=1&b=%20#fragment`);
     expect(result).toMatchObject({ ...ANSWER, statusCode: 200 });
@@ -164,7 +168,7 @@ describe('A request', () => {
     expect(body).toBe(BODY.toString());
   });
 
-  it('is refused where nobody listens', async () => {
+  it('fails with REFUSED if nothing listens on the port', async () => {
     expect(await post(`http://127.0.0.1:${await refusedPort()}/`)).toMatchObject({
       ...NOTHING,
       failure: 'REFUSED',
@@ -172,7 +176,7 @@ describe('A request', () => {
     });
   });
 
-  it('goes to a name whose first address is dead', async () => {
+  it('reaches a host whose first address is dead', async () => {
     const target = await receiver(answerWith('200 OK'));
     // localhost is ::1 first on many machines, where this receiver does not listen.
     expect(await post(target.url)).toMatchObject({ statusCode: 200 });
@@ -189,7 +193,7 @@ describe('A request', () => {
     expect(await post(url)).toMatchObject({ statusCode: 0, failure: 'FORBIDDEN_ADDRESS' });
   });
 
-  it('never rejects, even when its headers cannot be sent', async () => {
+  it('never rejects, even if its headers cannot be sent', async () => {
     const target = await receiver(answerWith('200 OK'));
     Logger.overrideLogger(false);
     const result = await client.post({ url: target.url, headers: { 'x-bad': 'a\r\nb: c' }, body: BODY });
@@ -197,24 +201,27 @@ describe('A request', () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  it('has a deadline that covers the wait for a connection', async () => {
-    const hasty = httpClient({ WEBHOOK_TARGETS: 'any' });
-    opened.push(hasty);
-    shortenDeadline(hasty, 300);
+  it('has a deadline that includes the wait for a connection', async () => {
+    const impatient = httpClient({ WEBHOOK_TARGETS: 'any' });
+    opened.push(impatient);
     const target = await receiver(HOSTILE_RECEIVERS.neverAnswers);
     const request = { url: target.url, headers: HEADERS, body: BODY, connections: 1 };
-    const results = await Promise.all([hasty.post(request), hasty.post(request), hasty.post(request)]);
-    for (const result of results) {
+    shortenDeadline(impatient, 600);
+    const first = impatient.post(request);
+    shortenDeadline(impatient, 300);
+    for (const result of await Promise.all([impatient.post(request), impatient.post(request)])) {
       expect(result).toMatchObject({ failure: 'TIMEOUT' });
       expect(result.phases.total).toBeLessThan(500);
+      expect(result.phases).toMatchObject({ connect: null, firstByte: null });
     }
-    expect(results[1]?.phases).toMatchObject({ connect: null, firstByte: null });
+    await first;
+    await impatient.close();
     expect(target.requests).toHaveLength(1);
   });
 });
 
 describe('Connections', () => {
-  it('are used again, and then have no phases of their own', async () => {
+  it('are reused, and a reused connection has no connection phases', async () => {
     const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
     const first = await post(target.url);
     const second = await post(target.url);
@@ -224,7 +231,7 @@ describe('Connections', () => {
     expect(target.connections.total).toBe(1);
   });
 
-  it('are at most four to one origin, and what is asked for otherwise', async () => {
+  it('are limited to four per origin, or to the requested number', async () => {
     const slow: ReceiverOptions = {
       answer: (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 20),
     };
@@ -238,14 +245,14 @@ describe('Connections', () => {
     expect(wide.connections.mostOpen).toBe(10);
   });
 
-  it('that a receiver closes while they are kept fail nobody', async () => {
+  it('that the receiver closes while they are idle do not fail requests', async () => {
     const target = await receiver(HOSTILE_RECEIVERS.closesKeptConnections);
     for (let count = 1; count <= 50; count += 1) {
       expect(await post(target.url)).toMatchObject({ ...ANSWER, statusCode: 200 });
     }
   });
 
-  it('that are reset under the second request are replaced by a new one, once', async () => {
+  it('that are reset during a second request are replaced by a new connection, once', async () => {
     const answers = new WeakMap<object, number>();
     const target = await receiver({
       answer: (socket) => {
@@ -260,13 +267,13 @@ describe('Connections', () => {
     expect(target.connections.total).toBe(5);
   });
 
-  it('are closed when they have been idle for as long as the receiver says', async () => {
+  it('are closed after the idle time that the receiver announces', async () => {
     const target = await receiver(answerWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
     await post(target.url);
     await eventually('the connection is closed', () => target.connections.open === 0);
   });
 
-  it('are used for a minute, however busy', async () => {
+  it('are used for at most a minute, even if they are busy', async () => {
     const target = await receiver(answerWith('200 OK', 'Keep-Alive: timeout=600'));
     await post(target.url);
     const now = performance.now.bind(performance);
@@ -279,7 +286,7 @@ describe('Connections', () => {
     expect(target.connections.total).toBe(2);
   });
 
-  it('go with the client', async () => {
+  it('are closed with the client', async () => {
     const other = httpClient({ WEBHOOK_TARGETS: 'any' });
     const target = await receiver(answerWith('200 OK'));
     await other.post({ url: target.url, headers: HEADERS, body: BODY });

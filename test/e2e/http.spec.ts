@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** As an HTTP client of a lower kind sees an answer. */
+/** A response as read from the socket. */
 interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -51,7 +51,7 @@ const openConnection = (): Socket => {
   return socket;
 };
 
-/** Sends bytes just as they are; answers everything that comes back until the service closes the connection. */
+/** Sends raw bytes and returns everything that the service sends until it closes the connection. */
 async function exchange(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const socket = openConnection();
   for (const part of parts) socket.write(part);
@@ -60,7 +60,7 @@ async function exchange(...parts: readonly (string | Uint8Array)[]): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The answers in what came back; one without a Content-Length ends with the connection. */
+/** Parses responses. A response without Content-Length ends with the connection. */
 function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let bytes = Buffer.from(text);
@@ -88,7 +88,7 @@ async function exchangeOne(...parts: readonly (string | Uint8Array)[]): Promise<
   return answers[0] as RawAnswer;
 }
 
-/** A request to operation 1 as text; its connection is closed after the answer. */
+/** A request to operation 1 as text, with `Connection: close`. */
 function request(body: string, headers: readonly string[], options: { keep?: boolean } = {}): string {
   return [
     `POST ${CREATE_MCP_TOKEN.path} HTTP/1.1`,
@@ -141,7 +141,7 @@ describe('Paths and methods', () => {
     '/.env',
     '/constructor',
     '/__proto__',
-  ])('answers 404 to %s, with any method', async (path) => {
+  ])('responds with 404 to %s for every method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       const { status, headers, body } = await service.request(path, { method });
       expect([method, status, body]).toEqual([method, 404, NOT_FOUND]);
@@ -151,7 +151,7 @@ describe('Paths and methods', () => {
   });
 
   const READ = 'GET, HEAD';
-  /** `/users/create` has its own methods, and those of `/users/{id}`. */
+  /** `/users/create` also matches `/users/{id}`. */
   const allowedOf = (path: string): string => {
     const methods = DASHBOARD_OPERATIONS.filter(({ path: template }) =>
       new RegExp(`^${template.replace(/\?.*/, '').replace(NOBODY, '[^/]+')}$`).test(path.replace(/\?.*/, '')),
@@ -170,7 +170,7 @@ describe('Paths and methods', () => {
     ['/openapi.yaml', READ],
   ];
 
-  it.each(PATHS)('answers 405 to the methods that %s does not have (it has %s)', async (path, allow) => {
+  it.each(PATHS)('responds with 405 to methods other than those of %s (%s)', async (path, allow) => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
     for (const method of methods.filter((candidate) => !allow.split(', ').includes(candidate))) {
       const { status, headers, body } = await service.request(path, { method });
@@ -180,21 +180,21 @@ describe('Paths and methods', () => {
     }
   });
 
-  it.each(BODY_OPERATIONS)('answers 405 without a body to HEAD of $path', async ({ path }) => {
+  it.each(BODY_OPERATIONS)('responds with 405 and no body to HEAD $path', async ({ path }) => {
     const { status, headers, body } = await service.request(path, { method: 'HEAD' });
     expect([status, body]).toEqual([405, undefined]);
     expect(headers.get('allow')).toBe('POST');
     expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
   });
 
-  it('answers HEAD like GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) {
       const { status, body } = await service.request(path, { method: 'HEAD' });
       expect([path, status, body]).toEqual([path, 200, undefined]);
     }
   });
 
-  it('answers 405 to TRACE, which other clients refuse to send', async () => {
+  it('responds with 405 to TRACE', async () => {
     const answer = await exchangeOne(
       `TRACE ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );
@@ -219,7 +219,7 @@ describe('Paths and methods', () => {
     '/\\',
     `/${'a'.repeat(8_000)}`,
     `/${'%25'.repeat(2_000)}`,
-  ])('finds nothing under a path of nonsense (%#)', async (path) => {
+  ])('responds with 404 to the malformed path %j', async (path) => {
     for (const method of ['GET', 'POST']) {
       const answer = await exchangeOne(
         `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
@@ -230,7 +230,7 @@ describe('Paths and methods', () => {
   });
 });
 
-describe('Every answer', () => {
+describe('Every response', () => {
   const SAMPLES: readonly (readonly [string, () => Promise<{ headers: Headers }>])[] = [
     ['200', () => callOperation(SEARCH_DETECTED_ACCOUNTS)],
     ['a token', () => callOperation(CREATE_MCP_TOKEN)],
@@ -246,14 +246,14 @@ describe('Every answer', () => {
     ['the page', () => fetch(`${service.baseUrl}/docs`)],
   ];
 
-  it.each(SAMPLES)('names its request and nothing of the software (%s)', async (_what, send) => {
+  it.each(SAMPLES)('has a request id and does not reveal the software (%s)', async (_what, send) => {
     const { headers } = await send();
     expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
     for (const header of ['server', 'x-powered-by', 'etag'])
       expect([header, headers.has(header)]).toEqual([header, false]);
   });
 
-  it('has a request id of its own where the caller’s is none', async () => {
+  it('has a generated request id if the client’s id is not acceptable', async () => {
     const ids = new Set<string | null>();
     for (const own of ['', 'a b', 'ä', 'x'.repeat(65), '<script>', 'a,b', "a'b"]) {
       const { headers } = await service.request('/healthz', { headers: { 'x-request-id': own } });
@@ -263,7 +263,7 @@ describe('Every answer', () => {
     expect(ids.size).toBe(7);
   });
 
-  it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the caller’s own request id (%#)', async (own) => {
+  it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the request id of the client (%s)', async (own) => {
     for (const path of ['/healthz', '/nowhere', CREATE_MCP_TOKEN.path]) {
       const { headers } = await service.request(path, { headers: { 'x-request-id': own } });
       expect(headers.get('x-request-id')).toBe(own);
@@ -271,26 +271,29 @@ describe('Every answer', () => {
   });
 });
 
-describe('Bodies', () => {
-  it.each(BODY_OPERATIONS)('may be compressed, or are refused with 415 ($id)', async (operation) => {
-    const text = JSON.stringify(operation.body);
-    const statuses: number[] = [];
-    for (const [encoding, bytes] of [
-      ['gzip', gzipSync(text)],
-      ['deflate', deflateSync(text)],
-      ['br', brotliCompressSync(text)],
-    ] as const) {
-      statuses.push(
-        (await callOperation(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
-      );
-    }
-    expect([
-      [200, 200, 200],
-      [415, 415, 415],
-    ]).toContainEqual(statuses);
-  });
+describe('Request bodies', () => {
+  it.each(BODY_OPERATIONS)(
+    'may be compressed with a supported encoding, otherwise 415 ($id)',
+    async (operation) => {
+      const text = JSON.stringify(operation.body);
+      const statuses: number[] = [];
+      for (const [encoding, bytes] of [
+        ['gzip', gzipSync(text)],
+        ['deflate', deflateSync(text)],
+        ['br', brotliCompressSync(text)],
+      ] as const) {
+        statuses.push(
+          (await callOperation(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
+        );
+      }
+      expect([
+        [200, 200, 200],
+        [415, 415, 415],
+      ]).toContainEqual(statuses);
+    },
+  );
 
-  it('are not taken by their size before they are unpacked', async () => {
+  it('are limited by their decompressed size', async () => {
     const bomb = gzipSync(JSON.stringify({ external_user_id: ' '.repeat(20_000_000) }));
     expect(bomb.length).toBeLessThan(100_000);
     const { status } = await callOperation(CREATE_MCP_TOKEN, {
@@ -308,7 +311,7 @@ describe('Bodies', () => {
     ['compress', Buffer.from('{}')],
     ['zstd', Buffer.from('{}')],
     ['nonsense', Buffer.from('{}')],
-  ])('that are no %s are refused', async (encoding, bytes) => {
+  ])('that are not valid %s are rejected', async (encoding, bytes) => {
     const { status } = await callOperation(CREATE_MCP_TOKEN, {
       body: bytes,
       headers: { 'content-encoding': encoding },
@@ -316,7 +319,7 @@ describe('Bodies', () => {
     expect([400, 415]).toContain(status);
   });
 
-  it.each(BODY_OPERATIONS)('of $id are JSON in UTF-8, and not too large', async (operation) => {
+  it.each(BODY_OPERATIONS)('of $id must be JSON in UTF-8 within the size limit', async (operation) => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -338,7 +341,7 @@ describe('Bodies', () => {
     expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('may come in chunks', async () => {
+  it('may be chunked', async () => {
     const chunks = ['{"external_', 'user_id"', ':"chunked"}'].map(
       (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
     );
@@ -352,7 +355,7 @@ describe('Bodies', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('in chunks are limited like any other', async () => {
+  it('have the same size limit if they are chunked', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const answer = await exchangeOne(
       request('', ['Transfer-Encoding: chunked', JSON_TYPE]),
@@ -363,13 +366,13 @@ describe('Bodies', () => {
     expect(expectErrorBody(answer)['error_code']).toBe('PAYLOAD_TOO_LARGE');
   });
 
-  it('that are absent count as empty', async () => {
+  it('that are missing count as empty objects', async () => {
     const answer = await exchangeOne(request('', [JSON_TYPE, 'Content-Length: 0']));
     expect(answer.status).toBe(400);
     expect(expectErrorBody(answer)['error_message']).toBe('The external user id field is required.');
   });
 
-  it('are waited for after "Expect: 100-continue"', async () => {
+  it('are awaited after "Expect: 100-continue"', async () => {
     const socket = openConnection();
     socket.write(request('', [JSON_TYPE, `Content-Length: ${BODY.length}`, 'Expect: 100-continue']));
     let received = '';
@@ -380,7 +383,7 @@ describe('Bodies', () => {
     expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('are not asked for with "Expect" what nobody knows', async () => {
+  it('are read despite an unknown "Expect" header', async () => {
     const answer = await exchangeOne(
       request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`, 'Expect: the-unexpected']),
     );
@@ -407,7 +410,7 @@ describe('Connections', () => {
     ],
     ['a chunk of no size', () => request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'])],
     ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
-  ])('get 400 with the error body for %s', async (_what, bytes) => {
+  ])('respond with 400 and the error body to %s', async (_what, bytes) => {
     const answer = await exchangeOne(Buffer.from(bytes(), 'latin1'));
     expect(answer.status).toBe(400);
     expect(expectErrorBody(answer)).toMatchObject({
@@ -417,7 +420,7 @@ describe('Connections', () => {
     await expectAlive();
   });
 
-  it('get 431 for headers that are too large', async () => {
+  it('respond with 431 to headers that are too large', async () => {
     for (const headers of [
       [`X-Large: ${'x'.repeat(40_000)}`],
       Array.from({ length: 500 }, (_, index) => `X-Many-${index}: ${'x'.repeat(100)}`),
@@ -429,7 +432,7 @@ describe('Connections', () => {
     await expectAlive();
   });
 
-  it('that end in the middle of anything do no harm', async () => {
+  it('may end at any point without affecting the service', async () => {
     const whole = request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]);
     const pieces = [10, 60, whole.length - BODY.length - 1, whole.length - BODY.length, whole.length - 5];
     for (const length of pieces) {
@@ -452,7 +455,7 @@ describe('Connections', () => {
     expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
-  it('whose caller does not wait for the answer do no harm', async () => {
+  it('may be closed before the response without affecting the service', async () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = openConnection();
       const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -463,7 +466,7 @@ describe('Connections', () => {
     expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
-  it('may have several requests on the way', async () => {
+  it('may have several pipelined requests', async () => {
     const piped = (user: string, id: string, keep: boolean) => {
       const body = `{"external_user_id":${user}}`;
       return request(body, [JSON_TYPE, `Content-Length: ${body.length}`, `X-Request-Id: ${id}`], { keep });
@@ -480,7 +483,7 @@ describe('Connections', () => {
     ]);
   });
 
-  it('answer every call before they refuse what follows it and is no HTTP', async () => {
+  it('respond to every earlier request before they reject invalid HTTP', async () => {
     const call = (keep: boolean) => request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
     const brokenBody = request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'], { keep: true });
     for (const [bytes, statuses] of [
@@ -492,7 +495,7 @@ describe('Connections', () => {
       const answers = parseAnswers(await exchange(bytes));
       expect(answers.map(({ status }) => status)).toEqual(statuses);
     }
-    // Nor when the caller has said everything, or goes on and on.
+    // Also if the client has half-closed the connection or keeps sending.
     const socket = openConnection();
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
@@ -503,7 +506,7 @@ describe('Connections', () => {
     expect(parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status)).toEqual([200, 400]);
   });
 
-  it('go on after a refusal that came before the body was read', async () => {
+  it('stay usable after an error that was sent before the body was read', async () => {
     const body = 'x'.repeat(10_000);
     const refused = [
       `POST ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}`,
@@ -515,7 +518,7 @@ describe('Connections', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  it('may name the whole address in the request line', async () => {
+  it('accept an absolute URL in the request line', async () => {
     const answer = await exchangeOne(
       request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]).replace(
         `POST ${CREATE_MCP_TOKEN.path}`,
@@ -525,7 +528,7 @@ describe('Connections', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('get one of the documented answers for headers that come twice', async () => {
+  it('respond with a documented status to repeated headers', async () => {
     const wrong = `Authorization: Basic ${Buffer.from('a:b').toString('base64')}`;
     const length = `Content-Length: ${BODY.length}`;
     for (const [twice, statuses] of [
@@ -579,7 +582,7 @@ describe('Documentation', () => {
   it.each([
     ['range', 'bytes=999999999-', 416],
     ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT', 412],
-  ])('refuses %s with what it cannot meet', async (header, value, status) => {
+  ])('rejects %s values that it cannot satisfy', async (header, value, status) => {
     const response = await fetch(`${service.baseUrl}/docs/swagger-ui-bundle.js`, {
       headers: { [header]: value },
     });
@@ -587,17 +590,17 @@ describe('Documentation', () => {
     expect(await response.json()).toMatchObject({ error_type: 'INVALID_REQUEST' });
   });
 
-  it('is served as YAML too', async () => {
+  it('is also served as YAML', async () => {
     const response = await fetch(`${service.baseUrl}/openapi.yaml`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/yaml/);
-    // The parser that @nestjs/swagger brings along.
+    // The parser of @nestjs/swagger.
     const swagger = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger/package.json'));
     const { load } = swagger('js-yaml') as { load: (text: string) => unknown };
     expect(load(await response.text())).toEqual(expected);
   });
 
-  it.each(['/docs', '/docs/'])('is a page that loads nothing from elsewhere (%s)', async (path) => {
+  it.each(['/docs', '/docs/'])('is a page that loads nothing from other hosts (%s)', async (path) => {
     const response = await fetch(`${service.baseUrl}${path}`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/html/);
@@ -617,17 +620,17 @@ describe('Documentation', () => {
   });
 });
 
-// Last: in one process only the application that was started last reaches its database in every way.
-describe('A deployment of some surfaces', () => {
+// Last, because only the application that was started last can use its database in every way.
+describe('A deployment with some surfaces', () => {
   it.each([
     ['platform', 401, 404],
     ['careers', 404, 400],
     ['dashboard', 404, 404],
     ['platform,careers', 401, 400],
-  ])('of %s knows no others', async (surfaces, platform, careers) => {
+  ])('of %s does not serve the other surfaces', async (surfaces, platform, careers) => {
     const deployment = await startTestApp({ SURFACES: surfaces });
     try {
-      // Not through `call`: the document, which is that of all surfaces, knows no 404.
+      // Not through `call`, because the document covers all surfaces and has no 404.
       const send = async (path: string, body?: string) => {
         const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
         return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;

@@ -45,7 +45,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** What the value of a series is more after the work than before. */
+/** Returns by how much the value of a series grows during the work. */
 async function growth(
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -61,8 +61,8 @@ const becomes = (value: number, name: string, labels: Readonly<Record<string, st
     return (await metrics.value(name, labels)) === value;
   });
 
-describe('Requests', () => {
-  it('are counted and timed by the pattern of their route', async () => {
+describe('Request metrics', () => {
+  it('count and time requests by route pattern', async () => {
     const labels = { method: 'POST', route: '/mcp/tokens/create' };
     const call = () =>
       service.request('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
@@ -81,7 +81,7 @@ describe('Requests', () => {
     expect(await metrics.text()).not.toContain(id);
   });
 
-  it('of unknown paths and methods share one label', async () => {
+  it('use one label for unknown paths and methods', async () => {
     const unmatched = { route: 'unmatched', status: '404' };
     const paths = [
       '/nowhere-1',
@@ -101,11 +101,11 @@ describe('Requests', () => {
     expect(JSON.stringify(routes)).not.toMatch(/nowhere|nobody|in-the-query|PROPFIND/);
   });
 
-  it('that wait for their answer are shown', async () => {
+  it('show the requests in progress', async () => {
     expect(await metrics.value('mcs_http_requests_under_way')).toBe(0);
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
-    // Its body is never finished; it is read behind the guards.
+    // The body, which is read after the guards, never ends.
     socket.write(
       'POST /apply HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
@@ -115,8 +115,8 @@ describe('Requests', () => {
   });
 });
 
-describe('Limits', () => {
-  it('of requests are counted when they refuse', async () => {
+describe('Limit metrics', () => {
+  it('count rejected requests', async () => {
     const call = () =>
       service.request('/mcp/tokens/create', {
         body: { external_user_id: 'user-1' },
@@ -131,7 +131,7 @@ describe('Limits', () => {
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'careers' })).toBe(0);
   });
 
-  it('of attempts too', async () => {
+  it('count rejected attempts', async () => {
     const limit = service.app.get(AttemptLimitsRepository).limit({ name: 'trial', attempts: 1, seconds: 60 });
     await limit.count('somebody');
     await limit.count('somebody');
@@ -139,7 +139,7 @@ describe('Limits', () => {
   });
 });
 
-describe('Webhooks', () => {
+describe('Webhook metrics', () => {
   beforeEach(async () => {
     await service.database.query('DELETE FROM webhook_endpoint');
     receiver.response = 200;
@@ -158,7 +158,7 @@ describe('Webhooks', () => {
       .get(WebhookPublisher)
       .publish({ clientId: service.development.clientId, environment: 'development' }, EVENT);
 
-  it('are counted by the reason of their failure and by how they ended', async () => {
+  it('count attempts by reason and deliveries by outcome', async () => {
     await endpoint(receiver.url);
     await publish();
     await becomes(1, 'mcs_webhook_attempts_total', { reason: 'none' });
@@ -177,7 +177,7 @@ describe('Webhooks', () => {
     expect(await metrics.value('mcs_webhook_attempts_total', { reason: 'REFUSED' })).toBe(3);
   });
 
-  it('that wait are shown with the age of the oldest', async () => {
+  it('show the waiting deliveries and the age of the oldest', async () => {
     await endpoint(receiver.url);
     let finish: () => void = () => undefined;
     receiver.response = (response) => {
@@ -186,7 +186,7 @@ describe('Webhooks', () => {
     await publish();
     await receiver.arrived(1);
     await becomes(1, 'mcs_webhook_attempts_under_way');
-    // Nobody may take them before they are counted.
+    // No worker may claim the deliveries before they are counted.
     await service.database.query(`UPDATE webhook_lane SET not_before = 'infinity'`);
     await service.database.query(
       `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at)
@@ -207,28 +207,28 @@ describe('Webhooks', () => {
     await becomes(0, 'mcs_webhook_attempts_under_way');
   });
 
-  it('have an engine that turns', async () => {
+  it('show that the engine is running', async () => {
     expect(await metrics.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(5);
     expect(await metrics.value('mcs_webhook_attempt_slots')).toBe(256);
   });
 });
 
-describe('The database', () => {
-  it('has a pool', async () => {
+describe('Database metrics', () => {
+  it('show the connection pools', async () => {
     await service.request('/readyz');
     expect(await metrics.value('mcs_database_pool_connections', { pool: 'main' })).toBeGreaterThan(0);
     expect(await metrics.value('mcs_database_pool_limit', { pool: 'main' })).toBe(10);
     expect(await metrics.value('mcs_database_pool_waiting', { pool: 'main' })).toBe(0);
   });
 
-  it.each(['request_log', 'webhook_event'])('has partitions of %s', async (table) => {
+  it.each(['request_log', 'webhook_event'])('show the partitions of %s', async (table) => {
     expect(await metrics.value('mcs_partitions_ahead', { table })).toBe(7);
     expect(await metrics.value('mcs_partitions_default_in_use', { table })).toBe(0);
     const age = await metrics.value('mcs_partitions_oldest_age_seconds', { table });
     expect(Math.floor((age ?? 0) / 86_400)).toBe(1);
   });
 
-  it('keeps the request log', async () => {
+  it('show the request log writer', async () => {
     const grown = await growth('mcs_request_log_entries_written_total', {}, () =>
       service.request('/detected-accounts/search', {
         body: { external_user_id: 'user-1', names: ['Netflix'] },
@@ -242,13 +242,13 @@ describe('The database', () => {
   });
 });
 
-describe('The server of metrics', () => {
-  it('tells of the process', async () => {
+describe('The metrics server', () => {
+  it('serves process metrics', async () => {
     expect(await metrics.value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
     expect(await metrics.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   });
 
-  it('answers one path and one method', async () => {
+  it('serves one path and one method', async () => {
     const answer = await fetch(metrics.url);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -261,13 +261,13 @@ describe('The server of metrics', () => {
     expect(posted.headers.get('allow')).toBe('GET');
   });
 
-  it('is not the server of the API', async () => {
+  it('does not serve the API', async () => {
     const { status, body } = await service.request('/metrics');
     expect(status).toBe(404);
     expect(body).toMatchObject({ error_code: 'NOT_FOUND' });
   });
 
-  it('tells nothing secret, and of nobody in particular', async () => {
+  it('exposes no secrets and no data of clients', async () => {
     const text = await metrics.text();
     for (const credentials of [service.development, service.production]) {
       expect(text).not.toContain(credentials.clientId);
@@ -279,7 +279,7 @@ describe('The server of metrics', () => {
     expect(text).not.toContain(service.database.url);
   });
 
-  it('shares nothing with another service of the same process, and ends with its own', async () => {
+  it('shares nothing with another application of the process, and stops with its own', async () => {
     const other = await startTestApp({ METRICS_PORT: '0' });
     const others = await serveMetrics(other);
     await other.request('/healthz');
@@ -287,20 +287,20 @@ describe('The server of metrics', () => {
     const health = { route: '/healthz', status: '200' };
     expect(await others.value('mcs_http_requests_total', health)).toBe(2);
     expect(await metrics.value('mcs_http_requests_total', health)).toBeUndefined();
-    // What only those processes know that work the queue off.
+    // Metrics of processes that run the delivery engine.
     expect(await others.value('mcs_webhook_deliveries')).toBeUndefined();
     await other.close();
     await expect(fetch(others.url)).rejects.toThrow();
     expect((await fetch(metrics.url)).status).toBe(200);
   });
 
-  it('is not there where no port is given', async () => {
+  it('does not start without a port', async () => {
     const other = await startTestApp();
     await expect(serveMetrics(other)).rejects.toThrow('without METRICS_PORT');
     await other.close();
   });
 
-  it('leaves out what the database does not tell, says so, and goes on', async () => {
+  it('leaves out metrics that the database cannot provide, and reports it', async () => {
     const other = await startTestApp({ METRICS_PORT: '0' });
     const others = await serveMetrics(other);
     await other.database.query('ALTER TABLE webhook_event_default RENAME TO webhook_event_away');
@@ -313,7 +313,7 @@ describe('The server of metrics', () => {
   });
 });
 
-describe('The programs', () => {
+describe('main.js and worker.js', () => {
   let database: TestDatabase;
   let dataDirectory: string;
 
@@ -338,7 +338,7 @@ describe('The programs', () => {
     });
 
   it.each(['main.js', 'worker.js'])(
-    '%s serves its metrics until it ends',
+    '%s serves metrics until it stops',
     async (file) => {
       const program = start(file);
       const [, url = ''] = await program.says(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
@@ -347,11 +347,11 @@ describe('The programs', () => {
       expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
       expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
 
-      // A second one wants the same port.
+      // A second process with the same port.
       const rival = await start(file, new URL(url).port).ended;
       expect(rival.code).toBe(1);
       expect(rival.errors).toBe(
-        `METRICS_PORT=${new URL(url).port} is in use. Every process needs a port of its own.\n`,
+        `METRICS_PORT=${new URL(url).port} is in use. Every process needs its own port.\n`,
       );
 
       program.signal('SIGTERM');

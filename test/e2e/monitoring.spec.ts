@@ -6,7 +6,7 @@ import { serveMetrics, type Sample, type Scraper } from '../support/metrics.js';
 import { readExpression } from '../support/promql.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** What Prometheus itself adds. */
+/** Labels that Prometheus adds. */
 const LABELS_OF_PROMETHEUS = ['instance', 'job'];
 const METRICS_OF_PROMETHEUS = ['up'];
 
@@ -48,7 +48,7 @@ const EXPRESSIONS: [place: string, text: string][] = [
 let service: TestApp;
 let metrics: Scraper;
 let samples: Sample[];
-/** Names as they stand in `# TYPE` lines. */
+/** Metric names of the `# TYPE` lines. */
 let types: Map<string, string>;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The labels that a series of this name has; undefined when the service has no such metric. */
+/** Returns the labels of a series, or undefined if the service has no such metric. */
 function labelsOf(metric: string): string[] | undefined {
   const base = types.has(metric) ? metric : metric.replace(/_(?:bucket|sum|count)$/, '');
   const type = types.get(base);
@@ -73,7 +73,7 @@ function labelsOf(metric: string): string[] | undefined {
   return [...own, ...(metric.endsWith('_bucket') ? ['le'] : []), ...LABELS_OF_PROMETHEUS];
 }
 
-/** The values of a label that are known beforehand; undefined where they come with what happens. */
+/** Returns the fixed values of a label, or undefined if the values are dynamic. */
 function valuesOf(metric: string, label: string): string[] | undefined {
   if (label === 'route') {
     const document = readFileSync(join(import.meta.dirname, '..', '..', 'openapi.json'), 'utf8');
@@ -84,8 +84,8 @@ function valuesOf(metric: string, label: string): string[] | undefined {
   return values.length > 0 ? values : undefined;
 }
 
-describe('What the service tells', () => {
-  it('is what it declares, all of it', () => {
+describe('The exported metrics', () => {
+  it('are exactly the declared metrics', () => {
     const told = [...types.keys()].filter((name) => name.startsWith('mcs_'));
     expect(told.toSorted()).toEqual(
       metricCatalogue()
@@ -108,12 +108,12 @@ describe('What the service tells', () => {
 });
 
 describe('Alerts and dashboard', () => {
-  it('are there', () => {
+  it('exist', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(targets.length).toBeGreaterThan(20);
   });
 
-  it.each(EXPRESSIONS)('%s asks for what the service tells', (_, expression) => {
+  it.each(EXPRESSIONS)('%s uses exported metrics only', (_, expression) => {
     const { selectors, groupedBy } = readExpression(expression);
     const known = selectors.filter(({ metric }) => !METRICS_OF_PROMETHEUS.includes(metric));
     const unknown = known.filter(({ metric }) => labelsOf(metric) === undefined);
@@ -127,7 +127,7 @@ describe('Alerts and dashboard', () => {
         });
         const values = valuesOf(metric, label);
         if (values === undefined || value.startsWith('$')) continue;
-        // Every alternative of a regular expression is one.
+        // Each alternative of a regular expression must be a value.
         const wanted = operator.includes('~') ? value.split('|') : [value];
         for (const each of wanted) {
           const pattern = new RegExp(`^(?:${operator.includes('~') ? each : escaped(each)})$`);
@@ -141,7 +141,7 @@ describe('Alerts and dashboard', () => {
     expect(groupedBy.filter((label) => !all.has(label))).toEqual([]);
   });
 
-  it('rate counters, and nothing else', () => {
+  it('apply rate() to counters only', () => {
     for (const [place, text] of EXPRESSIONS) {
       for (const [, metric = ''] of text.matchAll(/\b(?:rate|increase)\s*\(\s*(\w+)/g)) {
         const isCounter = types.get(metric) === 'counter' || metric.endsWith('_bucket');
@@ -150,7 +150,7 @@ describe('Alerts and dashboard', () => {
     }
   });
 
-  it('each alert says what is wrong and what to do, how badly, and only with labels that are left', () => {
+  it('each alert has a description, an action and a severity, and uses remaining labels only', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const { alert, expr, labels, annotations } of rules) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
@@ -163,11 +163,11 @@ describe('Alerts and dashboard', () => {
     }
   });
 
-  it('each legend shows labels that are left', () => {
+  it('each legend uses remaining labels only', () => {
     for (const { place, text, legend } of targets) expectShown(place, text, legend, /\{\{(\w+)\}\}/g);
   });
 
-  it('no panels lie on each other, and no two have one id', () => {
+  it('panels do not overlap and have unique ids', () => {
     const { panels } = dashboard;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const overlapping = panels.flatMap((left, index) =>
@@ -182,7 +182,7 @@ describe('Alerts and dashboard', () => {
     expect(overlapping).toEqual([]);
   });
 
-  it('the variables of the dashboard ask for what the service tells', () => {
+  it('the variables of the dashboard use exported metrics', () => {
     const queries = JSON.stringify(dashboard.templating.list);
     for (const [, metric = ''] of queries.matchAll(/label_values\((\w+),/g)) {
       expect(types.has(metric)).toBe(true);
@@ -190,7 +190,7 @@ describe('Alerts and dashboard', () => {
   });
 });
 
-/** A sum has the labels that it is grouped by; anything else those of its metric. */
+/** An aggregation has the labels that it is grouped by, everything else those of its metric. */
 function expectShown(place: string, expression: string, text: string, pattern: RegExp): void {
   const { selectors, groupedBy } = readExpression(expression);
   const isGrouped = /\b(?:sum|max|min|histogram_quantile)\b/.test(expression);

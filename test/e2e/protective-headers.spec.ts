@@ -16,7 +16,7 @@ const PAGE = {
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
 };
-/** What may be kept, because it is the same for everybody. */
+/** Responses that may be cached because they are the same for all clients. */
 const KEPT = 'public, max-age=300';
 const DOCUMENTATION_POLICY = /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/;
 
@@ -29,7 +29,7 @@ afterAll(() => service.close());
 const headersOf = (headers: Headers, names: Readonly<Record<string, string>>): Record<string, unknown> =>
   Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
 
-describe('Every answer of the APIs', () => {
+describe('Every response of the APIs', () => {
   it.each<[string, number, () => Promise<{ status: number; headers: Headers }>]>([
     [
       'a token',
@@ -57,14 +57,14 @@ describe('Every answer of the APIs', () => {
     ['another method', 405, () => service.request('/mcp/tokens/create')],
     ['an error of OAuth', 400, () => service.request('/oauth/token', { method: 'POST' })],
     ['readiness', 200, () => service.request('/readyz')],
-  ])('is kept by no cache, framed by no page and run by no browser (%s)', async (_what, status, send) => {
+  ])('forbids caching, framing and execution (%s)', async (_what, status, send) => {
     const answer = await send();
     expect(answer.status).toBe(status);
     expect(headersOf(answer.headers, PROTECTIVE)).toEqual(PROTECTIVE);
     expect(answer.headers.has('x-powered-by')).toBe(false);
   });
 
-  it('insists on https where a trusted proxy says that it was asked by it, and nowhere else', async () => {
+  it('requires https only if a trusted proxy reports a request over https', async () => {
     const [plain, secure] = await Promise.all(
       ['http', 'https'].map(
         async (scheme) =>
@@ -76,19 +76,19 @@ describe('Every answer of the APIs', () => {
   });
 });
 
-describe('What is the same for everybody', () => {
+describe('Public static responses', () => {
   it.each([
     '/.well-known/jwks.json',
     '/.well-known/oauth-authorization-server',
     '/pages.css',
     '/openapi.json',
-  ])('may be kept for five minutes (%s)', async (path) => {
+  ])('may be cached for five minutes (%s)', async (path) => {
     const { status, headers } = await fetch(`${service.baseUrl}${path}`);
     expect([status, headers.get('cache-control')]).toEqual([200, KEPT]);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('is not kept when it fails', async () => {
+  it('is not cached if it is an error', async () => {
     await service.database.cutOff();
     const failed = await service.request('/.well-known/jwks.json');
     await service.database.reconnect();
@@ -101,14 +101,14 @@ describe('What is the same for everybody', () => {
 });
 
 describe('Pages', () => {
-  it.each(['/login', '/account', '/device'])('have a policy of their own (%s)', async (path) => {
+  it.each(['/login', '/account', '/device'])('have their own content security policy (%s)', async (path) => {
     const { headers } = await fetch(`${service.baseUrl}${path}`, { redirect: 'manual' });
     expect(headersOf(headers, PAGE)).toEqual(PAGE);
   });
 });
 
 describeInBrowser('The documentation in a browser', (windows) => {
-  it('shows all operations under its policy, which allows no script but its own', async () => {
+  it('shows all operations under a policy that allows only its own scripts', async () => {
     const { headers } = await fetch(`${service.baseUrl}/docs`);
     expect(headers.get('content-security-policy')).toMatch(DOCUMENTATION_POLICY);
     const page = await windows.open(service.baseUrl);

@@ -4,16 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { basic, startTestApp, type TestApp } from '../support/test-app.js';
 
-/** Milliseconds; docs/security.md names these. */
+/** Milliseconds, as documented in docs/security.md. */
 const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   timeout: 60_000,
 };
-/** The same manners, but sooner. */
+/** The same limits, but shorter. */
 const SHORTER = { headersTimeout: 1_000, requestTimeout: 2_000, keepAliveTimeout: 5_000, timeout: 4_000 };
-/** How often is looked for slow callers, and a little for the machine, which may be busy. */
+/** The interval of the check for slow connections, plus a margin for a busy machine. */
 const LATENESS = 1_000 + 1_500;
 const TIMEOUT = 60_000;
 
@@ -36,7 +36,7 @@ interface Visit {
   readonly milliseconds: number;
 }
 
-/** How a connection ends on which this is sent, and then this, byte by byte. */
+/** Sends the start at once and the drip byte by byte, and returns how the connection ends. */
 async function visit(start: string, drip = ''): Promise<Visit> {
   const socket = open();
   const began = performance.now();
@@ -88,8 +88,8 @@ async function expectServed(): Promise<void> {
   expect(status).toBe(200);
 }
 
-describe('Connections that take their time', () => {
-  it('end within 10 s for the headers, 30 s for the request, 60 s without taking anything, 65 s between two', () => {
+describe('Slow connections', () => {
+  it('are limited to 10 s for headers, 30 s for a request, 60 s without traffic and 65 s between requests', () => {
     expect(server).toMatchObject({ ...LIMITS, connectionsCheckingInterval: 1_000 });
   });
 
@@ -97,7 +97,7 @@ describe('Connections that take their time', () => {
     beforeAll(() => void Object.assign(server, SHORTER));
 
     it.each<[string, number | undefined, number, () => Promise<Visit>]>([
-      ['that say nothing', 408, SHORTER.headersTimeout, () => visit('')],
+      ['that send nothing', 408, SHORTER.headersTimeout, () => visit('')],
       [
         'that send their headers byte by byte',
         408,
@@ -120,9 +120,9 @@ describe('Connections that take their time', () => {
             '1\r\n \r\n'.repeat(200),
           ),
       ],
-      ['that promise a body', 408, SHORTER.requestTimeout, () => visit(bodyOf(10))],
+      ['that announce a body and do not send it', 408, SHORTER.requestTimeout, () => visit(bodyOf(10))],
       [
-        'of strangers who promise a body, although they were answered',
+        'without credentials that keep sending a body after the response',
         401,
         SHORTER.requestTimeout,
         () =>
@@ -132,21 +132,21 @@ describe('Connections that take their time', () => {
           ),
       ],
       [
-        'that stay after their answer',
+        'that stay open after their response',
         200,
         SHORTER.keepAliveTimeout,
         () => visit('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
       ],
     ])(
-      'and others are served meanwhile: 100 %s',
+      'do not block other clients: 100 connections %s',
       async (_what, status, limit, send) => {
-        let areAllThere = true;
+        let areAllOpen = true;
         const visits = Promise.all(
-          Array.from({ length: 100 }, () => send().finally(() => (areAllThere = false))),
+          Array.from({ length: 100 }, () => send().finally(() => (areAllOpen = false))),
         );
         await pause(limit / 2);
         await expectServed();
-        expect(areAllThere).toBe(true);
+        expect(areAllOpen).toBe(true);
         const ended = await visits;
         expect(new Set(ended.map((each) => each.status))).toEqual(new Set([status]));
         expect(Math.max(...ended.map(({ milliseconds }) => milliseconds))).toBeLessThan(limit + LATENESS);
@@ -156,19 +156,19 @@ describe('Connections that take their time', () => {
     );
 
     it(
-      'and others are served meanwhile: 20 that never read the answers they ask for',
+      'do not block other clients: 20 connections that never read their responses',
       async () => {
-        await eventually('nobody else is there', async () => (await connections()) <= 1);
-        const asked = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50);
+        await eventually('no other connection is open', async () => (await connections()) <= 1);
+        const requests = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50);
         const sockets = Array.from({ length: 20 }, () => {
           const socket = open().pause();
-          socket.write(asked);
+          socket.write(requests);
           return socket;
         });
-        await eventually('they are there', async () => (await connections()) >= 20);
+        await eventually('they are connected', async () => (await connections()) >= 20);
         await expectServed();
         expect(await connections()).toBeGreaterThanOrEqual(20);
-        await eventually('they are sent away', async () => (await connections()) <= 1, SHORTER.timeout * 4);
+        await eventually('they are closed', async () => (await connections()) <= 1, SHORTER.timeout * 4);
         for (const socket of sockets) socket.destroy();
       },
       TIMEOUT,
@@ -177,7 +177,7 @@ describe('Connections that take their time', () => {
 });
 
 describe('Connections that send too much', () => {
-  it('are refused for headers beyond 16 KiB, be they large or many', async () => {
+  it('are rejected if the headers exceed 16 KiB, with few or many headers', async () => {
     const one = `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(17_000)}`;
     const many = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:b\r\n'.repeat(10_000)}`;
     for (const bytes of [one, many]) {
@@ -190,7 +190,7 @@ describe('Connections that send too much', () => {
 
   const CALL = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 
-  it('are answered one call after the other, while others are served, for 100 calls ahead', async () => {
+  it('get responses in order for 100 pipelined requests while other clients are served', async () => {
     const socket = open();
     let answers = 0;
     socket.on('data', (chunk) => (answers += String(chunk).split('HTTP/1.1 200 OK').length - 1));
@@ -201,7 +201,7 @@ describe('Connections that send too much', () => {
     socket.destroy();
   });
 
-  it('are closed when they send more calls ahead', async () => {
+  it('are closed if they pipeline more requests', async () => {
     const began = performance.now();
     await Promise.all(Array.from({ length: 20 }, () => visit(CALL.repeat(10_000))));
     await expectServed();

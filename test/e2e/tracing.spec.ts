@@ -42,7 +42,7 @@ describe('With a collector', () => {
   let requestId: string;
   let clientId: string;
 
-  /** Everything that is told happens once, and the service is closed: that sends what waits. */
+  /** Everything happens once, then the service is closed, which exports the remaining spans. */
   beforeAll(async () => {
     service = await start({
       OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${encodeURIComponent(API_KEY)},x-tenant=7`,
@@ -67,7 +67,7 @@ describe('With a collector', () => {
         data: { card_id: 'card-81' },
       },
       as: service.development,
-      // Not kept by the caller (the last two digits), which does not matter here.
+      // The client does not sample its trace (the last two digits), which must be ignored.
       headers: { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-00` },
     });
     expect(triggered.status).toBe(200);
@@ -87,7 +87,7 @@ describe('With a collector', () => {
   const triggering = (): CollectedSpan | undefined =>
     ofKind(SERVER).find(({ name }) => name === 'POST /development/webhooks/trigger');
 
-  it('a request is a span in the trace of its caller', () => {
+  it('a request is a span in the trace of the client', () => {
     expect(triggering()).toMatchObject({
       traceId: TRACE_ID,
       parentSpanId: CALLER_SPAN,
@@ -102,14 +102,14 @@ describe('With a collector', () => {
     });
   });
 
-  it('a request without a caller’s trace begins one, and an unknown path is not told', () => {
+  it('a request without a trace starts one, and an unknown path is not recorded', () => {
     const stray = ofKind(SERVER).find(({ attributes }) => attributes['http.response.status_code'] === 404);
     expect(stray).toMatchObject({ name: 'GET', parentSpanId: undefined });
     expect(stray?.traceId).not.toBe(TRACE_ID);
     expect(stray?.attributes).not.toHaveProperty('http.route');
   });
 
-  it('an event is published under the request', () => {
+  it('publishing an event is a child span of the request', () => {
     expect(ofKind(PRODUCER)).toEqual([
       expect.objectContaining({
         name: 'publish CARD_UPDATED',
@@ -119,7 +119,7 @@ describe('With a collector', () => {
     ]);
   });
 
-  it('an attempt is a trace of its own that names the event, with the outgoing request in it', () => {
+  it('an attempt is a separate trace that names the event and contains the outgoing request', () => {
     const [published] = ofKind(PRODUCER);
     const attempts = ofKind(CONSUMER);
     expect(attempts).toHaveLength(2);
@@ -146,13 +146,13 @@ describe('With a collector', () => {
     });
   });
 
-  it('receivers learn nothing of it', () => {
+  it('receivers get no trace headers', () => {
     for (const { headers } of receiver.arrivals) {
       expect(Object.keys(headers).filter((name) => /trace|baggage/.test(name))).toEqual([]);
     }
   });
 
-  it('the collector gets its headers and the name of the service', () => {
+  it('the collector gets the configured headers and the service name', () => {
     expect(collector.headers[0]).toMatchObject({
       'x-api-key': API_KEY,
       'x-tenant': '7',
@@ -161,7 +161,7 @@ describe('With a collector', () => {
     expect([...collector.serviceNames]).toEqual(['trial']);
   });
 
-  it('nothing secret is in what it gets', () => {
+  it('the collector gets no secrets', () => {
     const text = collector.texts.join();
     expect(text).toContain('url.full');
     for (const secret of [
@@ -176,8 +176,8 @@ describe('With a collector', () => {
   });
 });
 
-describe('A share of traces', () => {
-  it('of 0 keeps none, whatever the caller wishes', async () => {
+describe('The sampled share', () => {
+  it('of 0 keeps no traces, whatever the client requests', async () => {
     const service = await start({ OTEL_TRACES_SAMPLER_ARG: '0' });
     const before = collector.spans.length;
     const headers = { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-01` };
@@ -187,8 +187,8 @@ describe('A share of traces', () => {
   });
 });
 
-describe('A collector that is away', () => {
-  it('costs traces, and nothing else', async () => {
+describe('An unavailable collector', () => {
+  it('loses traces without affecting requests', async () => {
     const service = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await refusedPort()}`,
       METRICS_PORT: '0',

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
-/** An HTTP proxy for CONNECT that leads every name to this machine. */
+/** An HTTP proxy for CONNECT that connects every host name to this machine. */
 export interface ConnectProxy {
   /** As in `WEBHOOK_PROXY_URL`, without credentials. */
   readonly url: string;
   readonly port: number;
-  /** What was asked of it: the authority, and the credentials that came along. */
+  /** The authority and the credentials of each CONNECT request. */
   readonly tunnels: readonly { readonly authority: string; readonly credentials: string | undefined }[];
   close(): Promise<void>;
 }
 
-/** @param refuse answers a status for what is not let through */
+/** @param reject returns the status of a rejected request */
 export async function startConnectProxy(
-  refuse: (authority: string, credentials: string | undefined) => number | undefined = () => undefined,
+  reject: (authority: string, credentials: string | undefined) => number | undefined = () => undefined,
 ): Promise<ConnectProxy> {
   const tunnels: { authority: string; credentials: string | undefined }[] = [];
   const sockets = new Set<Socket>();
@@ -24,7 +24,7 @@ export async function startConnectProxy(
     const authority = request.url ?? '';
     const credentials = request.headers['proxy-authorization'];
     tunnels.push({ authority, credentials });
-    const status = refuse(authority, credentials);
+    const status = reject(authority, credentials);
     if (status !== undefined) {
       client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 2\r\n\r\nno`);
       return;

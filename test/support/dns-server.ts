@@ -3,63 +3,63 @@ import { once } from 'node:events';
 import { isIPv6, type AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What the server says of a name. */
+/** The records of a name. */
 export interface DnsRecords {
   readonly a?: readonly string[];
   readonly aaaa?: readonly string[];
-  /** The names on the way to the addresses. */
+  /** CNAME records that lead to the addresses. */
   readonly aliases?: readonly string[];
   /** 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED. */
   readonly errorCode?: number;
-  /** Types of questions that are never answered. */
+  /** Query types that get no response. */
   readonly silentFor?: readonly ('A' | 'AAAA')[];
 }
 
-/** A DNS server on UDP that says what a test wants to be said. */
+/** A DNS server (UDP) whose records a test sets. */
 export interface DnsServer {
   /** As in `WEBHOOK_DNS_SERVERS`. */
   readonly address: string;
-  /** `A name` of each question, in their order. */
-  readonly questions: readonly string[];
-  /** What is said of a name; of several, the next one each time that the name is asked for, then the last. */
-  say(name: string, ...records: readonly DnsRecords[]): void;
+  /** Each query as `A name`, in order. */
+  readonly queries: readonly string[];
+  /** Sets the records of a name. Each query of a type uses the next records, then the last. */
+  set(name: string, ...records: readonly DnsRecords[]): void;
   close(): Promise<void>;
 }
 
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const HEADER_BYTES = 12;
-const IS_ANSWER = 0x8180;
+const IS_RESPONSE = 0x8180;
 const NXDOMAIN = 3;
 const CNAME = 5;
 
 export async function startDnsServer(): Promise<DnsServer> {
   const zone = new Map<string, readonly DnsRecords[]>();
-  const questions: string[] = [];
+  const queries: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (message: Buffer, from: RemoteInfo) => {
     const { name, end } = readName(message);
     const typeNumber = message.readUInt16BE(end);
     const type = TYPES[typeNumber];
-    const earlier = questions.filter((each) => each === `${type} ${name}`).length;
-    questions.push(`${type} ${name}`);
-    const said = zone.get(name);
-    const records = said?.[Math.min(earlier, said.length - 1)] ?? { errorCode: NXDOMAIN };
+    const earlier = queries.filter((each) => each === `${type} ${name}`).length;
+    queries.push(`${type} ${name}`);
+    const versions = zone.get(name);
+    const records = versions?.[Math.min(earlier, versions.length - 1)] ?? { errorCode: NXDOMAIN };
     if (type !== undefined && records.silentFor?.includes(type)) return;
-    const answers = answersTo(name, type, records);
+    const responses = recordsFor(name, type, records);
     const header = Buffer.alloc(HEADER_BYTES);
     message.copy(header, 0, 0, 2);
-    header.writeUInt16BE(IS_ANSWER | (records.errorCode ?? 0), 2);
+    header.writeUInt16BE(IS_RESPONSE | (records.errorCode ?? 0), 2);
     header.writeUInt16BE(1, 4);
-    header.writeUInt16BE(answers.length, 6);
-    const question = message.subarray(HEADER_BYTES, end + 4);
-    socket.send(Buffer.concat([header, question, ...answers]), from.port, from.address);
+    header.writeUInt16BE(responses.length, 6);
+    const query = message.subarray(HEADER_BYTES, end + 4);
+    socket.send(Buffer.concat([header, query, ...responses]), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   return {
     address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
-    questions,
-    say: (name, ...records) => void zone.set(name, records),
+    queries,
+    set: (name, ...records) => void zone.set(name, records),
     close: async () => {
       socket.close();
       await once(socket, 'close');
@@ -67,7 +67,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   };
 }
 
-function answersTo(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRecords): Buffer[] {
+function recordsFor(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRecords): Buffer[] {
   if (records.errorCode !== undefined) return [];
   const aliases = records.aliases ?? [];
   const owners = [name, ...aliases];
@@ -79,7 +79,7 @@ function answersTo(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRec
   ];
 }
 
-/** With a long time to live, so that a cache in between would be noticed. */
+/** Has a long time to live, so that a cache would be noticed. */
 function record(owner: string, type: number, data: Buffer): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
@@ -89,7 +89,7 @@ function record(owner: string, type: number, data: Buffer): Buffer {
   return Buffer.concat([writeName(owner), fixed, data]);
 }
 
-/** By way of a URL for IPv6: ipaddr.js takes `::8.8.8.8` for `::ffff:8.8.8.8`. */
+/** Parses IPv6 addresses through a URL, because ipaddr.js mistakes `::8.8.8.8` for `::ffff:8.8.8.8`. */
 function bytesOf(address: string): Buffer {
   const canonical = isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
   return Buffer.from(ipaddr.parse(canonical).toByteArray());

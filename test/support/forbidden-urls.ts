@@ -1,11 +1,11 @@
 import type { UrlProblem } from '../../src/infrastructure/http-client/index.js';
 import type { DnsRecords } from './dns-server.js';
 
-/** Hosts that nobody may send to, by their spelling alone, under what makes them so. */
+/** Hosts that are forbidden by their spelling alone, grouped by the reason. */
 const FORBIDDEN_HOSTS: Readonly<Record<Exclude<UrlProblem, 'CREDENTIALS' | 'NOT_HTTPS'>, readonly string[]>> =
   {
     ADDRESS: [
-      // IPv4 as the parser of URLs reads it: decimal, octal, hexadecimal, short, mixed, with dots at the end.
+      // IPv4 as the URL parser reads it: decimal, octal, hexadecimal, short, mixed, with trailing dots.
       '127.0.0.1',
       '127.0.0.1.',
       '127.1',
@@ -48,7 +48,7 @@ const FORBIDDEN_HOSTS: Readonly<Record<Exclude<UrlProblem, 'CREDENTIALS' | 'NOT_
       '255.255.255.255',
       '4294967295',
       '8.8.8.8',
-      // The parser turns other digits and dots into ours, and undoes percent-encoding.
+      // The parser converts other Unicode digits and dots to ASCII, and decodes percent-encoding.
       '①②⑦.0.0.1',
       '①②⑦。0。0。1',
       '１２７.0.0.1',
@@ -58,7 +58,7 @@ const FORBIDDEN_HOSTS: Readonly<Record<Exclude<UrlProblem, 'CREDENTIALS' | 'NOT_
       '%31%32%37.0.0.1',
       '%30%78%37%66.1',
       '127.0.0.1\u00ad',
-      // IPv6, and IPv4 inside of it.
+      // IPv6, and embedded IPv4.
       '[::1]',
       '[0:0:0:0:0:0:0:1]',
       '[0000::0001]',
@@ -151,7 +151,7 @@ const FORBIDDEN_HOSTS: Readonly<Record<Exclude<UrlProblem, 'CREDENTIALS' | 'NOT_
     ],
   };
 
-/** Each with its port, so that a request that is let through would arrive at a listener of this machine. */
+/** Returns the URLs with the port of a local listener, so that a request that is not blocked is noticed. */
 export function forbiddenUrls(port: number): readonly (readonly [url: string, fault: UrlProblem])[] {
   const at = `:${port}/hook`;
   return [
@@ -190,7 +190,7 @@ export function forbiddenUrls(port: number): readonly (readonly [url: string, fa
   ];
 }
 
-/** Where a name must not lead: the first and the last address of each range, and some well-known ones. */
+/** Addresses that a name must not resolve to: the bounds of each range, and well-known addresses. */
 export const FORBIDDEN_IPV4 = [
   '0.0.0.0',
   '0.255.255.255',
@@ -281,7 +281,7 @@ export const FORBIDDEN_IPV6 = [
   'ff02::1',
 ] as const;
 
-/** Public ones, some of them next to a forbidden range. No test connects to them. */
+/** Public addresses, some of them next to a forbidden range. No test connects to them. */
 export const PUBLIC_ADDRESSES = [
   '1.1.1.1',
   '8.8.8.8',
@@ -314,7 +314,7 @@ export const PUBLIC_ADDRESSES = [
 const PUBLIC = '93.184.215.14';
 const PUBLIC_IPV6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 
-/** Names that are spelled like public ones and lead elsewhere. */
+/** Names that look public but resolve to private addresses. */
 export const FORBIDDEN_NAMES: Readonly<Record<string, DnsRecords>> = {
   ...Object.fromEntries(FORBIDDEN_IPV4.map((a, index) => [`a-${index}.example.com`, { a: [a] }])),
   ...Object.fromEntries(FORBIDDEN_IPV6.map((aaaa, index) => [`aaaa-${index}.example.com`, { aaaa: [aaaa] }])),
@@ -331,10 +331,10 @@ export const FORBIDDEN_NAMES: Readonly<Record<string, DnsRecords>> = {
   'alias-aaaa.example.com': { aliases: ['v6.example.net'], a: [], aaaa: ['fd00::1'] },
 };
 
-/** A name that is public when it is first asked for, and then is not. */
+/** A name that resolves to a public address first and to a private one afterwards. */
 export const REBINDING: readonly DnsRecords[] = [{ a: [PUBLIC] }, { a: ['127.0.0.1'] }];
 
-/** Names that DNS says nothing of. */
+/** Names without an address. */
 export const UNRESOLVED_NAMES: Readonly<Record<string, DnsRecords>> = {
   'no-such-name.example.com': { errorCode: 3 },
   'server-failure.example.com': { errorCode: 2 },

@@ -4,13 +4,13 @@ import { Clock } from '../../src/infrastructure/time/index.js';
 import { Tracing } from '../../src/infrastructure/tracing/index.js';
 import { TEST_AUTHORITY } from './receiver-certificates.js';
 
-/** The client of outgoing requests under these settings, without the rest of the service. */
+/** Creates an HTTP client with these settings, without the rest of the service. */
 export function httpClient(environment: Record<string, string> = {}): HttpClient {
   const configuration = loadConfiguration({ WEBHOOK_EXTRA_CA: TEST_AUTHORITY, ...environment });
   return new HttpClient(configuration.get(HttpClientConfiguration), new Clock(), new Tracing());
 }
 
-/** Milliseconds within which exchanges are over from now on, instead of ten seconds. */
+/** Shortens the deadline of further requests from ten seconds. */
 export function shortenDeadline(client: HttpClient, milliseconds: number): void {
   Object.assign(client, { deadline: milliseconds });
 }

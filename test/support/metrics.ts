@@ -7,17 +7,17 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What a service tells of itself at `/metrics`. */
+/** Reads the metrics of a service at `/metrics`. */
 export interface Scraper {
   readonly url: string;
-  /** The text as Prometheus gets it. */
+  /** The response in the Prometheus text format. */
   text(): Promise<string>;
   samples(): Promise<Sample[]>;
-  /** The sum of all samples of the name that have these labels; undefined when there are none. */
+  /** Returns the sum of all samples with the name and labels, or undefined if there are none. */
   value(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
 }
 
-/** Lets the service serve its metrics, as the programs do. It must have been started with `METRICS_PORT`. */
+/** Starts the metrics server of a service that was created with `METRICS_PORT`. */
 export async function serveMetrics(service: TestApp): Promise<Scraper> {
   const url = await service.app.get(MetricsServer).listen();
   if (url === undefined) throw new Error('The service was started without METRICS_PORT');
@@ -42,7 +42,7 @@ export function scraperOf(url: string): Scraper {
   };
 }
 
-/** Prometheus' text format, as far as we write it. */
+/** Parses the parts of the Prometheus text format that the service uses. */
 function samplesOf(text: string): Sample[] {
   return text
     .split('\n')

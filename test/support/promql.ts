@@ -1,4 +1,4 @@
-/** A metric as an expression asks for it. */
+/** A metric in an expression. */
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
@@ -26,7 +26,7 @@ const WORDS_OF_THE_LANGUAGE = new Set([
   'without',
 ]);
 
-/** What an expression of PromQL asks for, and the labels that it groups by: as much of the language as we write. */
+/** Parses the metrics and grouping labels of a PromQL expression. Supports the parts of the language in use here. */
 export function readExpression(expression: string): { selectors: Selector[]; groupedBy: string[] } {
   const groupedBy: string[] = [];
   const selectors: Selector[] = [];

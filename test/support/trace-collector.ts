@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 type Value = string | number | boolean;
 
-/** A span as a collector gets it. */
+/** A span as exported to the collector. */
 export interface CollectedSpan {
   readonly name: string;
   /** 2: server, 3: client, 4: producer, 5: consumer (OTLP). */
@@ -16,11 +16,11 @@ export interface CollectedSpan {
   readonly isError: boolean;
 }
 
-/** A local server that takes traces, as OTLP over HTTP in JSON. */
+/** A local server that accepts traces (OTLP over HTTP, JSON). */
 export interface TraceCollector {
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** Of each export. */
+  /** The headers of each export. */
   readonly headers: IncomingHttpHeaders[];
   readonly texts: string[];
   readonly serviceNames: Set<Value>;

@@ -1,166 +1,234 @@
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls';
 import { lookup } from 'node:dns/promises';
+import { isIPv4, type Socket } from 'node:net';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
-import { MINUTE } from '../time/index.js';
+import { buildConnector, Client } from 'undici';
+import { MINUTE, SECOND } from '../time/index.js';
+import { withDeadline } from './deadline.js';
 import { HostResolver } from './host-resolver.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import { ProxyError, tunnelThrough } from './proxy-tunnel.js';
 import { isPublicUnicast, isSameAddress } from './public-unicast.js';
 import { addressIn, withoutRootDot } from './public-url.js';
 import type { Stopwatch } from './stopwatch.js';
-import { connectToOneOf } from './tcp-connection.js';
-import { withDeadline } from './time-limit.js';
 import {
+  CONNECT_TIMEOUT,
   codeOf,
-  connectFailure,
+  connectError,
   FORBIDDEN_ADDRESS,
-  handshakeFailure,
-  NO_CONNECTION,
-  NO_HANDSHAKE,
+  handshakeError,
+  HANDSHAKE_TIMEOUT,
+  REFUSED,
   RESET,
-} from './transport-failure.js';
+} from './transport-error.js';
 
-/** Milliseconds for TCP (and the proxy), and again for TLS. */
-const CONNECT_TIMEOUT = 3000;
-const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+/** Milliseconds for TCP including the proxy, and the same again for TLS. */
+const TIMEOUT = 3 * SECOND;
+/** Milliseconds before the next address is tried. The last address gets the rest of the time. */
+const ADDRESS_TIMEOUT = 500;
+/** A host name with hundreds of addresses must not cause hundreds of connection attempts. */
+const MAX_ADDRESSES = 4;
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** An operator must fix the proxy's address or its configuration. The message goes to the log only. */
+class ProxyError extends Error {}
 
 /**
- * Opens connections to receivers. Name, address and connection are taken step by step here, and undici is
- * handed the finished socket: so the address that was judged is the very one that is connected to, each
- * step has its time, and an abort reaches all of them (undici's own connecting outlives its signal).
+ * Opens connections to receivers, step by step: resolve and check the addresses, connect to one of them, then
+ * TLS. Each step has its own phase, time limit and error. See docs/decisions/0016-http-client.md for the
+ * parts that undici cannot do.
  */
 export class Connector {
   private readonly logger = new Logger('Webhook sending');
   private readonly resolver: HostResolver;
   private readonly proxy: URL | undefined;
-  private readonly secureContext;
-  private complainedAt = Number.NEGATIVE_INFINITY;
+  private readonly connect: buildConnector.connector;
+  private lastReportAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly configuration: HttpClientConfiguration) {
     this.resolver = new HostResolver(configuration);
     this.proxy = configuration.proxyUrl === undefined ? undefined : new URL(configuration.proxyUrl);
     const { extraAuthority } = configuration;
-    // Once: reading the authorities takes 35 ms.
-    this.secureContext = createSecureContext({
-      minVersion: 'TLSv1.2',
-      ...(extraAuthority === undefined ? {} : { ca: [...rootCertificates, extraAuthority] }),
+    this.connect = buildConnector({
+      // Reading the authorities takes 35 ms, so the context is created once.
+      secureContext: createSecureContext({
+        minVersion: 'TLSv1.2',
+        ...(extraAuthority === undefined ? {} : { ca: [...rootCertificates, extraAuthority] }),
+      }),
+      // Regardless of NODE_TLS_REJECT_UNAUTHORIZED.
+      rejectUnauthorized: true,
+      // Every handshake verifies the certificate.
+      maxCachedSessions: 0,
+      // Only closes sockets that were given up: this timeout is accurate to half a second, and ours is shorter.
+      timeout: TIMEOUT + SECOND,
     });
   }
 
   /** @throws TransportError */
-  async open(url: URL, stopwatch: Stopwatch, signal: AbortSignal): Promise<Socket> {
-    const port = url.port === '' ? (PORTS[url.protocol] ?? 0) : Number(url.port);
+  async open(origin: URL, stopwatch: Stopwatch, signal: AbortSignal): Promise<Socket> {
+    const { protocol, hostname } = origin;
+    const port = Number(origin.port || DEFAULT_PORTS[protocol]);
+    signal.throwIfAborted();
     const socket =
       this.proxy === undefined
-        ? await this.direct(url.hostname, port, stopwatch, signal)
-        : await this.throughProxy(this.proxy, url.hostname, port, stopwatch, signal);
-    if (url.protocol === 'http:') return socket;
-    return stopwatch.measure('tls', () => this.secure(socket, url.hostname, signal));
+        ? await this.connectDirectly(hostname, port, stopwatch, signal)
+        : await this.connectThrough(this.proxy, hostname, port, stopwatch, signal);
+    if (protocol === 'http:') return socket;
+    stopwatch.enter('tls');
+    return this.startTls(socket, hostname, signal);
   }
 
-  private async direct(
+  private async connectDirectly(
     hostname: string,
     port: number,
     stopwatch: Stopwatch,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const addresses = await stopwatch.measure('dns', () => this.resolver.resolve(hostname, signal));
-    const socket = await stopwatch.measure('connect', () => this.tcp(addresses, port, signal));
-    if (!this.mayTalkTo(socket.remoteAddress, addresses)) {
-      socket.destroy();
-      throw socket.remoteAddress === undefined ? RESET : FORBIDDEN_ADDRESS;
-    }
-    return socket;
+    stopwatch.enter('dns');
+    const addresses = await this.resolver.resolve(hostname, signal);
+    stopwatch.enter('connect');
+    const socket = await this.connectToOneOf(addresses, port, signal);
+    const remote = socket.remoteAddress;
+    if (remote !== undefined && this.isAllowed(remote, addresses)) return socket;
+    socket.destroy();
+    throw remote === undefined ? RESET : FORBIDDEN_ADDRESS;
   }
 
-  /** Once more, where the connection really leads: it must be an address that was judged. */
-  private mayTalkTo(remote: string | undefined, judged: readonly string[]): boolean {
-    if (remote === undefined || !judged.some((address) => isSameAddress(address, remote))) return false;
+  /** Whether the connection leads to one of the addresses that were checked. */
+  private isAllowed(remote: string, checked: readonly string[]): boolean {
+    if (!checked.some((address) => isSameAddress(address, remote))) return false;
     return this.configuration.allowsAnyTarget || isPublicUnicast(remote);
   }
 
-  private async throughProxy(
+  /** Opens a CONNECT tunnel (RFC 9110, section 9.3.6). The proxy resolves the host name. */
+  private async connectThrough(
     proxy: URL,
     hostname: string,
     port: number,
     stopwatch: Stopwatch,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const host = addressIn(hostname) ?? withoutRootDot(hostname);
-    return stopwatch.measure('connect', async () => {
-      const connection = await this.toProxy(proxy, signal);
-      try {
-        return await withDeadline(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
-          tunnelThrough(proxy, connection, { host, port }, limited),
-        );
-      } catch (error) {
-        if (error instanceof ProxyError) this.complain(error.message);
-        throw connectFailure(error);
-      }
+    stopwatch.enter('connect');
+    const socket = await this.connectToProxy(proxy, signal);
+    const client = new Client(proxy.origin, {
+      // undici connects again if the socket was closed. There is only this one.
+      connect: (_, callback) =>
+        void setImmediate(() => (socket.destroyed ? callback(RESET, null) : callback(null, socket))),
     });
+    const path = `${withoutRootDot(hostname)}:${port}`;
+    const headers = { host: path, ...credentialsOf(proxy) };
+    try {
+      const { statusCode } = await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, (limited) =>
+        client.connect({ path, headers, signal: limited }),
+      );
+      // undici removes its listeners from the socket of a tunnel, and an error without a listener is fatal.
+      socket.on('error', () => undefined);
+      if (statusCode < 200 || statusCode >= 300) throw refusalOf(statusCode);
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      if (error instanceof ProxyError) this.report(error.message);
+      throw connectError(error);
+    }
   }
 
-  private async toProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
+  private async connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
     try {
       const literal = addressIn(proxy.hostname);
-      const addresses = literal ? [literal] : (await lookup(proxy.hostname, { all: true })).map(addressOf);
-      return await this.tcp(addresses, Number(proxy.port || PORTS['http:']), signal);
+      const addresses = literal
+        ? [literal]
+        : (await lookup(proxy.hostname, { all: true })).map(({ address }) => address);
+      return await this.connectToOneOf(addresses, Number(proxy.port || DEFAULT_PORTS['http:']), signal);
     } catch (error) {
-      if (!signal.aborted) this.complain('The proxy of WEBHOOK_PROXY_URL cannot be reached.');
-      throw connectFailure(error);
+      if (!signal.aborted) this.report('The proxy of WEBHOOK_PROXY_URL cannot be reached.');
+      throw connectError(error);
     }
   }
 
-  private async tcp(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
-    const { egressAddress: localAddress } = this.configuration;
+  /** Tries the addresses in turn. Node.js skips all but the first address when a local address is set. */
+  private async connectToOneOf(
+    addresses: readonly string[],
+    port: number,
+    signal: AbortSignal,
+  ): Promise<Socket> {
+    const candidates = this.candidatesAmong(addresses);
+    const last = candidates.pop();
+    if (last === undefined) throw REFUSED;
     try {
-      return await withDeadline(CONNECT_TIMEOUT, NO_CONNECTION, signal, (limited) =>
-        connectToOneOf({ addresses, port, localAddress }, limited),
-      );
+      return await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, async (limited) => {
+        for (const address of candidates) {
+          try {
+            return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, limited, (shortly) =>
+              this.connectTo(address, port, shortly),
+            );
+          } catch {
+            limited.throwIfAborted();
+          }
+        }
+        return this.connectTo(last, port, limited);
+      });
     } catch (error) {
-      if (localAddress !== undefined && codeOf(error) === 'EADDRNOTAVAIL') {
-        this.complain('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
+      if (codeOf(error) === 'EADDRNOTAVAIL' && this.configuration.egressAddress !== undefined) {
+        this.report('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
       }
-      throw connectFailure(error);
+      throw connectError(error);
     }
   }
 
-  private async secure(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {
+  /** IPv6 only if the host has no IPv4 address, because receivers know the service by an IPv4 address. */
+  private candidatesAmong(addresses: readonly string[]): string[] {
+    const { egressAddress } = this.configuration;
+    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
+    return addresses.filter((address) => isIPv4(address) === wantsIPv4).slice(0, MAX_ADDRESSES);
+  }
+
+  private connectTo(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+    const { egressAddress: localAddress = null } = this.configuration;
+    return this.connected({ protocol: 'http:', hostname: address, port: String(port), localAddress }, signal);
+  }
+
+  private async startTls(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {
     const literal = addressIn(hostname);
-    const name = withoutRootDot(hostname);
-    const secured = connectTls({
-      socket,
-      host: literal ?? name,
-      // An address is no name to ask for (RFC 6066, section 3).
-      ...(literal === undefined && { servername: name }),
-      secureContext: this.secureContext,
-      ALPNProtocols: ['http/1.1'],
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-      rejectUnauthorized: true,
-    });
-    secured.on('error', () => undefined);
+    const name = literal ?? withoutRootDot(hostname);
+    const target = { protocol: 'https:', hostname: name, port: '', httpSocket: socket };
     try {
-      await withDeadline(CONNECT_TIMEOUT, NO_HANDSHAKE, signal, (limited) =>
-        once(secured, 'secureConnect', { signal: limited }),
+      return await withDeadline(TIMEOUT, HANDSHAKE_TIMEOUT, signal, (limited) =>
+        // An address must not be sent as the server name (RFC 6066, section 3).
+        this.connected(literal === undefined ? { ...target, servername: name } : target, limited),
       );
-      return secured;
     } catch (error) {
-      secured.destroy();
       socket.destroy();
-      throw handshakeFailure(error);
+      throw handshakeError(error);
     }
   }
 
-  /** What only the operator can mend; once a minute, however many webhooks it concerns. */
-  private complain(sentence: string): void {
-    if (performance.now() - this.complainedAt < MINUTE) return;
-    this.complainedAt = performance.now();
-    this.logger.error(sentence);
+  /** undici's connector as a promise. A connection that is made after the signal is closed. */
+  private connected(options: buildConnector.Options, signal: AbortSignal): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      this.connect(options, (error, socket) => {
+        if (socket === null || error) reject(error);
+        else if (signal.aborted) socket.destroy();
+        else resolve(socket);
+      });
+    });
+  }
+
+  /** Logs what only the operator can fix, at most once a minute. */
+  private report(message: string): void {
+    if (performance.now() - this.lastReportAt < MINUTE) return;
+    this.lastReportAt = performance.now();
+    this.logger.error(message);
   }
 }
 
-function addressOf({ address }: { readonly address: string }): string {
-  return address;
+function refusalOf(statusCode: number): Error {
+  if (statusCode === 403) return FORBIDDEN_ADDRESS;
+  if (statusCode === 504) return CONNECT_TIMEOUT;
+  if (statusCode >= 500) return REFUSED;
+  return new ProxyError(`The proxy of WEBHOOK_PROXY_URL responds to CONNECT with ${statusCode}.`);
+}
+
+function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }

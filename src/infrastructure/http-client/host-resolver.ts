@@ -1,29 +1,31 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { SECOND } from '../time/index.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
 import { addressIn } from './public-url.js';
 import { isPublicUnicast } from './public-unicast.js';
-import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-failure.js';
-import { withDeadline } from './time-limit.js';
+import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-error.js';
+import { withDeadline } from './deadline.js';
 
-/** Milliseconds for one question to one server, asked twice, and for all of it. */
-const QUESTION_TIMEOUT = 1000;
+/** Milliseconds for one query to one server, the number of tries, and milliseconds for everything. */
+const QUERY_TIMEOUT = SECOND;
 const TRIES = 2;
-const TIMEOUT = 3000;
+const TIMEOUT = 3 * SECOND;
 
 /**
- * The addresses of a receiver, each of them allowed. Asks DNS itself: `dns.lookup` would hold one of the
- * four threads of the process until the system gives up, so that four dead names stopped all others.
+ * Resolves the host name of a receiver and checks every address. Queries DNS directly, because `dns.lookup`
+ * holds one of the four threads of the process until the system gives up: four dead names would block all
+ * others.
  */
 export class HostResolver {
-  private readonly resolver = new Resolver({ timeout: QUESTION_TIMEOUT, tries: TRIES });
+  private readonly resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: TRIES });
 
   constructor(private readonly configuration: HttpClientConfiguration) {
     if (configuration.dnsServers !== undefined) this.resolver.setServers(configuration.dnsServers);
   }
 
   /**
-   * @throws TransportError `DNS` when there is no address, `FORBIDDEN_ADDRESS` when one of them is not
-   * public: whoever names a private address among public ones wants to be connected to it by chance.
+   * @throws TransportError `DNS` if there is no address, `FORBIDDEN_ADDRESS` if any address is not public:
+   * a private address among public ones is an attempt to be connected to it by chance.
    */
   async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await withDeadline(TIMEOUT, UNRESOLVED, signal, () => this.addressesOf(hostname));
@@ -35,20 +37,20 @@ export class HostResolver {
   private async addressesOf(hostname: string): Promise<readonly string[]> {
     const literal = addressIn(hostname);
     if (literal !== undefined) return [literal];
-    // A developer's names are in /etc/hosts, where DNS does not look.
+    // Developers define host names in /etc/hosts, which DNS does not know.
     const { allowsAnyTarget, dnsServers } = this.configuration;
-    if (allowsAnyTarget && dnsServers === undefined) return addressesOfSystem(hostname);
-    return this.addressesOfDns(hostname);
+    if (allowsAnyTarget && dnsServers === undefined) return systemAddressesOf(hostname);
+    return this.dnsAddressesOf(hostname);
   }
 
-  /** One family is enough to go on with: some servers never answer for the other. */
-  private async addressesOfDns(name: string): Promise<readonly string[]> {
-    const answers = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  /** One address family is enough, because some servers never respond for the other one. */
+  private async dnsAddressesOf(name: string): Promise<readonly string[]> {
+    const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
+    return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   }
 }
 
-async function addressesOfSystem(hostname: string): Promise<readonly string[]> {
+async function systemAddressesOf(hostname: string): Promise<readonly string[]> {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address);
   } catch {

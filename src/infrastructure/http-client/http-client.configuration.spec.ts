@@ -6,7 +6,7 @@ const load = (environment: Record<string, string>): HttpClientConfiguration =>
   loadConfiguration(environment).get(HttpClientConfiguration);
 
 describe('Configuration of webhook sending', () => {
-  it('sends to public addresses unless it says otherwise', () => {
+  it('allows only public addresses by default', () => {
     expect(load({})).toMatchObject({ targets: 'public', allowsAnyTarget: false });
     expect(load({ WEBHOOK_TARGETS: 'any' }).allowsAnyTarget).toBe(true);
   });
@@ -30,7 +30,7 @@ describe('Configuration of webhook sending', () => {
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128/path', 'WEBHOOK_PROXY_URL must be a URL such as'],
     ['WEBHOOK_DNS_SERVERS', 'dns.example.com', 'WEBHOOK_DNS_SERVERS must be a list of addresses such as'],
     ['WEBHOOK_EXTRA_CA', 'not a certificate', 'WEBHOOK_EXTRA_CA must be a certificate in PEM.'],
-  ])('refuses %s=%s', (name, value, sentence) => {
+  ])('rejects %s=%s', (name, value, sentence) => {
     expect(() => load({ [name]: value })).toThrow(sentence);
   });
 });

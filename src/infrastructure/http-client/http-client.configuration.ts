@@ -12,19 +12,19 @@ function isDnsServerList(value: unknown): boolean {
   return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
-/** How requests leave the house. */
+/** How outgoing requests are sent. */
 @Configuration('Webhook sending')
 export class HttpClientConfiguration {
   @EnvironmentVariable(
     'WEBHOOK_TARGETS',
-    'Where webhooks may go: `public` https URLs, or `any`, with http and addresses of this machine, for developers and tests. Production refuses `any`.',
+    'Allowed webhook URLs: `public` allows public https URLs only. `any` also allows http and private addresses, for development and tests; production rejects it.',
   )
   @IsIn(['public', 'any'])
   targets: string = 'public';
 
   @EnvironmentVariable(
     'WEBHOOK_EGRESS_ADDRESS',
-    'Address of this machine that webhooks leave from. Default: as the system routes.',
+    'Local address that webhooks are sent from. Default: chosen by the operating system.',
   )
   @IsOptional()
   @IsIP()
@@ -32,7 +32,7 @@ export class HttpClientConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_PROXY_URL',
-    'An HTTP proxy that all webhooks go through (CONNECT), as `http://user:password@host:port`. Names are then resolved, and addresses to be refused, by the proxy.',
+    'HTTP proxy for all webhooks (CONNECT), as `http://user:password@host:port`. The proxy then resolves the host names and must reject private addresses.',
     { secret: true },
   )
   @IsOptional()
@@ -41,7 +41,7 @@ export class HttpClientConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_DNS_SERVERS',
-    'DNS servers that resolve receivers, as `address` or `address:port`, separated by commas. Default: those of the system.',
+    'DNS servers that resolve the host names of webhooks, as `address` or `address:port`, separated by commas. Default: the servers of the system.',
   )
   @IsOptional()
   @Satisfies(
@@ -53,7 +53,7 @@ export class HttpClientConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_EXTRA_CA',
-    'Certificate of an authority (PEM) that is trusted beside the usual ones, for receivers with a private one.',
+    'Certificate of an additional trusted authority (PEM), for receivers whose certificate was issued by a private authority.',
   )
   @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'extraAuthority must be a certificate in PEM')

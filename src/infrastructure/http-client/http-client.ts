@@ -1,58 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Client, Pool, type Dispatcher } from 'undici';
 import { maskedUrl } from '../logging/index.js';
-import { Clock, SECOND } from '../time/index.js';
+import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
-import { Connection, type AnswerHead } from './connection.js';
 import { Connector } from './connector.js';
+import { rejectOnAbort } from './deadline.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
-import { IdleConnections } from './idle-connections.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
 import { retryAfterSeconds } from './retry-after.js';
-import { Slots } from './slots.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
-import { rejectOnAbort } from './time-limit.js';
 import {
-  exchangeFailure,
+  exchangeError,
   FORBIDDEN_URL,
   isUnexpectedError,
-  NO_ANSWER,
+  RESPONSE_TIMEOUT,
   type TransportFailure,
-} from './transport-failure.js';
+} from './transport-error.js';
 
-/** Milliseconds after which an exchange is over, whatever the receiver does (specification, "Delivery"). */
+/** Milliseconds after which an attempt ends, whatever the receiver does (specification, "Delivery"). */
 const DEADLINE = 10 * SECOND;
-const CONNECTIONS = 4;
+const CONNECTIONS_PER_ORIGIN = 4;
+/** There may be thousands of receivers. */
+const MAX_ORIGINS = 256;
+/** A connection that lives longer may lead to an address that the host name has left. */
+const MAX_CONNECTION_AGE = MINUTE;
+/** Bytes of a response body that are read so that the connection can be reused. The content is not used. */
+const MAX_BODY_BYTES = 16 * 1024;
 
 export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Requests to one origin at once, at most: 4 unless it says otherwise. Others wait, within their deadline. */
+  /** Maximum number of connections to the origin. Further requests wait, within their deadline. Default: 4. */
   readonly connections?: number;
 }
 
 export interface OutgoingResult {
-  /** 0: no answer came. */
+  /** 0 if there was no response. */
   readonly statusCode: number;
-  /** Null when an answer came, whatever its status. */
+  /** Null if there was a response, whatever its status. */
   readonly failure: TransportFailure | null;
-  /** A sentence for the receiver's owner: no address, no internals. */
+  /** A sentence for the owner of the receiver, without addresses or internals. */
   readonly explanation: string | null;
-  /** What `Retry-After` asks for, at most an hour. */
+  /** From the `Retry-After` header, at most an hour. */
   readonly retryAfterSeconds: number | null;
   readonly phases: RequestPhases;
 }
 
-/** Sends requests to addresses that strangers chose. */
+interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
+  readonly signal: AbortSignal;
+  readonly opaque: Stopwatch;
+}
+
+/** Remembers the request that it connects for. A client handles one request at a time. */
+class ReceiverClient extends Client {
+  declare currentRequest: RequestOptions;
+
+  override dispatch(options: RequestOptions, handler: Dispatcher.DispatchHandler): boolean {
+    this.currentRequest = options;
+    if (this.stats.connected) options.opaque.enter('firstByte');
+    return super.dispatch(options, handler);
+  }
+}
+
+/** Sends requests to URLs that clients of the service chose and that may be hostile. */
 @Injectable()
 export class HttpClient implements OnApplicationShutdown {
-  /** Milliseconds; a property so that a test need not wait for ten seconds. */
+  /** Milliseconds. A property so that tests can shorten it. */
   readonly deadline: number = DEADLINE;
   private readonly logger = new Logger('Webhook sending');
   private readonly connector: Connector;
-  private readonly slots = new Slots();
-  private readonly idle = new IdleConnections();
-  private readonly underWay = new Set<Promise<void>>();
+  /** Closing a pool lets its requests finish. */
+  private readonly pools = new LRUCache<string, Pool>({
+    max: MAX_ORIGINS,
+    ttl: MAX_CONNECTION_AGE,
+    dispose: (pool) => {
+      const closing = pool.close().finally(() => this.closing.delete(closing));
+      this.closing.add(closing);
+    },
+  });
+  private readonly closing = new Set<Promise<void>>();
 
   constructor(
     private readonly configuration: HttpClientConfiguration,
@@ -62,14 +91,14 @@ export class HttpClient implements OnApplicationShutdown {
     this.connector = new Connector(configuration);
   }
 
-  /** Why nothing may be sent to the URL under this configuration, by its spelling; `undefined`: it may. */
-  faultOf(url: string): UrlProblem | undefined {
+  /** Returns why the configuration forbids requests to the URL, judged by its spelling alone. */
+  urlProblem(url: string): UrlProblem | undefined {
     return this.configuration.allowsAnyTarget ? validateUrl(url) : validatePublicUrl(url);
   }
 
   /**
-   * POST; never rejects, and is over after 10 s whatever the receiver does. It carries no `traceparent`: receivers are
-   * strangers, whom our traces tell nothing that they need.
+   * Sends a POST request. Never rejects, and always resolves within 10 seconds. The request carries no
+   * `traceparent`, because receivers are third parties.
    */
   post(request: OutgoingRequest): Promise<OutgoingResult> {
     const options = () => ({
@@ -83,92 +112,108 @@ export class HttpClient implements OnApplicationShutdown {
     });
   }
 
-  private async send(request: OutgoingRequest): Promise<OutgoingResult> {
-    const stopwatch = new Stopwatch();
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(NO_ANSWER), this.deadline);
-    // The status decides, whatever becomes of the body.
-    const heads: AnswerHead[] = [];
-    const exchange = this.exchange(request, stopwatch, deadline.signal, (head) => heads.push(head));
-    this.underWay.add(exchange);
-    // The race is ours: not every step heeds the signal at once.
-    const error: unknown = await rejectOnAbort(exchange, deadline.signal).catch((reason: unknown) => reason);
-    clearTimeout(timer);
-    void exchange.catch(() => undefined).finally(() => this.underWay.delete(exchange));
-    return heads[0] === undefined ? this.failed(error, stopwatch) : this.answered(heads[0], stopwatch);
-  }
-
   async onApplicationShutdown(): Promise<void> {
     await this.close();
   }
 
-  /** Lets what is under way come to its end, and keeps no connection any more. */
+  /** Lets the current requests finish, then closes all connections. */
   async close(): Promise<void> {
-    this.idle.close();
-    await Promise.allSettled(this.underWay);
+    this.pools.clear();
+    await Promise.all(this.closing);
+  }
+
+  private async send(request: OutgoingRequest): Promise<OutgoingResult> {
+    const stopwatch = new Stopwatch();
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(RESPONSE_TIMEOUT), this.deadline);
+    try {
+      const { statusCode, headers, body } = await rejectOnAbort(
+        this.exchange(request, stopwatch, deadline.signal),
+        deadline.signal,
+      );
+      stopwatch.stop();
+      // The status counts, even if the body is too long, too slow or cut off.
+      await body.dump({ limit: MAX_BODY_BYTES }).catch(() => undefined);
+      // undici notices in this turn of the event loop that the connection is free, or that it was closed.
+      await nextTurn();
+      const retryAfter = [headers['retry-after']].flat()[0];
+      return {
+        statusCode,
+        failure: null,
+        explanation: null,
+        retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
+        phases: stopwatch.read(),
+      };
+    } catch (error) {
+      if (isUnexpectedError(error)) this.logger.error(error);
+      const { failure, explanation } = exchangeError(error);
+      return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   private async exchange(
     request: OutgoingRequest,
     stopwatch: Stopwatch,
     signal: AbortSignal,
-    onHead: (head: AnswerHead) => void,
-  ): Promise<void> {
-    if (this.faultOf(request.url) !== undefined) throw FORBIDDEN_URL;
-    const url = new URL(request.url);
-    const release = await this.slots.take(url.origin, request.connections ?? CONNECTIONS, signal);
-    const sendOver = async (connection: Connection): Promise<void> => {
-      try {
-        const path = `${url.pathname}${url.search}`;
-        const { head, finish } = await stopwatch.measure('firstByte', () =>
-          connection.send({ path, headers: request.headers, body: request.body }, signal),
-        );
-        onHead(head);
-        await finish();
-      } finally {
-        this.idle.keep(connection);
-      }
+  ): Promise<Dispatcher.ResponseData<Stopwatch>> {
+    if (this.urlProblem(request.url) !== undefined) throw FORBIDDEN_URL;
+    const { origin, pathname, search } = new URL(request.url);
+    const options: RequestOptions = {
+      method: 'POST',
+      path: `${pathname}${search}`,
+      headers: request.headers,
+      body: request.body,
+      signal,
+      opaque: stopwatch,
     };
     try {
-      const kept = this.idle.take(url.origin);
-      if (kept !== undefined) {
-        try {
-          return await sendOver(kept);
-        } catch (error) {
-          // The receiver has probably closed it in the meantime, which is nobody's failure: once more, anew.
-          // Receivers know a repeated request by its `webhook-id` (RFC 9110, section 9.2.2).
-          if (signal.aborted) throw error;
-        }
-      }
-      const connection = new Connection(url.origin, await this.connector.open(url, stopwatch, signal));
-      connection.onClosed(() => this.idle.remove(connection));
-      await sendOver(connection);
-    } finally {
-      release();
+      return await this.poolFor(origin, request.connections ?? CONNECTIONS_PER_ORIGIN).request(options);
+    } catch (error) {
+      const { connect, firstByte } = stopwatch.read();
+      const wasKept = connect === null && firstByte !== null;
+      if (signal.aborted || !wasKept) throw error;
+      // The receiver has probably closed the kept connection in the meantime. Retries once on a new one.
+      // Receivers recognize a repeated request by its `webhook-id` (RFC 9110, section 9.2.2).
+      return this.newClient(origin).request({ ...options, reset: true });
     }
   }
 
-  private answered({ statusCode, retryAfter }: AnswerHead, stopwatch: Stopwatch): OutgoingResult {
-    return {
-      statusCode,
-      failure: null,
-      explanation: null,
-      retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
-      phases: stopwatch.read(),
-    };
+  private poolFor(origin: string, connections: number): Pool {
+    const key = `${connections} ${origin}`;
+    const existing = this.pools.get(key);
+    if (existing !== undefined) return existing;
+    const pool = new Pool(origin, { connections, factory: () => this.newClient(origin) });
+    this.pools.set(key, pool);
+    return pool;
   }
 
-  private failed(error: unknown, stopwatch: Stopwatch): OutgoingResult {
-    if (isUnexpectedError(error)) this.logger.error(error);
-    const { failure, explanation } = exchangeFailure(error);
-    return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
+  private newClient(origin: string): Client {
+    const client: ReceiverClient = new ReceiverClient(origin, {
+      connect: (_, callback) => {
+        const { opaque: stopwatch, signal } = client.currentRequest;
+        this.connector.open(new URL(origin), stopwatch, signal).then(
+          (socket) => {
+            stopwatch.enter('firstByte');
+            callback(null, socket);
+          },
+          (error: Error) => callback(error, null),
+        );
+      },
+      keepAliveMaxTimeout: MAX_CONNECTION_AGE,
+      // The deadline covers all of it. The timeouts of undici are per chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    return client;
   }
 }
 
 function describe(span: Span, { statusCode, failure, phases }: OutgoingResult): void {
   const { dns, connect, tls, firstByte } = phases;
-  for (const [phase, took] of Object.entries({ dns, connect, tls, first_byte: firstByte })) {
-    if (took !== null) span.setAttribute(`mcs.phase.${phase}_ms`, took);
+  for (const [phase, duration] of Object.entries({ dns, connect, tls, first_byte: firstByte })) {
+    if (duration !== null) span.setAttribute(`mcs.phase.${phase}_ms`, duration);
   }
   if (failure === null) span.setAttribute('http.response.status_code', statusCode);
   if (failure === null && statusCode < 400) return;

@@ -3,4 +3,4 @@ export { HttpClientModule } from './http-client.module.js';
 export { HttpClient, type OutgoingResult } from './http-client.js';
 export type { UrlProblem } from './public-url.js';
 export type { RequestPhases } from './stopwatch.js';
-export { TRANSPORT_FAILURES, type TransportFailure } from './transport-failure.js';
+export { TRANSPORT_FAILURES, type TransportFailure } from './transport-error.js';

@@ -6,20 +6,20 @@ import { isPublicUnicast } from './public-unicast.js';
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => [...bytes].join('.'));
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => ipaddr.fromByteArray([...bytes]));
 
-describe('An address of the public Internet', () => {
-  it.each([...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6])('is not %s', (address) => {
+describe('isPublicUnicast', () => {
+  it.each([...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6])('rejects %s', (address) => {
     expect(isPublicUnicast(address)).toBe(false);
   });
 
-  it.each(PUBLIC_ADDRESSES)('is %s', (address) => {
+  it.each(PUBLIC_ADDRESSES)('accepts %s', (address) => {
     expect(isPublicUnicast(address)).toBe(true);
   });
 
-  it.each(['', 'example.com', '1.2.3', '1.2.3.4.5', 'fe80::1%lo', '8.8.8.8/8'])('is not "%s"', (text) => {
+  it.each(['', 'example.com', '1.2.3', '1.2.3.4.5', 'fe80::1%lo', '8.8.8.8/8'])('rejects "%s"', (text) => {
     expect(isPublicUnicast(text)).toBe(false);
   });
 
-  it('is the same mapped into IPv6, and none when it is carried in another way', () => {
+  it('treats IPv4-mapped addresses like IPv4, and rejects other embedded addresses', () => {
     fc.assert(
       fc.property(ipv4, (address) => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
@@ -33,7 +33,7 @@ describe('An address of the public Internet', () => {
     );
   });
 
-  it('of IPv6 lies in 2000::/3', () => {
+  it('accepts IPv6 addresses in 2000::/3 only', () => {
     fc.assert(
       fc.property(ipv6, (address) => {
         const [first = 0] = address.toByteArray();

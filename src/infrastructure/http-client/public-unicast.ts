@@ -3,33 +3,33 @@ import ipaddr from 'ipaddr.js';
 import { parsedUrl } from '../urls/index.js';
 
 /**
- * What ipaddr.js takes for ordinary unicast and must still not be reached. Azure answers its virtual
- * machines at 168.63.129.16, whose neighbours are public.
+ * Addresses that ipaddr.js considers ordinary unicast but that must not be reached. 168.63.129.16 is the
+ * internal service address of Azure; the addresses around it are public.
  */
-const NOT_PUBLIC_EITHER = [ipaddr.IPv4.parseCIDR('168.63.129.16/32')];
+const OTHER_PRIVATE_RANGES = [ipaddr.IPv4.parseCIDR('168.63.129.16/32')];
 
-/** Everything that IANA hands out as global unicast; what lies outside embeds or means something else. */
+/** Everything that IANA assigns as global unicast. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is plainly one of the public Internet. Allows and does not forbid: whatever range has
- * a name of its own (IANA's special-purpose registries, RFC 6890) is not public. An IPv4 address in IPv6
- * spelling (`::ffff:127.0.0.1`) is judged as what it is; other addresses that carry one (NAT64, 6to4,
- * Teredo) are refused, because where they lead is decided by somebody else.
+ * Returns whether an address is an ordinary address of the public Internet. This is an allowlist: ranges of
+ * IANA's special-purpose registries (RFC 6890) are not public. An IPv4-mapped address (`::ffff:127.0.0.1`) is
+ * checked as the IPv4 address. Other addresses that embed an IPv4 address (NAT64, 6to4, Teredo) are rejected,
+ * because their gateways decide where they lead.
  */
 export function isPublicUnicast(address: string): boolean {
   const parsed = parse(address);
   if (parsed?.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_UNICAST);
-  return !NOT_PUBLIC_EITHER.some((range) => parsed.match(range));
+  return !OTHER_PRIVATE_RANGES.some((range) => parsed.match(range));
 }
 
-/** Whether two spellings mean one address. */
+/** Returns whether two spellings denote the same address. */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (isIP(one) !== 0 && parse(one)?.toString() === parse(other)?.toString());
 }
 
-/** By way of a URL for IPv6: ipaddr.js takes `::8.8.8.8`, as DNS answers are written, for `::ffff:8.8.8.8`. */
+/** Parses IPv6 addresses through a URL, because ipaddr.js mistakes `::8.8.8.8` for `::ffff:8.8.8.8`. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (isIPv4(address)) return ipaddr.IPv4.parse(address);
   const url = isIPv6(address) ? parsedUrl(`http://[${address}]`) : undefined;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { forbiddenUrls } from '../../../test/support/forbidden-urls.js';
 import { validatePublicUrl } from './public-url.js';
 
-describe('A public https URL', () => {
-  it.each(forbiddenUrls(8443))('is not %s', (url, fault) => {
+describe('validatePublicUrl', () => {
+  it.each(forbiddenUrls(8443))('rejects %s', (url, fault) => {
     expect(validatePublicUrl(url)).toBe(fault);
   });
 
@@ -25,11 +25,11 @@ describe('A public https URL', () => {
     'https://example.com/?url=http://user:password@127.0.0.1',
     'https://receiver.xn--p1ai/',
     `https://${'a'.repeat(63)}.example.com/`,
-  ])('may be %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(validatePublicUrl(url)).toBeUndefined();
   });
 
-  it('is never an IPv4 address, however its numbers are written', () => {
+  it('rejects IPv4 addresses in every notation', () => {
     const number = (value: number) =>
       fc.constantFrom(
         String(value),
@@ -53,7 +53,7 @@ describe('A public https URL', () => {
     );
   });
 
-  it('is decided for every text, without an error', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.string({ unit: 'binary' })), (text) => {
         validatePublicUrl(text);
@@ -63,7 +63,7 @@ describe('A public https URL', () => {
     );
   });
 
-  it('has a host that the parser does not change any further', () => {
+  it('accepts only hosts that the parser does not change any further', () => {
     fc.assert(
       fc.property(fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true }), (authority) => {
         const url = `https://${authority}/`;

@@ -31,7 +31,7 @@ describe('Retry-After', () => {
     expect(retryAfterSeconds(header, NOW)).toBe(seconds);
   });
 
-  it('is an integer within bounds, or nothing', () => {
+  it('is an integer within the limits, or null', () => {
     const dates = fc.date({ noInvalidDate: true }).map((date) => date.toUTCString());
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.nat().map(String), dates), fc.nat(), (header, now) => {

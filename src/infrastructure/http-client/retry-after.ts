@@ -1,16 +1,16 @@
 import { HOUR, SECOND } from '../time/index.js';
 
-/** Seconds: no receiver puts a delivery off for longer. */
+/** Seconds. A receiver cannot delay a delivery for longer. */
 export const MAX_RETRY_AFTER = HOUR / SECOND;
 
-/** The three spellings of a date that RFC 9110, section 5.6.7, asks recipients to accept. */
+/** The three date formats that recipients must accept (RFC 9110, section 5.6.7). */
 const FIXED = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * Seconds until the receiver wants to be asked again, from `Retry-After` (RFC 9110, section 10.2.3):
- * rounded up, between 0 and an hour; `null` where it says nothing that can be read.
+ * Returns the seconds of a `Retry-After` header (RFC 9110, section 10.2.3), rounded up, between 0 and an hour,
+ * or null if the header is missing or invalid.
  */
 export function retryAfterSeconds(header: string | undefined, nowMilliseconds: number): number | null {
   const text = header?.trim() ?? '';

@@ -1,45 +1,44 @@
-/** Milliseconds: integers, or null where the phase was not reached; of one that failed, until it did. */
+/** Milliseconds as integers. Null for a phase that was not reached; a failed phase counts until it failed. */
 export interface RequestPhases {
   readonly dns: number | null;
   readonly connect: number | null;
   readonly tls: number | null;
-  /** From the standing connection to the head of the answer. */
+  /** From the established connection to the response headers. */
   readonly firstByte: number | null;
-  /** Everything, the wait for a free connection included. */
+  /** The whole request, including the wait for a free connection. */
   readonly total: number;
 }
 
 type Phase = Exclude<keyof RequestPhases, 'total'>;
 
-/** Measures the phases of one request, by a clock that nobody can set. */
+/** Measures the phases of one request with the monotonic clock. */
 export class Stopwatch {
-  private readonly begun = performance.now();
-  private readonly started = new Map<Phase, number>();
-  private readonly ended = new Map<Phase, number>();
+  private readonly startedAt = performance.now();
+  private readonly durations: Record<Phase, number | null> = {
+    dns: null,
+    connect: null,
+    tls: null,
+    firstByte: null,
+  };
+  private current: { readonly phase: Phase; readonly startedAt: number } | undefined;
 
-  async measure<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
-    this.started.set(phase, performance.now());
-    this.ended.delete(phase);
-    try {
-      return await work();
-    } finally {
-      this.ended.set(phase, performance.now());
-    }
+  /** Ends the current phase and starts the next one. */
+  enter(phase: Phase): void {
+    this.stop();
+    this.current = { phase, startedAt: performance.now() };
   }
 
-  /** What has been measured so far; a phase that is under way counts until now. */
+  /** Ends the current phase. */
+  stop(): void {
+    if (this.current === undefined) return;
+    const { phase, startedAt } = this.current;
+    this.durations[phase] = Math.round(performance.now() - startedAt);
+    this.current = undefined;
+  }
+
+  /** Ends the current phase and returns what was measured. */
   read(): RequestPhases {
-    const now = performance.now();
-    const of = (phase: Phase): number | null => {
-      const start = this.started.get(phase);
-      return start === undefined ? null : Math.round((this.ended.get(phase) ?? now) - start);
-    };
-    return {
-      dns: of('dns'),
-      connect: of('connect'),
-      tls: of('tls'),
-      firstByte: of('firstByte'),
-      total: Math.round(now - this.begun),
-    };
+    this.stop();
+    return { ...this.durations, total: Math.round(performance.now() - this.startedAt) };
   }
 }

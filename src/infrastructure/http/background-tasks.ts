@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Work that a request begins and no caller waits for. A shutdown does: Nest closes global modules, the
- * database among them, in no order that one may rely on, so this is asked before any of them.
+ * Work that continues after the response, such as sending email. A shutdown waits for it before Nest closes the
+ * global modules, among them the database, in an order that is not defined.
  */
 @Injectable()
 export class BackgroundTasks {
   private readonly running = new Set<Promise<void>>();
 
-  /** @param task what it throws it has to deal with itself */
+  /** @param task must handle its own errors */
   begin(task: () => Promise<void>): void {
-    const done = task().finally(() => this.running.delete(done));
-    this.running.add(done);
+    const running = task().finally(() => this.running.delete(running));
+    this.running.add(running);
   }
 
-  /** Resolves when nothing is under way, also nothing that another task began. */
+  /** Resolves when all tasks have finished, including tasks that other tasks started. */
   async settled(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }

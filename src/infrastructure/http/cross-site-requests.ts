@@ -4,8 +4,8 @@ import { parsedUrl } from '../urls/index.js';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Whether a browser was made to send this by a page of somebody else's. Browsers say so themselves, in
- * `Sec-Fetch-Site`, older ones in `Origin`; programs send neither and have no cookies that could be abused.
+ * Returns whether a page of another site made the browser send this request. Browsers say so in
+ * `Sec-Fetch-Site`, older ones in `Origin`. Programs send neither and have no cookies that could be abused.
  */
 export function isCrossSiteRequest(request: Request): boolean {
   if (SAFE_METHODS.has(request.method)) return false;

@@ -2,22 +2,22 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiError } from '../errors/index.js';
 
-/** How errors are told where the error body of the API is not what the caller understands, or not all. */
+/** Sends errors to clients that don't use the error body of the API, such as OAuth clients and browsers. */
 export interface ErrorFormat {
   appliesTo(request: Request): boolean;
   send(error: ApiError, request: Request, response: Response): void;
 }
 
-/** The dialects of this process. Modules that need one register it when they come up. */
+/** Error formats that modules register when they start. */
 @Injectable()
 export class ErrorFormats {
-  private readonly dialects: ErrorFormat[] = [];
+  private readonly formats: ErrorFormat[] = [];
 
-  register(dialect: ErrorFormat): void {
-    this.dialects.push(dialect);
+  register(format: ErrorFormat): void {
+    this.formats.push(format);
   }
 
   for(request: Request): ErrorFormat | undefined {
-    return this.dialects.find((dialect) => dialect.appliesTo(request));
+    return this.formats.find((format) => format.appliesTo(request));
   }
 }

@@ -20,17 +20,17 @@ import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
-/** Seconds until a new attempt makes sense when the database is away: about as long as a restart takes. */
+/** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Turns everything that is thrown into the error body of the contract, and nothing else. */
+/** Turns every thrown error into the error body of the contract. */
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
   private readonly logger = new Logger('Http');
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly dialects: ErrorFormats,
+    private readonly formats: ErrorFormats,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -41,10 +41,10 @@ export class ExceptionFilter implements NestExceptionFilter {
       response.destroy();
       return;
     }
-    // Also where the route lets its good answers be kept.
+    // Errors must not be cached, even if the route allows caching.
     response.setHeader('Cache-Control', PROTECTIVE_HEADERS['Cache-Control']);
-    const dialect = this.dialects.for(request);
-    if (dialect) dialect.send(error, request, response);
+    const format = this.formats.for(request);
+    if (format) format.send(error, request, response);
     else response.status(error.status).set(error.headers).json(error.body);
   }
 
@@ -54,19 +54,14 @@ export class ExceptionFilter implements NestExceptionFilter {
     if (exception instanceof HttpException && exception.getStatus() === 404) return this.noRoute(request);
     const status = statusOf(exception);
     if (status >= 400 && status < 500) {
-      return new ApiError(
-        'INVALID_REQUEST',
-        'INVALID_FIELD',
-        'The request cannot be answered as it is asked.',
-        status,
-      );
+      return new ApiError('INVALID_REQUEST', 'INVALID_FIELD', 'The request is not valid.', status);
     }
-    const facts = { request_id: requestContext(request).requestId };
+    const details = { request_id: requestContext(request).requestId };
     if (isDatabaseUnavailable(exception)) {
-      this.logger.warn(`The database cannot serve: ${(exception as Error).message}`, facts);
+      this.logger.warn(`The database is unavailable: ${(exception as Error).message}`, details);
       return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
     }
-    this.logger.error('An unexpected error', exception, facts);
+    this.logger.error('Unexpected error', exception, details);
     return INTERNAL_ERROR.error();
   }
 
@@ -77,13 +72,13 @@ export class ExceptionFilter implements NestExceptionFilter {
   }
 }
 
-/** The status that a library gives its errors, as for a range that a file of the documentation does not have. */
+/** Libraries set a status on their errors, for example for a range that a static file does not have. */
 function statusOf(exception: unknown): number {
   if (exception instanceof HttpException) return exception.getStatus();
   return Number((exception as { status?: unknown } | undefined)?.status ?? 500);
 }
 
-/** Express refuses `%` sequences that are not UTF-8 before any route is tried. */
+/** Express rejects `%` sequences that are not UTF-8 before it tries any route. */
 function isUndecodablePath(exception: unknown): boolean {
   return exception instanceof URIError;
 }

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
 
-/** Bytes; the longest form that anybody sends holds a password and a token or two. */
+/** Bytes. The longest form holds a password and two tokens. */
 const FORM_LIMIT = 16_384;
 const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
@@ -15,12 +15,12 @@ const reader = new BodyReader(FORM, FORM_LIMIT, () =>
 export class FormFields {
   constructor(private readonly fields: URLSearchParams) {}
 
-  /** The value of a field; undefined when it is absent or empty (RFC 6749, section 3.1). */
+  /** Returns the value of a field, or undefined if it is absent or empty (RFC 6749, section 3.1). */
   get(name: string): string | undefined {
     return this.fields.get(name) || undefined;
   }
 
-  /** A field that is sent more than once, which OAuth does not allow (RFC 6749, section 3.1). */
+  /** The name of a field that was sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
   get repeated(): string | undefined {
     return [...this.fields.keys()].find((name) => this.fields.getAll(name).length > 1);
   }

@@ -1,37 +1,36 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
-import { oneAtATime } from './one-at-a-time.js';
+import { serializeRequests } from './serialize-requests.js';
 
-/** Milliseconds. Node.js looks every 30 s, which would make 40 of the 10 that headers may take. */
+/** Milliseconds. The default of Node.js is 30 s, which would turn the limit of 10 s for headers into 40 s. */
 const CONNECTION_CHECK_INTERVAL = 1_000;
 
 /**
- * Nest's Express adapter, on a server whose requests and responses are born as Express's own.
+ * Nest's Express adapter on a server that creates requests and responses with Express's prototypes.
  *
- * Left to itself, Express changes the prototype of each after it was made. From then on V8 shares no
- * hidden class between them, and every property that anybody adds (Express, Passport, we) costs 1 µs and
- * 1 KB: a third to half of all the CPU time of a call, 160 µs instead of 50 for Express with a JSON body alone.
+ * Express normally changes the prototype of every request and response. V8 then shares no hidden class between
+ * them, which costs a third to half of the CPU time of a request: docs/decisions/0007-requests-born-as-express.md.
  *
- * Takes none of Nest's options for the server (`httpsOptions`, `forceCloseConnections`): we use none.
+ * Ignores Nest's server options (`httpsOptions`, `forceCloseConnections`), which the service does not use.
  */
 export class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const express = this.getInstance<Express>();
     class ExpressRequest extends IncomingMessage {}
     class ExpressResponse extends ServerResponse {}
-    // Express gives what it receives the prototypes that it has here: now those that they have already.
+    // Express sets these prototypes on every request and response. They have them already, so nothing changes.
     express.request = Object.setPrototypeOf(ExpressRequest.prototype, express.request);
     express.response = Object.setPrototypeOf(ExpressResponse.prototype, express.response);
-    const listener = oneAtATime(express);
+    const listener = serializeRequests(express);
     const options = {
       IncomingMessage: ExpressRequest,
       ServerResponse: ExpressResponse,
-      // Node.js would answer without a body and an id of ours; `requireHost` answers instead.
+      // `requireHost` responds instead, with the error body of the API and a request id.
       requireHostHeader: false,
       connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };
-    // An expectation that nobody knows is ignored (RFC 9110, section 10.1.1), for the same reason.
+    // For the same reason, unknown expectations are ignored (RFC 9110, section 10.1.1).
     this.httpServer = createServer(options, listener).on('checkExpectation', listener);
   }
 }

@@ -1,13 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { BackgroundTasks } from './background-tasks.js';
-import { Drain } from './drain.js';
 import { ErrorFormats } from './error-formats.js';
+import { GracefulShutdown } from './graceful-shutdown.js';
 import { PublicAddress } from './public-address.js';
 
-/** What modules ask of HTTP. Apart from `HttpModule`, which comes last and which no other module may import. */
+/** HTTP services for other modules. `HttpModule` itself comes last and must not be imported by other modules. */
 @Global()
 @Module({
-  providers: [BackgroundTasks, Drain, ErrorFormats, PublicAddress],
-  exports: [BackgroundTasks, Drain, ErrorFormats, PublicAddress],
+  providers: [BackgroundTasks, ErrorFormats, GracefulShutdown, PublicAddress],
+  exports: [BackgroundTasks, ErrorFormats, GracefulShutdown, PublicAddress],
 })
 export class HttpServicesModule {}

@@ -3,20 +3,20 @@ import { Configuration, EnvironmentVariable } from '../config/index.js';
 
 @Configuration('HTTP')
 export class HttpConfiguration {
-  @EnvironmentVariable('PORT', 'TCP port to listen on; 0 takes a free one.')
+  @EnvironmentVariable('PORT', 'TCP port to listen on. 0 selects a free port.')
   @IsInt()
   @Min(0)
   @Max(65_535)
   port: number = 3000;
 
-  @EnvironmentVariable('HOST', 'Address to listen on. Default: 127.0.0.1, in production all addresses.')
+  @EnvironmentVariable('HOST', 'Address to listen on. Default: 127.0.0.1, or all addresses in production.')
   @IsOptional()
   @IsString()
   host?: string;
 
   @EnvironmentVariable(
     'TRUSTED_PROXY_HOPS',
-    'How many reverse proxies stand in front; the client’s address is taken from X-Forwarded-For that many steps back.',
+    'Number of reverse proxies in front of the service. The client’s address is taken from X-Forwarded-For that many entries from the end.',
   )
   @IsInt()
   @Min(0)
@@ -25,7 +25,7 @@ export class HttpConfiguration {
 
   @EnvironmentVariable(
     'SHUTDOWN_DELAY_MS',
-    'How long a process that is told to stop goes on to serve, while `/readyz` answers 503: longer than a load balancer takes to notice.',
+    'Milliseconds for which a stopping process keeps serving while `/readyz` responds with 503. Set it longer than your load balancer takes to notice.',
   )
   @IsInt()
   @Min(0)

@@ -4,7 +4,7 @@ import { RequestValidationPipe } from '../validation/index.js';
 import { ExceptionFilter } from './exception.filter.js';
 import { RequestMetrics } from './request-metrics.js';
 import { RequestSpans } from './request-spans.js';
-import { ResponseEnd } from './response-end.js';
+import { RequestLifecycle } from './request-lifecycle.js';
 import { RouteTable } from './route-table.js';
 
 @Module({
@@ -12,10 +12,10 @@ import { RouteTable } from './route-table.js';
     RouteTable,
     RequestMetrics,
     RequestSpans,
-    ResponseEnd,
+    RequestLifecycle,
     { provide: APP_FILTER, useClass: ExceptionFilter },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
   ],
-  exports: [ResponseEnd],
+  exports: [RequestLifecycle],
 })
 export class HttpModule {}

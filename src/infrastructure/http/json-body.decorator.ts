@@ -3,20 +3,19 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
 
-/** Bytes, after decompression: above the longest body that the fields allow, 100 names in JSON's escapes. */
+/** Bytes after decompression. The fields allow no longer body, not even 100 names in JSON escapes. */
 const BODY_LIMIT = 524_288;
-/** No body of the API is nested deeper than this; recursion elsewhere must not meet a caller's ten thousand levels. */
+/** No body of the API is nested deeper. Protects recursive code from bodies with thousands of levels. */
 const DEPTH_LIMIT = 32;
 
 const reader = new BodyReader('application/json', BODY_LIMIT, notJson);
-/** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` refuses bytes that are not. */
+/** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
 /**
- * The handler's parameter that holds the JSON body. A parameter, because parameters are resolved after
- * the guards have let the caller in: a middleware would answer 400 to a body before the credentials
- * are looked at (contract, "Order of checks").
+ * Parameter decorator for the JSON body. Nest resolves parameters after the guards, so credentials are checked
+ * before the body is read (contract, "Order of checks"); see docs/decisions/0003-body-as-parameter.md.
  */
 export const JsonBody = createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
   const http = context.switchToHttp();
@@ -41,7 +40,7 @@ function parse(bytes: Buffer, contentType: string | undefined): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw INVALID_FIELD.error('The request body must be a JSON object.');
   }
-  if (!makeHarmless(value, DEPTH_LIMIT)) {
+  if (!removeConstructors(value, DEPTH_LIMIT)) {
     throw INVALID_FIELD.error(`The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
   }
   return value;
@@ -52,12 +51,12 @@ function notJson(): Error {
 }
 
 /**
- * Drops members called `constructor`, which class-transformer would take for the class of their object and
- * call. Level by level rather than by recursion, which a hostile body would exhaust.
+ * Removes members named `constructor`, which class-transformer would call as the class of their object. Goes
+ * level by level, because a hostile body would exhaust the stack of a recursion.
  *
- * @returns false when there are more levels than the limit
+ * @returns false if there are more levels than the limit
  */
-function makeHarmless(root: object, limit: number): boolean {
+function removeConstructors(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth >= limit) return false;

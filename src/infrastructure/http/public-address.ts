@@ -4,7 +4,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 
-/** Under which address a surface is met, for what leaves the house: links in mails, the issuer of tokens. */
+/** The public URL of a surface, for links in emails and for the issuer of tokens. */
 @Injectable()
 export class PublicAddress implements OnApplicationBootstrap {
   private port: number | undefined;
@@ -14,7 +14,7 @@ export class PublicAddress implements OnApplicationBootstrap {
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  /** The port is kept, because mails still leave when the server has closed. */
+  /** Remembers the port, because emails are still sent after the server has closed. */
   onApplicationBootstrap(): void {
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
     const server = adapter?.getHttpServer();
@@ -22,8 +22,8 @@ export class PublicAddress implements OnApplicationBootstrap {
   }
 
   /**
-   * The configured URL, without a slash at its end. Outside production it may be missing, and is then the
-   * port that this process listens on. Never taken from a request: its Host header is the caller's to choose.
+   * Returns the configured URL without a trailing slash. Outside production the default is the port that this
+   * process listens on. Never derived from a request, because the client chooses the Host header.
    */
   of(surface: Surface): string {
     const configured = this.configuration.publicUrlOf(surface);

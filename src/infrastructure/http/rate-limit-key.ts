@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Bits of an IPv6 address that one subscriber has to itself. */
+/** Length of the IPv6 prefix that one subscriber controls. */
 const IPV6_SUBSCRIBER_PREFIX = 64;
 
-/** Whom an address belongs to, whichever way a proxy spells it: whom limits per address count. IPv4 one by one. */
+/** Returns the key that limits per IP address count: the IPv4 address or the IPv6 prefix of the subscriber. */
 export function rateLimitKeyOfAddress(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

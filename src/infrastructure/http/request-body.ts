@@ -1,14 +1,14 @@
 import express, { type Request, type Response } from 'express';
 import { PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 
-/** Reads bodies of one kind, up to a limit. */
+/** Reads request bodies of one media type, up to a limit. */
 export class BodyReader {
   private readonly read: ReturnType<typeof express.raw>;
 
   /**
-   * @param mediaType what the body must be
-   * @param limit bytes, after decompression
-   * @param broken the error for a body that was cut short or whose compression is broken
+   * @param mediaType the media type that error messages name
+   * @param limit bytes after decompression
+   * @param broken creates the error for a body that is truncated or whose compression is invalid
    */
   constructor(
     private readonly mediaType: string,
@@ -18,18 +18,18 @@ export class BodyReader {
     this.read = express.raw({ type: () => true, limit });
   }
 
-  /** The bytes of the body; none where there is no body. */
+  /** Returns the bytes of the body, or an empty buffer without a body. */
   receive(request: Request, response: Response): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       this.read(request, response, (error?: unknown) => {
-        if (error) reject(this.explain(error) as Error);
+        if (error) reject(this.translate(error) as Error);
         else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
       });
     });
   }
 
-  /** What body-parser found wrong, in the words of the API. */
-  private explain(error: unknown): unknown {
+  /** Translates errors of body-parser into errors of the API. */
+  private translate(error: unknown): unknown {
     switch ((error as { type?: string }).type) {
       case 'entity.too.large':
         return PAYLOAD_TOO_LARGE.error(`The request body must not be larger than ${this.limit} bytes.`);

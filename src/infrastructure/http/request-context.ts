@@ -4,28 +4,28 @@ import { performance } from 'node:perf_hooks';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { PlatformEnvironment } from '../config/index.js';
 
-/** The API client that a call is attributed to, whether it got in or not. */
+/** The API client that a request is attributed to, whether or not it was authenticated. */
 export interface AttributedClient {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
 }
 
-/** Whom and what a call is about, for the request log; a handler may know it better than the body tells. */
+/** What the request log says about a request. Handlers may know it better than the body does. */
 export interface RequestAttribution {
-  /** Set as soon as a client is recognised, also when its secret was wrong. */
+  /** Set as soon as the client is known, even if its secret was wrong. */
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
 }
 
-/** What is known of a request besides what the caller sent; lives as long as the request. */
+/** What the service knows about a request. Lives as long as the request. */
 export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
-  /** Whether the call belongs into the request log of its client: calls of the dashboard API do not. */
+  /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
-  /** For the operators' log only: what the caller probably did wrong. */
+  /** For the service log only: what the client probably did wrong. */
   hint?: string;
 
   private readonly startedAt = performance.now();
@@ -37,26 +37,26 @@ export class RequestContext implements RequestAttribution {
   }
 }
 
-/** A caller's own id is kept if it matches (contract, "Every response"). */
+/** The client's own request id is used if it matches (contract, "Every response"). */
 const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** A property rather than a WeakMap, whose entries every collection of short-lived objects must visit. */
+/** A property instead of a WeakMap, whose entries slow down garbage collection. */
 const CONTEXT = Symbol('request context');
 type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 
 export function openRequestContext(request: RequestWithContext): RequestContext {
-  const own = request.headers['x-request-id'];
-  const requestId = typeof own === 'string' && ACCEPTABLE_REQUEST_ID.test(own) ? own : randomUUID();
+  const header = request.headers['x-request-id'];
+  const requestId = typeof header === 'string' && ACCEPTABLE_REQUEST_ID.test(header) ? header : randomUUID();
   const context = new RequestContext(requestId);
   request[CONTEXT] = context;
   return context;
 }
 
-/** The context of a request, from its first middleware on. */
+/** Returns the context of a request. */
 export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }
 
-/** The handler's parameter to say in whom and what the call is about. */
+/** Parameter decorator for what the handler tells the request log. */
 export const Attribution = createParamDecorator(
   (_data: unknown, context: ExecutionContext): RequestAttribution =>
     requestContext(context.switchToHttp().getRequest<RequestWithContext>()),

@@ -1,15 +1,15 @@
 import type { Request } from 'express';
 
-/** What else a stranger's request may have for a method is no label of ours. */
+/** Other methods must not become label values, because clients can send any text. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OTHER_METHOD = '_OTHER';
 
-/** The pattern of the route that was found, as the controller has it; undefined where there is none. */
+/** Returns the pattern of the matched route, or undefined if no route matched. */
 export function routeOf(request: Request): string | undefined {
   return (request.route as { path?: string } | undefined)?.path;
 }
 
-/** The method, as far as an operation of ours has it (semantic conventions of OpenTelemetry, HTTP). */
+/** Returns the method or `_OTHER` (OpenTelemetry semantic conventions for HTTP). */
 export function methodOf(request: Request): string {
   return METHODS.has(request.method) ? request.method : OTHER_METHOD;
 }

@@ -4,25 +4,25 @@ import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '../metrics
 import { SECOND } from '../time/index.js';
 import { methodOf, routeOf } from './request-labels.js';
 
-/** Unknown paths, and files of the documentation, which have no route of ours. */
+/** For unknown paths and for the files of the documentation, which have no route. */
 const UNMATCHED = 'unmatched';
 
 const REQUESTS = new CounterMetric({
   name: 'mcs_http_requests_total',
-  help: 'Requests that were answered. `route` is the pattern, or `unmatched`.',
+  help: 'Completed requests. `route` is the pattern of the route, or `unmatched`.',
   labels: ['method', 'route', 'status'],
 });
 const DURATION = new HistogramMetric({
   name: 'mcs_http_request_duration_seconds',
-  help: 'From the head of a request to its answer, the log entry included.',
+  help: 'Time from the request headers to the response, including the request log entry.',
   labels: ['method', 'route'],
 });
-const UNDER_WAY = new GaugeMetric({
+const IN_PROGRESS = new GaugeMetric({
   name: 'mcs_http_requests_under_way',
-  help: 'Requests that wait for their answer.',
+  help: 'Requests that are being processed.',
 });
 
-/** What is measured of requests. */
+/** Metrics of HTTP requests. */
 @Injectable()
 export class RequestMetrics {
   private readonly requests = this.metrics.counter(REQUESTS);
@@ -30,9 +30,9 @@ export class RequestMetrics {
 
   constructor(private readonly metrics: Metrics) {}
 
-  /** @param count requests that are not answered yet */
+  /** @param count returns the number of requests in progress */
   watch(count: () => number): void {
-    this.metrics.gauge(UNDER_WAY, () => [{ labels: {}, value: count() }]);
+    this.metrics.gauge(IN_PROGRESS, () => [{ labels: {}, value: count() }]);
   }
 
   completed(request: Request, response: Response, milliseconds: number): void {

@@ -1,22 +1,22 @@
 import type { AttributedClient } from './request-context.js';
 
-/** An answered call of an attributed client. */
+/** A completed request of a known client. */
 export interface CompletedRequest extends AttributedClient {
   readonly method: string;
   readonly path: string;
   readonly statusCode: number;
   readonly latencyMilliseconds: number;
-  /** The parsed body, where there was one. */
+  /** The parsed body, if there was one. */
   readonly body: unknown;
-  /** Where the handler knows them better than the body tells. */
+  /** Set if the handler knows them better than the body does. */
   readonly sessionId?: string | undefined;
   readonly externalUserId?: string | undefined;
 }
 
-/** Hears of every attributed call just before its answer leaves. */
+/** Records every request of a known client before its response is sent. */
 export abstract class RequestRecorder {
-  /** The answer leaves when this resolves; it must not reject, and must not take long. */
-  abstract record(call: CompletedRequest): Promise<void>;
-  /** Resolves when nothing that was recorded waits any more, or when it has waited long enough. */
+  /** The response is sent when this resolves. Must not reject and must not take long. */
+  abstract record(request: CompletedRequest): Promise<void>;
+  /** Resolves when everything has been written, or after a time limit. */
   abstract flush(): Promise<void>;
 }

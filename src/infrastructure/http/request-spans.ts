@@ -4,17 +4,17 @@ import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.j
 import type { RequestContext } from './request-context.js';
 import { methodOf, routeOf } from './request-labels.js';
 
-/** A span for each request, named by OpenTelemetry's conventions for HTTP. Of paths it tells the pattern alone. */
+/** A span for each request (OpenTelemetry semantic conventions for HTTP), with the route instead of the path. */
 @Injectable()
 export class RequestSpans {
   constructor(private readonly tracing: Tracing) {}
 
-  /** Undefined without a collector. */
+  /** Returns undefined if tracing is disabled. */
   begin(request: Request): Span | undefined {
     return this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
   }
 
-  /** What is done during the work is done for the request. */
+  /** Runs the work with the span as the parent of further spans. */
   within(span: Span | undefined, work: () => void): void {
     this.tracing.within(span, work);
   }

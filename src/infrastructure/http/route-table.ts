@@ -7,12 +7,12 @@ interface RouteLayer {
   match(path: string): boolean;
 }
 
-/** Which methods a path has: Express itself answers 404 where HTTP wants 405 (RFC 9110, section 15.5.6). */
+/** Finds the methods of a path. Express responds with 404 where HTTP requires 405 (RFC 9110, section 15.5.6). */
 @Injectable()
 export class RouteTable {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** The methods of the `Allow` header; empty where the path is unknown. */
+  /** Returns the methods for the `Allow` header, or none if the path is unknown. */
   allowedMethods(path: string): string[] {
     const express = this.adapterHost.httpAdapter.getInstance<Express>();
     const methods = new Set<string>();
@@ -20,7 +20,7 @@ export class RouteTable {
       if (!layer.route || !matches(layer, path)) continue;
       for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
     }
-    // Express answers HEAD wherever it answers GET.
+    // Express handles HEAD wherever it handles GET.
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].toSorted();
   }

@@ -1,30 +1,27 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { handleClientErrors } from './client-errors.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { protectiveHeaders } from './protective-headers.js';
-import { requireHost } from './require-host.js';
-import { ResponseEnd } from './response-end.js';
-import { handleUnparsableRequests } from './unparsable-request.js';
+import { RequestLifecycle } from './request-lifecycle.js';
+import { requireHost } from './require-host.middleware.js';
 
-/**
- * Milliseconds within which the headers of a request and the whole of it must have arrived. A caller that takes
- * longer is not one of ours; it is noticed a second later at most (`HttpAdapter`).
- */
+/** Milliseconds for the headers and for the whole request. Checked every second (`HttpAdapter`). */
 const HEADERS_TIMEOUT = 10_000;
 const REQUEST_TIMEOUT = 30_000;
-/** Longer than the idle time of the usual load balancers (60 s), so that they close first. */
+/** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
-/** A caller that takes nothing of its answers for so long, and sends nothing either, is not there any more. */
+/** Milliseconds without any traffic after which a connection is closed. */
 const STALLED_TIMEOUT = 60_000;
 
-/** What every HTTP process of this service has in common, apart from its routes. */
+/** Configures Express and the server of an HTTP process. */
 export function prepareHttpServer(app: NestExpressApplication): void {
   const { trustedProxyHops } = app.get(HttpConfiguration);
   app.disable('x-powered-by');
-  // No answer of the API is worth a conditional request, and tokens must not be tagged at all.
+  // No response of the API is worth a conditional request, and tokens must not have an ETag.
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', trustedProxyHops);
-  app.use(app.get(ResponseEnd).middleware);
+  app.use(app.get(RequestLifecycle).middleware);
   app.use(protectiveHeaders(trustedProxyHops > 0));
   app.use(requireHost);
 
@@ -33,5 +30,5 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   server.requestTimeout = REQUEST_TIMEOUT;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
   server.timeout = STALLED_TIMEOUT;
-  handleUnparsableRequests(server);
+  handleClientErrors(server);
 }

@@ -7,16 +7,16 @@ const LEVELS = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const;
 export class LoggingConfiguration {
   @EnvironmentVariable(
     'LOG_LEVEL',
-    'The least severe level that is written: `fatal`, `error`, `warn`, `log`, `debug` or `verbose`.',
+    'Least severe level that is logged: `fatal`, `error`, `warn`, `log`, `debug` or `verbose`.',
   )
   @IsIn(LEVELS)
   level: string = 'log';
 
-  @EnvironmentVariable('LOG_FORMAT', '`json` for machines, `text` for people.')
+  @EnvironmentVariable('LOG_FORMAT', 'Log format: `json` for machines, `text` for people.')
   @IsIn(['json', 'text'])
   format: string = 'json';
 
-  /** The level and all that are more severe. */
+  /** The configured level and all more severe levels. */
   get levels(): (typeof LEVELS)[number][] {
     return LEVELS.slice(0, LEVELS.findIndex((level) => level === this.level) + 1);
   }

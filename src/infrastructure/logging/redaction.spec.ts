@@ -45,7 +45,7 @@ const surroundings = fc.constantFrom<readonly [string, string]>(
 
 describe('redactText', () => {
   describe.each(Object.entries(secrets))('%s', (_, secret) => {
-    it('do not survive, wherever they stand', () => {
+    it('is masked at any position', () => {
       fc.assert(
         fc.property(secret, surroundings, ([value, text], [before, after]) => {
           const redacted = redactText(before + text + after);
@@ -56,7 +56,7 @@ describe('redactText', () => {
       );
     });
 
-    it('do not survive in company', () => {
+    it('is masked next to other text', () => {
       fc.assert(
         fc.property(fc.array(secret, { minLength: 2, maxLength: 4 }), (several) => {
           const redacted = redactText(several.map(([, text]) => text).join(' and '));
@@ -66,7 +66,7 @@ describe('redactText', () => {
     });
   });
 
-  it('changes nothing the second time', () => {
+  it('is idempotent', () => {
     const parts = fc.oneof(
       fc.string(),
       ...Object.values(secrets).map((each) => each.map(([, text]) => text)),
@@ -85,9 +85,9 @@ describe('redactText', () => {
     'postgres://db.internal:5432/name is unreachable (ECONNREFUSED)',
     'mcs_dev_ is the prefix of secrets',
     'Basic auth is what the platform API takes',
-  ])('leaves what is no secret: %s', (text) => expect(redactText(text)).toBe(text));
+  ])('does not mask %s', (text) => expect(redactText(text)).toBe(text));
 
-  it('keeps a line of JSON readable', () => {
+  it('keeps JSON lines valid', () => {
     const line = JSON.stringify({ message: `refused ${generateSecret('mcs_dev_')}`, status: 401 });
     expect(JSON.parse(redactText(line))).toEqual({ message: `refused ${MASK}`, status: 401 });
   });

@@ -2,7 +2,7 @@ import { ConsoleLogger, Injectable } from '@nestjs/common';
 import { LoggingConfiguration } from './logging.configuration.js';
 import { REDACTED_PROPERTIES, redactText } from './redaction.js';
 
-const STARTUP_CHATTER = new Set([
+const STARTUP_CONTEXTS = new Set([
   'InstanceLoader',
   'RoutesResolver',
   'RouterExplorer',
@@ -11,8 +11,8 @@ const STARTUP_CHATTER = new Set([
 ]);
 
 /**
- * Nest's JSON logger with our one redaction list: properties by name (Nest's own redaction), and
- * whatever looks like a secret in the finished line, which also covers messages and stack traces.
+ * Nest's JSON logger with redaction: properties by name (Nest's own redaction), and everything that looks like
+ * a secret in the finished line, which covers messages and stack traces.
  */
 @Injectable()
 export class ServiceLogger extends ConsoleLogger {
@@ -26,13 +26,13 @@ export class ServiceLogger extends ConsoleLogger {
     });
   }
 
-  /** A line for each module and route at every start tells nobody anything. */
+  /** Drops Nest's lines about each module and route at startup. */
   override log(message: unknown, ...rest: unknown[]): void {
-    if (!STARTUP_CHATTER.has(String(rest.at(-1)))) super.log(message, ...rest);
+    if (!STARTUP_CONTEXTS.has(String(rest.at(-1)))) super.log(message, ...rest);
   }
 
   protected override stringifyJsonLogObject(logObject: Record<string, unknown>): string {
-    // Nest's own walk guards against cycles and huge values, which a line of plain values cannot hold.
+    // Nest's serialization handles cycles and huge values, which a line of primitive values cannot contain.
     const line = isFlat(logObject) ? JSON.stringify(logObject) : super.stringifyJsonLogObject(logObject);
     return redactText(line);
   }

@@ -31,7 +31,7 @@ describe('maskedUrl', () => {
     expect(maskedUrl(url)).toBe(masked);
   });
 
-  it('never throws, and masks nothing twice', () => {
+  it('never throws and is idempotent', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -46,7 +46,7 @@ describe('maskedUrl', () => {
     );
   });
 
-  it('lets no secret through, wherever it stands', () => {
+  it('masks secrets at any position', () => {
     const secret = fc.stringMatching(/^[a-f0-9]{38}a1$|^mcs_live_[A-Za-z0-9]{49}$|^[A-Za-z0-9]{22}a1$/);
     const place = fc.constantFrom<(secret: string) => string>(
       (value) => `https://example.com/${value}/hook`,

@@ -1,17 +1,17 @@
 import { redactText } from './redaction.js';
 
 const MASK = '***';
-/** Names of parameters whose values are for nobody's eyes, wherever the word stands in the name. */
+/** Parameters whose name contains one of these words have secret values. */
 const SECRET_NAME =
   /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac|(?:^|[^a-z])pin(?:$|[^a-z])/i;
-/** What people make by machine and not by hand: long, and of letters and digits mixed. */
+/** Generated values: long, with letters and digits. */
 const SECRET_VALUE = /^(?=.*\d)(?=.*[A-Za-z])[\w~+=.%-]{20,}$/;
 const HEX_OR_BASE64 = /^(?:[0-9a-f]{16,}|[A-Za-z0-9+/_=-]{32,})$/i;
 
 /**
- * The URL as it may be shown and kept: without user information and fragment, and with a mask in place of what
- * looks like a secret in its path and its parameters. Their names and their order stay, so that one still sees
- * which URL it is. Masked again, it stays as it is. Never throws.
+ * Returns the URL in a form that may be displayed and stored: without user information and fragment, and with
+ * everything masked that looks like a secret in the path and the parameters. Parameter names and their order
+ * remain, so the URL is recognizable. Idempotent. Never throws.
  */
 export function maskedUrl(url: string): string {
   const [, origin = '', path = '', query] =

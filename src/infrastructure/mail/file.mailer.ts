@@ -6,7 +6,7 @@ import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type Mail } from './mailer.js';
 
-/** Where there is no mail server: puts each mail into a file of its own and names it in the log. */
+/** Writes each email to a file and logs its name, if no SMTP server is configured. */
 export class FileMailer extends Mailer {
   private readonly logger = new Logger('Mail');
   private readonly directory: string;
@@ -23,12 +23,12 @@ export class FileMailer extends Mailer {
   async send(mail: Mail): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const file = join(this.directory, `${randomUUID()}.eml`);
-    // It may hold a link that is as good as a password.
+    // It may contain a link that is as good as a password.
     await writeFile(file, this.format(mail), { mode: 0o600 });
-    this.logger.log(`A mail was written to ${file}`);
+    this.logger.log(`An email was written to ${file}`);
   }
 
-  /** Not by the library of the mail server: it folds lines, and no link could be copied from the file. */
+  /** Not formatted by nodemailer, which folds lines, so that links could not be copied from the file. */
   private format({ to, subject, text }: Mail): string {
     const headers = [
       `From: ${this.configuration.from}`,

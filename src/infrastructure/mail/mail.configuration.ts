@@ -9,7 +9,7 @@ const isSmtpUrl = (value: unknown): boolean =>
 export class MailConfiguration {
   @EnvironmentVariable(
     'SMTP_URL',
-    'The mail server, as `smtps://user:password@host:465`. Without it every mail becomes a file in the data directory.',
+    'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
     { secret: true },
   )
   @IsOptional()
@@ -22,7 +22,7 @@ export class MailConfiguration {
   })
   smtpUrl?: string;
 
-  @EnvironmentVariable('MAIL_FROM', 'The sender of mails.')
+  @EnvironmentVariable('MAIL_FROM', 'Sender of emails.')
   @IsEmail({ require_tld: false })
   from: string = 'no-reply@merchant-connectivity.example';
 }

@@ -1,12 +1,12 @@
-/** A mail that the service sends to one person: plain text. */
+/** A plain text email to one recipient. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Port: takes mails out of the house. */
+/** Port for sending emails. */
 export abstract class Mailer {
-  /** Resolves when the mail is handed over; rejects when it could not be. */
+  /** Resolves when the SMTP server has accepted the email, and rejects if it has not. */
   abstract send(mail: Mail): Promise<void>;
 }

@@ -2,10 +2,10 @@ import { createTransport, type Transporter } from 'nodemailer';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type Mail } from './mailer.js';
 
-/** Milliseconds; nobody waits for a mail, but nothing may hang for good. */
+/** Milliseconds. Emails are sent in the background, but must not hang forever. */
 const TIMEOUT = 15_000;
 
-/** Hands mails to a mail server. */
+/** Sends emails through an SMTP server. */
 export class SmtpMailer extends Mailer {
   private readonly transport: Transporter;
 

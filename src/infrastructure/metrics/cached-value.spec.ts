@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CachedValue } from './cached-value.js';
 
-describe('A reading that costs something', () => {
+describe('CachedValue', () => {
   let loads: number;
   let failures: string[];
   const onFailure = (error: unknown): void => {
@@ -12,7 +12,7 @@ describe('A reading that costs something', () => {
     failures = [];
   });
 
-  it('is had once, however many ask, until it is stale', async () => {
+  it('loads once for concurrent readers until it is stale', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
       await pause(1);
@@ -21,13 +21,13 @@ describe('A reading that costs something', () => {
     const reading = new CachedValue({ load, onFailure, freshFor: 200 });
     expect(await Promise.all([reading.read(), reading.read(), reading.read()])).toEqual([1, 1, 1]);
     expect(await reading.read()).toBe(1);
-    // Stale after 200 ms, or after fifty times what it took.
+    // Stale after 200 ms, or after fifty times the load time.
     while ((await reading.read()) === 1) await pause(20);
     expect(loads).toBe(2);
     expect(failures).toEqual([]);
   });
 
-  it('is asked for less often when it takes long', async () => {
+  it('loads slow values less often', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
       await pause(20);
@@ -39,7 +39,7 @@ describe('A reading that costs something', () => {
     expect(await reading.read()).toBe(1);
   });
 
-  it('is not waited for longer than a second, and not begun again meanwhile', async () => {
+  it('waits for one second at most and does not load again meanwhile', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
       await pause(1_500);
@@ -47,12 +47,12 @@ describe('A reading that costs something', () => {
     };
     const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
-    expect(failures).toEqual(['It took longer than 1000 ms']);
+    expect(failures).toEqual(['Reading took longer than 1000 ms']);
     expect(await reading.read()).toBe(1);
     expect(loads).toBe(1);
   });
 
-  it('that fails is left out, and tried again', async () => {
+  it('returns undefined after a failure and loads again', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
       if (loads === 1) throw new Error('away');

@@ -1,38 +1,39 @@
 import { SECOND } from '../time/index.js';
 
 /** Milliseconds. */
-const RECENT_LOGIN_MAX_AGE = 5 * SECOND;
+const DEFAULT_MAX_AGE = 5 * SECOND;
 const TIMEOUT = SECOND;
-/** What takes long is asked for less often: the statements of one reading keep a connection busy for 2 % of the time. */
-const REST = 50;
+/** A slow value is kept for 50 times its load time, so that loading takes at most 2 % of a connection's time. */
+const MAX_AGE_PER_LOAD_TIME = 50;
 
 export interface CachedValueOptions<T> {
   readonly load: () => Promise<T>;
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds for which a value is good enough: 5 s unless it says otherwise. */
+  /** Milliseconds for which a value is kept. Default: 5 s. */
   readonly freshFor?: number;
 }
 
 /**
- * Something that costs a statement to know: asked for now and then, once at a time, however many ask here, and not
- * waited for when the database is slow, so that whoever looks for the cause still gets all other metrics.
+ * A value that costs a database statement. Concurrent readers share one load. Readers wait for one second at most,
+ * so that a slow database does not keep the other metrics from operators. A library cache would add the time limit
+ * and the variable age as options, and be longer.
  */
 export class CachedValue<T> {
-  private kept: { readonly value: T; readonly until: number } | undefined;
+  private cached: { readonly value: T; readonly until: number } | undefined;
   private loading: Promise<T> | undefined;
 
   constructor(private readonly options: CachedValueOptions<T>) {}
 
-  /** Undefined when it could not be had within a second. Never rejects. */
+  /** Returns undefined if the value cannot be loaded within a second. Never rejects. */
   async read(): Promise<T | undefined> {
-    if (this.kept && performance.now() < this.kept.until) return this.kept.value;
+    if (this.cached && performance.now() < this.cached.until) return this.cached.value;
     this.loading ??= this.load();
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`It took longer than ${TIMEOUT} ms`)), TIMEOUT);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`Reading took longer than ${TIMEOUT} ms`)), TIMEOUT);
     });
     try {
-      return await Promise.race([this.loading, patience]);
+      return await Promise.race([this.loading, timeout]);
     } catch (error) {
       this.options.onFailure(error);
       return undefined;
@@ -46,9 +47,10 @@ export class CachedValue<T> {
     try {
       const value = await this.options.load();
       const now = performance.now();
-      this.kept = {
+      this.cached = {
         value,
-        until: now + Math.max(this.options.freshFor ?? RECENT_LOGIN_MAX_AGE, REST * (now - start)),
+        until:
+          now + Math.max(this.options.freshFor ?? DEFAULT_MAX_AGE, MAX_AGE_PER_LOAD_TIME * (now - start)),
       };
       return value;
     } finally {

@@ -12,8 +12,8 @@ const PATH = '/metrics';
 const REQUEST_TIMEOUT = 10 * SECOND;
 
 /**
- * Answers `GET /metrics` and nothing else, on a port of its own: what it tells is for operators, and a service that
- * is too busy to serve the API must still be able to say so.
+ * Serves `GET /metrics` on a separate port, because metrics are for operators only and must be available when the
+ * API is overloaded.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
@@ -26,18 +26,18 @@ export class MetricsServer implements OnApplicationShutdown {
   ) {}
 
   /**
-   * For the programs that go on: commands that end after a moment have nobody who would ask.
+   * Called by long-running processes only, not by commands.
    *
-   * @returns where it is met, undefined when no port is configured
+   * @returns the URL, or undefined if no port is configured
    */
   async listen(): Promise<string | undefined> {
     const { host, port } = this.configuration;
     if (port === undefined) return undefined;
     this.metrics.includeProcess();
     this.server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
-      this.answer(request, response).catch((error: unknown) => {
-        this.logger.error('The metrics could not be told', error);
-        respond(response, 500, 'The metrics could not be told.\n');
+      this.handle(request, response).catch((error: unknown) => {
+        this.logger.error('The metrics could not be read', error);
+        respond(response, 500, 'The metrics could not be read.\n');
       });
     });
     this.server.listen(port, host);
@@ -46,8 +46,8 @@ export class MetricsServer implements OnApplicationShutdown {
     } catch (error) {
       throw new MetricsStartError(error, host, port);
     }
-    const { address, port: taken, family } = this.server.address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${PATH}`;
+    const { address, port: actualPort, family } = this.server.address() as AddressInfo;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}${PATH}`;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -57,12 +57,12 @@ export class MetricsServer implements OnApplicationShutdown {
     await once(this.server, 'close');
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '').split('?');
-    if (path !== PATH) return respond(response, 404, `Only ${PATH} is here.\n`);
+    if (path !== PATH) return respond(response, 404, `Only ${PATH} is served here.\n`);
     if (request.method !== 'GET') {
       response.setHeader('Allow', 'GET');
-      return respond(response, 405, 'Only GET is answered.\n');
+      return respond(response, 405, 'Only GET is allowed.\n');
     }
     respond(response, 200, await this.metrics.text(), this.metrics.contentType);
   }

@@ -5,7 +5,7 @@ import { Configuration, EnvironmentVariable } from '../config/index.js';
 export class MetricsConfiguration {
   @EnvironmentVariable(
     'METRICS_PORT',
-    'TCP port on which `/metrics` is served, apart from the API; 0 takes a free one. Without it there are no metrics.',
+    'TCP port for `/metrics`, separate from the API. 0 selects a free port. Without it, metrics are disabled.',
   )
   @IsOptional()
   @IsInt()
@@ -15,7 +15,7 @@ export class MetricsConfiguration {
 
   @EnvironmentVariable(
     'METRICS_HOST',
-    'Address on which `/metrics` is served. Nobody has to log in there: leave it where only Prometheus comes.',
+    'Address for `/metrics`, which requires no credentials. Choose an address that only Prometheus can reach.',
   )
   @IsString()
   host: string = '127.0.0.1';

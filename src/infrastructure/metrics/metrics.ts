@@ -6,7 +6,7 @@ import { CounterMetric, type GaugeMetric, type HistogramMetric } from './metric.
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>;
 
 export interface CounterValue<Label extends string> {
-  /** @param value how many; 0 shows the series before anything has happened */
+  /** @param value the increment; 0 creates the series before the first event */
   inc(labels: Labels<Label>, value?: number): void;
 }
 
@@ -14,7 +14,7 @@ export interface HistogramValue<Label extends string> {
   observe(labels: Labels<Label>, seconds: number): void;
 }
 
-/** What a gauge shows, of which labels. */
+/** One value of a gauge, with its labels. */
 export interface Measurement<Label extends string> {
   readonly labels: Labels<Label>;
   readonly value: number;
@@ -22,11 +22,11 @@ export interface Measurement<Label extends string> {
 
 const READING_FAILURES = new CounterMetric({
   name: 'mcs_metrics_reading_failures_total',
-  help: 'Metrics that could not be read, or not within a second, and were left out of an answer.',
+  help: 'Metrics that could not be read within a second and were left out of a response.',
   labels: ['source'],
 });
 
-/** The values of all metrics in this application. Two of them in one process, as in tests, share none. */
+/** The values of all metrics of an application. Applications in one process, as in tests, share none. */
 @Injectable()
 export class Metrics {
   private readonly logger = new Logger('Metrics');
@@ -43,7 +43,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames: labels, buckets, registers: [this.registry] });
   }
 
-  /** @param read called whenever Prometheus asks; what it leaves out is not shown */
+  /** @param read called for each scrape; values that it leaves out are not exported */
   gauge<Label extends string>(
     { name, help, labels }: GaugeMetric<Label>,
     read: () => readonly Measurement<Label>[] | Promise<readonly Measurement<Label>[]>,
@@ -55,15 +55,19 @@ export class Metrics {
       registers: [this.registry],
       collect: async () => {
         const readings = await read();
-        // What nobody knows is not 0, which is what `reset` makes of a gauge without labels.
+        // `reset` would set a gauge without labels to 0, but the value is unknown.
         if (labels.length > 0) gauge.reset();
         else gauge.remove();
-        for (const { labels: of, value } of readings) gauge.set(of, value);
+        for (const { labels: values, value } of readings) gauge.set(values, value);
       },
     });
   }
 
-  /** For gauges whose values cost a statement. @param source says in the metrics what could not be read */
+  /**
+   * Creates a cached value for gauges that cost a database statement.
+   *
+   * @param source names the value in the metric of reading failures
+   */
   cached<T>(source: string, options: Omit<CachedValueOptions<T>, 'onFailure'>): CachedValue<T> {
     this.readingFailures.inc({ source }, 0);
     const onFailure = (error: unknown): void => {
@@ -73,12 +77,12 @@ export class Metrics {
     return new CachedValue({ ...options, onFailure });
   }
 
-  /** What the process itself needs: CPU, memory, the delay of the event loop. Measured from now on. */
+  /** Adds the metrics of the process: CPU, memory, event loop delay. */
   includeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Everything, in Prometheus' text format. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * The wall clock. Everything that asks for the time of day asks here, so that a test can move it
- * and so that no other file can read it unnoticed (`test/architecture`).
+ * The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this.
  */
 @Injectable()
 export class Clock {

@@ -1,4 +1,4 @@
-/** Durations in milliseconds, so that no reader has to multiply. */
+/** Durations in milliseconds. */
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

@@ -8,12 +8,12 @@ describe('periodOf', () => {
     ['2026-01-31T08:15:30.123000Z', '2026-01-31T08:15:30.123Z', '2026-01-31T08:15:30.123Z'],
     ['2026-01-31T08:15:30.1234Z', '2026-01-31T08:15:30.124Z', '2026-01-31T08:15:30.123Z'],
     ['2026-01-31T08:15:30.999000001Z', '2026-01-31T08:15:31.000Z', '2026-01-31T08:15:30.999Z'],
-  ])('takes %s for a start of %s and an end of %s', (timestamp, start, end) => {
+  ])('reads %s as the start %s and the end %s', (timestamp, start, end) => {
     const period = periodOf({ start: timestamp, end: timestamp });
     expect([period.start?.toISOString(), period.end?.toISOString()]).toEqual([start, end]);
   });
 
-  it('is open where nothing is said', () => {
+  it('has no limits without timestamps', () => {
     expect(periodOf({})).toEqual({ start: undefined, end: undefined });
   });
 });

@@ -1,20 +1,21 @@
-/** A stretch of time, both ends included; open where an end is absent. */
+/** A period that includes both ends. A missing end means no limit. */
 export interface Period {
   readonly start?: Date | undefined;
   readonly end?: Date | undefined;
 }
 
 /**
- * The period between two timestamps of a request. Entries are kept to the millisecond: a start between two
- * of them is the later, an end the earlier, so that no entry outside of the period gets in.
+ * Returns the period between two timestamps of a request. Entries are stored in milliseconds, so a more precise
+ * start is rounded up and a more precise end down, and no entry outside the period is included.
  */
 export function periodOf({ start, end }: { start?: string | undefined; end?: string | undefined }): Period {
   return {
-    start: start === undefined ? undefined : new Date(Date.parse(start) + (isBetween(start) ? 1 : 0)),
+    start:
+      start === undefined ? undefined : new Date(Date.parse(start) + (hasSubmilliseconds(start) ? 1 : 0)),
     end: end === undefined ? undefined : new Date(end),
   };
 }
 
-function isBetween(timestamp: string): boolean {
+function hasSubmilliseconds(timestamp: string): boolean {
   return /\.\d{3}0*[1-9]/.test(timestamp);
 }

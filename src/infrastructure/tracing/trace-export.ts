@@ -9,29 +9,29 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { SECOND } from '../time/index.js';
 import type { TracingConfiguration } from './tracing.configuration.js';
 
-/** Milliseconds. A collector that is slow must not hold spans, or a shutdown, up for long. */
+/** Milliseconds. A slow collector must not delay spans or a shutdown for long. */
 const EXPORT_TIMEOUT = 5 * SECOND;
 const TRACER = 'merchant-connectivity-service';
 
-/** Hears what became of spans that were to be exported. */
+/** Called after each export with the number of spans, and with the error if it failed. */
 export type ExportListener = (spans: number, error: unknown) => void;
 
-/** Where spans are made and go to, when a collector is configured. */
+/** Creates and exports spans, if a collector is configured. */
 export interface TraceExport {
   readonly tracer: Tracer;
-  /** The trace that the caller of a request is in (W3C Trace Context). */
+  /** Extracts the trace context of the client from request headers (W3C Trace Context). */
   contextOf(headers: Readonly<Record<string, string | string[] | undefined>>): Context;
-  /** Sends what waits. */
+  /** Exports the remaining spans. */
   close(): Promise<void>;
 }
 
 /**
- * Imports OpenTelemetry's SDK, which nobody who has no collector should wait for, and keeps it to itself: nothing is
- * registered for the whole process, so applications beside each other have a pipeline each.
+ * Imports OpenTelemetry's SDK, which would slow down the start of processes without a collector. Registers nothing
+ * globally, so that several applications in one process have separate pipelines.
  */
 export async function openTraceExport(
   configuration: TracingConfiguration,
-  hear: ExportListener,
+  listener: ExportListener,
 ): Promise<TraceExport> {
   const [core, exporters, resources, sdk] = await Promise.all([
     import('@opentelemetry/core'),
@@ -44,18 +44,18 @@ export async function openTraceExport(
     headers: configuration.headerFields,
     timeoutMillis: EXPORT_TIMEOUT,
   });
-  const share = new sdk.TraceIdRatioBasedSampler(configuration.sampledShare);
+  const sampler = new sdk.TraceIdRatioBasedSampler(configuration.sampledShare);
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': configuration.serviceName }),
-    // Strangers call this service: what they say of their own traces must not decide how many are kept here.
+    // Clients must not decide how many traces are kept, so their sampling decision is ignored.
     sampler: new sdk.ParentBasedSampler({
-      root: share,
-      remoteParentSampled: share,
-      remoteParentNotSampled: share,
+      root: sampler,
+      remoteParentSampled: sampler,
+      remoteParentNotSampled: sampler,
     }),
     spanProcessors: [
       new sdk.BatchSpanProcessor({
-        exporter: heard(exporter, hear),
+        exporter: withListener(exporter, listener),
         exportTimeoutMillis: EXPORT_TIMEOUT,
       }),
     ],
@@ -68,12 +68,15 @@ export async function openTraceExport(
   };
 }
 
-function heard(exporter: SpanExporter, hear: ExportListener): SpanExporter {
+function withListener(exporter: SpanExporter, listener: ExportListener): SpanExporter {
   return {
     export: (spans: ReadableSpan[], done) =>
       exporter.export(spans, (result) => {
         // 0 is success (ExportResultCode).
-        hear(spans.length, result.code === 0 ? undefined : (result.error ?? new Error('It was refused')));
+        listener(
+          spans.length,
+          result.code === 0 ? undefined : (result.error ?? new Error('The collector rejected the spans')),
+        );
         done(result);
       }),
     shutdown: () => exporter.shutdown(),

@@ -1,12 +1,12 @@
 import { IsNumber, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
 
-/** Names and values as the specification of OpenTelemetry has them; whoever runs a collector knows them. */
+/** Names and values follow the OpenTelemetry specification. */
 @Configuration('Traces')
 export class TracingConfiguration {
   @EnvironmentVariable(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Where traces are sent: a collector that takes OTLP over HTTP, as `http://collector:4318`. Without it there are none.',
+    'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
   )
   @IsOptional()
   @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
@@ -14,7 +14,7 @@ export class TracingConfiguration {
 
   @EnvironmentVariable(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    'Headers that the collector asks for, as `name=value`, separated by commas; special characters are written as %XX.',
+    'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
     { secret: true },
   )
   @IsOptional()
@@ -23,12 +23,12 @@ export class TracingConfiguration {
   })
   headers?: string;
 
-  @EnvironmentVariable('OTEL_SERVICE_NAME', 'What this service is called in traces.')
+  @EnvironmentVariable('OTEL_SERVICE_NAME', 'Name of this service in traces.')
   serviceName: string = 'merchant-connectivity-service';
 
   @EnvironmentVariable(
     'OTEL_TRACES_SAMPLER_ARG',
-    'Which share of traces is kept, from 0 to 1. Whether the caller keeps theirs does not matter.',
+    'Share of traces that are kept, from 0 to 1. The sampling decision of the client is ignored.',
   )
   @IsNumber()
   @Min(0)

@@ -7,11 +7,11 @@ import { Tracing } from './tracing.js';
 
 const SPANS = new CounterMetric({
   name: 'mcs_trace_spans_total',
-  help: 'Spans that were handed to the collector: `exported`, or `lost` because it did not take them.',
+  help: 'Spans by outcome: `exported` to the collector, or `lost` because the export failed.',
   labels: ['outcome'],
 });
 
-/** Global, because spans are made wherever something is done. */
+/** Global, because every module may create spans. */
 @Global()
 @Module({
   providers: [
@@ -19,8 +19,10 @@ const SPANS = new CounterMetric({
       provide: Tracing,
       inject: [TracingConfiguration, Metrics, Clock],
       useFactory: async (configuration: TracingConfiguration, metrics: Metrics, clock: Clock) => {
-        const hear = countedExports(metrics, clock);
-        return new Tracing(configuration.endpoint ? await openTraceExport(configuration, hear) : undefined);
+        const listener = countedExports(metrics, clock);
+        return new Tracing(
+          configuration.endpoint ? await openTraceExport(configuration, listener) : undefined,
+        );
       },
     },
   ],
@@ -28,16 +30,16 @@ const SPANS = new CounterMetric({
 })
 export class TracingModule {}
 
-/** A collector that is away costs traces and nothing else; a line a minute says so. */
+/** Counts exports and logs failures, at most once a minute. */
 function countedExports(metrics: Metrics, clock: Clock): ExportListener {
   const logger = new Logger('Traces');
   const counter = metrics.counter(SPANS);
   for (const outcome of ['exported', 'lost']) counter.inc({ outcome }, 0);
-  let quietUntil = 0;
+  let nextWarningAt = 0;
   return (spans, error) => {
     counter.inc({ outcome: error === undefined ? 'exported' : 'lost' }, spans);
-    if (error === undefined || clock.milliseconds() < quietUntil) return;
-    quietUntil = clock.milliseconds() + MINUTE;
-    logger.warn(`Traces could not be sent: ${(error as Error).message}`);
+    if (error === undefined || clock.milliseconds() < nextWarningAt) return;
+    nextWarningAt = clock.milliseconds() + MINUTE;
+    logger.warn(`Traces could not be exported: ${(error as Error).message}`);
   };
 }

@@ -18,21 +18,21 @@ const CLOSE_TIMEOUT = 2 * SECOND;
 
 export interface SpanOptions {
   readonly kind: SpanKind;
-  /** Nothing secret: they leave the house. URLs are masked (`maskedUrl`). */
+  /** Must not contain secrets. URLs are masked (`maskedUrl`). */
   readonly attributes?: Attributes;
-  /** Of a request that comes in, whose caller may be in a trace already. */
+  /** Headers of an incoming request, which may continue the client's trace. */
   readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Spans of what this process does, each under the one that it is done for. Without a collector it does nothing. */
+/** Creates nested spans. Does nothing if no collector is configured. */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
-  /** The span that what runs now is done for. */
+  /** The context of the current span. */
   private readonly current = new AsyncLocalStorage<Context>();
 
   constructor(private readonly traces?: TraceExport) {}
 
-  /** A span that whoever begins it also ends; undefined when there is no collector. */
+  /** Starts a span that the client code must end. Returns undefined if no collector is configured. */
   begin(name: string, { kind, attributes, headers }: SpanOptions): Span | undefined {
     if (!this.traces) return undefined;
     const parent = headers ? this.traces.contextOf(headers) : this.current.getStore();
@@ -43,13 +43,13 @@ export class Tracing implements OnApplicationShutdown {
     );
   }
 
-  /** What is begun during the work, also later in it, is done for the span. */
+  /** Runs the work with the span as the parent of further spans. */
   within<T>(span: Span | undefined, work: () => T): T {
     if (!span) return work();
     return this.current.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /** Does the work in a span of its own, which ends with it. */
+  /** Runs the work in a new span, which ends with the work. */
   async inSpan<T>(
     name: string,
     options: () => SpanOptions,
@@ -60,7 +60,7 @@ export class Tracing implements OnApplicationShutdown {
     try {
       return await this.within(span, () => work(span));
     } catch (error) {
-      // Its message may quote what nobody outside should read.
+      // Only the name, because the message may contain secrets.
       const kind = error instanceof Error ? error.name : 'Error';
       span?.setAttribute('error.type', kind).setStatus({ code: SpanStatusCode.ERROR });
       throw error;

@@ -1,8 +1,8 @@
 /**
- * The URL that the text means, as the WHATWG parser reads it; `undefined` when it means none.
+ * Parses a URL with the WHATWG parser. Returns undefined if the text is not a URL.
  *
- * In the place of `URL.canParse`, which Node.js 20 answers wrongly once the caller is compiled: its fast path
- * reads Latin-1 as UTF-8, so that text with letters such as ä passes the first calls and is refused by later ones.
+ * Replaces `URL.canParse`, which is wrong in Node.js 20 once the calling function is compiled: its fast path reads
+ * Latin-1 as UTF-8, so text with letters such as ä is accepted at first and rejected later.
  */
 export function parsedUrl(text: string, base?: string): URL | undefined {
   try {

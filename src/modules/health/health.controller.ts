@@ -9,13 +9,13 @@ import { Readiness } from './readiness.js';
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** Whether the process is running, regardless of its dependencies. */
+  /** Reports that the process is alive, whatever the state of its dependencies. */
   @Get('healthz')
   alive(): { status: string } {
     return { status: 'ok' };
   }
 
-  /** Whether the process can serve requests. */
+  /** Reports whether the process can serve requests. */
   @Get('readyz')
   ready(): Promise<HealthCheckResult> {
     return this.readiness.check();

@@ -139,7 +139,7 @@ export class WebhookEndpointsService {
   }
 
   private faultOfUrl(url: string): string | undefined {
-    if (this.http.faultOf(url) !== undefined) return NOT_PUBLIC;
+    if (this.http.urlProblem(url) !== undefined) return NOT_PUBLIC;
     // The normal form can be longer than the URL in the request: each non-ASCII letter becomes three or more characters.
     return validateText('url', normalUrl(url), MAX_URL_LENGTH);
   }

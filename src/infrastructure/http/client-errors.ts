@@ -20,33 +20,33 @@ const HEADERS = Object.entries(PROTECTIVE_HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
 
-/** Milliseconds for which a caller may go on sending after the last answer: closed at once, it might miss that. */
-const FAREWELL = 1_000;
+/** Milliseconds before the connection is closed, because a client that is still sending might miss the response. */
+const CLOSE_DELAY = 1_000;
 
-/** A connection, with the answer that is written to it now: the one thing that tells, which Node.js uses alike. */
+/** A connection with the response that is being written to it. Node.js has no public property for this. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Answers what Node.js cannot parse as HTTP, which never reaches Express, with the same body and id as any error. */
-export function handleUnparsableRequests(server: Server): void {
-  const refused = new WeakSet<Socket>();
+/** Responds to requests that Node.js cannot parse, which never reach Express, with the error body of the API. */
+export function handleClientErrors(server: Server): void {
+  const rejected = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
-    // Everything that follows what cannot be parsed cannot be either.
-    if (error.code === 'ECONNRESET' || refused.has(socket)) return;
-    refused.add(socket);
-    refuse(socket, error.code);
+    // After the first error, everything that follows is invalid, too.
+    if (error.code === 'ECONNRESET' || rejected.has(socket)) return;
+    rejected.add(socket);
+    reject(socket, error.code);
   });
 }
 
-/** The calls before this one are answered first, or a caller would take this answer for theirs. */
-function refuse(socket: HttpSocket, code = ''): void {
-  const answer = socket._httpMessage;
-  if (answer?.req.complete) {
-    answer.once('close', () => refuse(socket, code));
+/** Waits for the responses to earlier requests, so that the client does not mistake this response for theirs. */
+function reject(socket: HttpSocket, code = ''): void {
+  const current = socket._httpMessage;
+  if (current?.req.complete) {
+    current.once('close', () => reject(socket, code));
     return;
   }
-  // The last answer has closed the connection, or the caller has.
+  // The previous response or the client has closed the connection.
   if (!socket.writable) return;
-  if (answer?.headersSent) {
+  if (current?.headersSent) {
     socket.destroy();
     return;
   }
@@ -57,5 +57,5 @@ function refuse(socket: HttpSocket, code = ''): void {
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\n${HEADERS}` +
       `Connection: close\r\n\r\n${body}`,
   );
-  setTimeout(() => socket.destroy(), FAREWELL).unref();
+  setTimeout(() => socket.destroy(), CLOSE_DELAY).unref();
 }

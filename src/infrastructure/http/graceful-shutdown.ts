@@ -5,27 +5,26 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import { HttpConfiguration } from './http.configuration.js';
 
 /**
- * The first step of a shutdown. The process says that it is not ready and closes each connection with its answer, but
- * serves as before: whoever closes the port before the load balancers have looked refuses the calls that they send
- * until then.
+ * The first step of a shutdown. The process reports that it is not ready and closes each connection after its
+ * response, but keeps serving for `SHUTDOWN_DELAY_MS`: load balancers send requests until they notice.
  */
 @Injectable()
-export class Drain implements OnModuleDestroy {
-  private begun = false;
+export class GracefulShutdown implements OnModuleDestroy {
+  private started = false;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly configuration: HttpConfiguration,
   ) {}
 
-  get hasBegun(): boolean {
-    return this.begun;
+  get isShuttingDown(): boolean {
+    return this.started;
   }
 
-  /** Nest closes the port after this. */
+  /** Nest closes the port afterwards. */
   async onModuleDestroy(): Promise<void> {
-    this.begun = true;
-    // The worker and the operators' commands have no server, and a start that failed none that listens.
+    this.started = true;
+    // The worker and the CLI have no server, and after a failed start the server is not listening.
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
     if (adapter?.getHttpServer().listening) await pause(this.configuration.shutdownDelayMilliseconds);
   }

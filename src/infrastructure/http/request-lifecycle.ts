@@ -12,30 +12,30 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { BackgroundTasks } from './background-tasks.js';
 import { RequestRecorder } from './request-recorder.js';
-import { Drain } from './drain.js';
+import { GracefulShutdown } from './graceful-shutdown.js';
 import { openRequestContext, type RequestContext } from './request-context.js';
 import { routeOf } from './request-labels.js';
 import { RequestMetrics } from './request-metrics.js';
 import { RequestSpans } from './request-spans.js';
 
-/** Milliseconds for which a shutdown waits for callers, then for handlers whose callers have gone, then for tasks. */
+/** Milliseconds that a shutdown waits for open connections, then for handlers, then for background tasks. */
 const CONNECTIONS_TIMEOUT = 5_000;
 const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * The first middleware: gives the request its id and context, and wraps the end of the response, so
- * that whatever answers (a handler, a guard's 401 or 429, the error filter) is logged and recorded in
- * one place.
+ * The first middleware. Gives each request its id and context, and wraps `response.end()`, so that every response
+ * (of a handler, a guard or the error filter) is recorded before it is sent, and logged. A `finish` listener or an
+ * interceptor comes too late or misses the guards.
  */
 @Injectable()
-export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
   private pendingResponses = 0;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
-    private readonly drain: Drain,
+    private readonly shutdown: GracefulShutdown,
     private readonly tasks: BackgroundTasks,
     private readonly metrics: RequestMetrics,
     private readonly spans: RequestSpans,
@@ -45,18 +45,17 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
-   * The server closes now. It would wait for good for callers that never finish a request, and for idle ones if
-   * answers had not closed their connections since the drain.
+   * The server closes now. Without a limit it would wait forever for clients that never finish a request.
    */
   beforeApplicationShutdown(): void {
-    // The worker and the operators' commands have no server.
+    // The worker and the CLI have no server.
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null;
     setTimeout(() => adapter?.getHttpServer().closeAllConnections(), CONNECTIONS_TIMEOUT).unref();
   }
 
   /**
-   * The server has closed, but of calls whose callers hung up the handlers may still be at work, and background
-   * tasks and log entries may still wait. All need the database, which closes after this.
+   * The server has closed, but handlers of disconnected clients, background tasks and log entries may not be
+   * finished. All need the database, which closes afterwards.
    */
   async onApplicationShutdown(): Promise<void> {
     const deadline = performance.now() + HANDLERS_TIMEOUT;
@@ -70,18 +69,18 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     response.setHeader('X-Request-Id', context.requestId);
     const span = this.spans.begin(request);
     const end = response.end;
-    let isUnderWay = true;
+    let isPending = true;
     this.pendingResponses += 1;
-    const leave = (): void => {
-      if (isUnderWay) this.pendingResponses -= 1;
-      isUnderWay = false;
+    const settle = (): void => {
+      if (isPending) this.pendingResponses -= 1;
+      isPending = false;
     };
-    // A file whose caller hangs up is never ended; a handler ends its answer in any case.
+    // A static file is never ended if the client disconnects. A handler always ends its response.
     response.once('close', () => {
-      if (!context.client) leave();
+      if (!context.client) settle();
     });
     const endAndLog = (values: unknown[]): void => {
-      leave();
+      settle();
       Reflect.apply(end, response, values);
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
@@ -90,7 +89,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;
-      if (this.drain.hasBegun && !response.headersSent) response.setHeader('Connection', 'close');
+      if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
       const recorded = this.record(request, response, context);
       if (recorded) void recorded.finally(() => endAndLog(values));
       else endAndLog(values);
@@ -120,7 +119,7 @@ export class ResponseEnd implements BeforeApplicationShutdown, OnApplicationShut
     milliseconds: number,
     traceId: string | undefined,
   ): void {
-    this.logger.log('call', {
+    this.logger.log('request', {
       request_id: context.requestId,
       trace_id: traceId,
       client_id: context.client?.clientId,

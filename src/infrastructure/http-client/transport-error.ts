@@ -1,12 +1,12 @@
 import { errors } from 'undici';
 
-/** Why a request got no answer; stable, published. */
+/** Why a request got no response. Stable and published. */
 export const TRANSPORT_FAILURES = ['TIMEOUT', 'DNS', 'TLS', 'REFUSED', 'RESET', 'FORBIDDEN_ADDRESS'] as const;
 export type TransportFailure = (typeof TRANSPORT_FAILURES)[number];
 
 /**
- * Why a request got no answer, in words that the receiver's owner may read: never made of an error's own
- * text, which tells addresses and internals.
+ * Why a request got no response, explained to the owner of the receiver. The explanation never contains the
+ * text of the original error, which may reveal addresses and internals.
  */
 export class TransportError extends Error {
   constructor(
@@ -18,60 +18,63 @@ export class TransportError extends Error {
   }
 }
 
-export const NO_ANSWER = new TransportError('TIMEOUT', 'No answer came within 10 seconds.');
-export const NO_CONNECTION = new TransportError('TIMEOUT', 'No connection could be made within 3 seconds.');
-export const NO_HANDSHAKE = new TransportError(
+export const RESPONSE_TIMEOUT = new TransportError('TIMEOUT', 'No response arrived within 10 seconds.');
+export const CONNECT_TIMEOUT = new TransportError(
   'TIMEOUT',
-  'The TLS handshake was not finished within 3 seconds.',
+  'No connection could be established within 3 seconds.',
+);
+export const HANDSHAKE_TIMEOUT = new TransportError(
+  'TIMEOUT',
+  'The TLS handshake did not finish within 3 seconds.',
 );
 export const UNRESOLVED = new TransportError('DNS', 'The host name could not be resolved.');
 export const FORBIDDEN_URL = new TransportError('FORBIDDEN_ADDRESS', 'The URL is not a public https URL.');
 export const FORBIDDEN_ADDRESS = new TransportError(
   'FORBIDDEN_ADDRESS',
-  'The host name leads to an address that is not public.',
+  'The host name resolves to an address that is not public.',
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
-export const RESET = new TransportError('RESET', 'The connection was closed before an answer came.');
-const NOT_HTTP = new TransportError('RESET', 'What came was not an HTTP answer.');
+export const RESET = new TransportError('RESET', 'The connection was closed before a response arrived.');
+const NOT_HTTP = new TransportError('RESET', 'The response is not valid HTTP.');
 
 const NO_SECURE_CONNECTION = 'A secure connection could not be established.';
 
-/** Codes of OpenSSL and Node.js for certificates that people meet. */
-const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+/** Sentences for the most common certificate errors of OpenSSL and Node.js. */
+const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'The certificate has expired.',
   CERT_NOT_YET_VALID: 'The certificate is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate comes from an authority that is not trusted.',
-  UNABLE_TO_GET_ISSUER_CERT: 'The chain of certificates is incomplete.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The chain of certificates is incomplete, or its authority not trusted.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The chain of certificates is incomplete, or its authority not trusted.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was issued by an authority that is not trusted.',
+  UNABLE_TO_GET_ISSUER_CERT: 'The certificate chain is incomplete.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate chain is incomplete, or its authority is not trusted.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate chain is incomplete, or its authority is not trusted.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
 };
 
-/** What went wrong while TCP connected. */
-export function connectFailure(error: unknown): TransportError {
+/** Translates an error of the TCP connection. */
+export function connectError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const code = codeOf(error);
-  if (code === 'ETIMEDOUT') return NO_CONNECTION;
+  if (code === 'ETIMEDOUT') return CONNECT_TIMEOUT;
   if (code === 'ECONNRESET') return RESET;
   return REFUSED;
 }
 
-/** What went wrong in the TLS handshake. */
-export function handshakeFailure(error: unknown): TransportError {
+/** Translates an error of the TLS handshake. */
+export function handshakeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
-  return new TransportError('TLS', CERTIFICATE_FAULTS[codeOf(error)] ?? NO_SECURE_CONNECTION, {
+  return new TransportError('TLS', CERTIFICATE_ERRORS[codeOf(error)] ?? NO_SECURE_CONNECTION, {
     cause: error,
   });
 }
 
-/** What went wrong after the connection stood. */
-export function exchangeFailure(error: unknown): TransportError {
+/** Translates an error that occurred on an established connection. */
+export function exchangeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   return isNotHttp(error) ? NOT_HTTP : RESET;
 }
 
-/** An error of this code or of who calls it, such as a header that cannot be sent; no receiver causes it. */
+/** Whether the error is a bug of ours, such as a header that cannot be sent. No receiver can cause one. */
 export function isUnexpectedError(error: unknown): boolean {
   if (error instanceof TransportError || isNotHttp(error)) return false;
   return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
