@@ -125,6 +125,17 @@ describe('A body', () => {
   });
 });
 
+describe('A parameter without fields', () => {
+  it.each([
+    ['a class that is imported as a type only', Function],
+    ['an interface', Object],
+    ['a class', class Form {}],
+  ])('is passed on as it is: %s', async (_name, metatype) => {
+    const form = new URLSearchParams({ a: 'b' });
+    expect(await pipe.transform(form, { type: 'custom', metatype })).toBe(form);
+  });
+});
+
 describe('A query', () => {
   it('reads digits as a number', async () => {
     expect({ ...(await queryOf({ limit: '7' })) }).toEqual({ limit: 7 });

@@ -26,6 +26,14 @@ export class RequestValidationPipe extends ValidationPipe {
     return super.transform(value, metadata);
   }
 
+  /**
+   * Validates DTOs only. Other parameters, such as forms and the authenticated client, must not be copied: TypeScript
+   * emits `Function` as the type of a class that is only imported as a type.
+   */
+  protected override toValidate({ metatype }: ArgumentMetadata): boolean {
+    return validationsOf(metatype).length > 0;
+  }
+
   /** Keeps names such as `__proto__`, which session metadata may have; `@JsonBody()` removes what is dangerous. */
   protected override stripProtoKeys(): void {}
 }
