@@ -166,7 +166,7 @@ describe('POST /oauth/device/code', () => {
     expectOAuthError(await send({ client_id: id }, { 'content-type': 'application/json' }), INVALID_REQUEST);
   });
 
-  it('is rate-limited per address', async () => {
+  it('is limited per IP address', async () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { client_id: service.development.clientId };
     const answers: Answer[] = [];
@@ -329,7 +329,7 @@ describe('POST /oauth/token', () => {
     }
   });
 
-  it('is rate-limited per address', async () => {
+  it('is limited per IP address', async () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
     const statuses: number[] = [];
