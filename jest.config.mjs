@@ -29,6 +29,7 @@ export default {
   ],
   // Each failure is printed once, at the end of its file.
   reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
+  testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
   maxWorkers: 2,
   testTimeout: 20_000,
 };
