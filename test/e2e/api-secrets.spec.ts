@@ -17,7 +17,7 @@ const HOUR = 60 * MINUTE;
 const STALE = error(
   'INVALID_INPUT',
   'INVALID_ACCESS_TOKEN',
-  'Log in again: this needs a login that is not older than 5 minutes.',
+  'Log in again: this operation requires a login from the last 5 minutes.',
 );
 const UNDER_WAY = invalidField(
   'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',

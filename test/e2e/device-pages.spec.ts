@@ -260,7 +260,7 @@ describe('The pages of approval', () => {
         ['/device/confirm', { request, decision: 'approve' }],
       ] as const) {
         const { status, html } = await browser.send(path, { ...fields, form_token });
-        expect([status, titleOf(html)]).toEqual([403, 'Error: That did not work · Merchant Connectivity']);
+        expect([status, titleOf(html)]).toEqual([403, 'Error: Something went wrong · Merchant Connectivity']);
       }
     }
     // The token of another browser, and one whose cookie is gone.

@@ -10,4 +10,4 @@ export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind({
 
 export const DOMAIN_TAKEN = 'The domain has already been added.';
 export const MAX_DOMAINS = 100;
-export const TOO_MANY_DOMAINS = `The allowlist has ${MAX_DOMAINS} domains already, which is all that it may have.`;
+export const TOO_MANY_DOMAINS = `The allowlist already has ${MAX_DOMAINS} domains, which is the maximum.`;

@@ -13,7 +13,7 @@ import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 })
 export class AllowlistedDomainsModule {}
 
-/** The operations, apart: only where the dashboard API is served. */
+/** The operations. Loaded only where the dashboard API is served. */
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule],
   controllers: [AllowlistedDomainsController],

@@ -17,7 +17,7 @@ import { PasswordConfirmation } from './passwords/password-confirmation.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
 import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
-import { PasswordMails } from './passwords/password-mails.js';
+import { PasswordEmails } from './passwords/password-emails.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordResetPagesService } from './passwords/password-reset-pages.service.js';
 import { ResetLimits } from './passwords/reset-limits.js';
@@ -53,7 +53,7 @@ import { UserLoginsService } from './user-logins.service.js';
     PasswordChangeService,
     PasswordCheck,
     PasswordConfirmation,
-    PasswordMails,
+    PasswordEmails,
     ResetLimits,
     { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
     { provide: UserLogins, useClass: UserLoginsService },
@@ -71,7 +71,7 @@ import { UserLoginsService } from './user-logins.service.js';
 })
 export class DashboardLoginModule {}
 
-/** The pages of logins and accounts, apart: only where the dashboard is served. */
+/** The pages. Loaded only where the dashboard is served. */
 @Module({
   imports: [DashboardLoginModule, DashboardUsersModule],
   controllers: [LoginController, PasswordResetController, AccountController, SecondFactorController],

@@ -21,7 +21,7 @@ import { UsersController } from './users/users.controller.js';
 })
 export class DashboardUsersModule {}
 
-/** The operations, apart: only where the dashboard API is served. */
+/** The operations. Loaded only where the dashboard API is served. */
 @Module({
   imports: [DashboardUsersModule, AllowlistedDomainsModule, AuditLogsModule],
   controllers: [UsersController, AccessGrantsController],

@@ -17,7 +17,7 @@ import { OrganizationsService } from './organizations.service.js';
 })
 export class OrganizationsModule {}
 
-/** What people do about their organization, apart: only where the dashboard API is served. */
+/** The operations. Loaded only where the dashboard API is served. */
 @Module({
   imports: [OrganizationsModule, AuditLogsModule],
   controllers: [OrganizationController],

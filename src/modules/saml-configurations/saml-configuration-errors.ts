@@ -13,4 +13,4 @@ export const ANOTHER_CONFIGURATION_ENABLED =
 export const ALL_CERTIFICATES_EXPIRED =
   'Every signing certificate of the configuration has expired: send new metadata first.';
 export const MAX_CONFIGURATIONS = 20;
-export const TOO_MANY_CONFIGURATIONS = `The organization has ${MAX_CONFIGURATIONS} single sign-on configurations already: change one of them.`;
+export const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;

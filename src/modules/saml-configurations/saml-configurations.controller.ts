@@ -19,7 +19,7 @@ import {
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
 import { SamlConfigurationsService } from './saml-configurations.service.js';
-import { METADATA_PROBLEMS } from './saml-metadata.js';
+import { METADATA_ERRORS } from './saml-metadata.js';
 
 const ID = { id: { description: 'The configuration’s `id`.', example: EXAMPLE_CONFIGURATION.id } };
 const NOT_YET = '\n\nLogin by SAML single sign-on is not offered yet: configurations are kept for it.';
@@ -79,7 +79,7 @@ export class SamlConfigurationsController {
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration, with what was read from its metadata.',
     responseExample: EXAMPLE_CONFIGURATION,
-    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS), TOO_MANY_CONFIGURATIONS)],
+    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS), TOO_MANY_CONFIGURATIONS)],
   })
   create(
     @CurrentActor() actor: DashboardActor,
@@ -102,7 +102,7 @@ export class SamlConfigurationsController {
     response: SamlConfigurationResponse,
     responseDescription: 'The configuration as it is now.',
     responseExample: EXAMPLE_CONFIGURATION,
-    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS)), SAML_CONFIGURATION_NOT_FOUND],
+    errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS)), SAML_CONFIGURATION_NOT_FOUND],
   })
   update(
     @CurrentActor() actor: DashboardActor,

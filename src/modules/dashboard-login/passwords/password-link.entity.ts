@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** Lets whoever has the mailbox set the password, once. A user has one at most: the newest. */
+/** A single-use link, sent by email, that sets the password of a user. A user has at most one. */
 @Entity({ name: 'password_link' })
 @Unique('password_link_user_key', ['userId'])
 export class PasswordLink {

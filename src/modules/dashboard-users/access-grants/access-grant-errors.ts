@@ -10,6 +10,6 @@ export const ACCESS_GRANT_NOT_FOUND = new ErrorKind({
 
 export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
-export const ROLE_ALREADY_SUFFICIENT = 'The role of the user allows as much already.';
-/** The most grants that a list shows. */
+export const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
+/** The number of grants that a list contains at most. */
 export const MAX_GRANTS = 200;

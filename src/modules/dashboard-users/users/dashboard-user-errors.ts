@@ -17,4 +17,4 @@ export const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
 export const LAST_OWNER =
   'This is the last active owner of the organization: make another user an owner first.';
 export const MAX_USERS = 1_000;
-export const TOO_MANY_USERS = `The organization has ${MAX_USERS} users already, which is all that it may have.`;
+export const TOO_MANY_USERS = `The organization already has ${MAX_USERS} users, which is the maximum.`;
