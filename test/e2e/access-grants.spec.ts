@@ -69,7 +69,7 @@ describe('An access grant', () => {
     expect(await mayManage(member)).toBe(true);
     expect((await list())[0]).toEqual(body);
 
-    // The cookie lives shorter than the grant: another login, then.
+    // The session ends before the grant, so log in again.
     await service.database.query('UPDATE dashboard_session SET expires_at = $1', ['2100-01-01']);
     const restore = moveClock(service, (DAY + 1) * 1000);
     try {
@@ -90,9 +90,9 @@ describe('An access grant', () => {
     const { body } = await grant(member);
     let first: Answer | undefined;
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => revoke(body['id'])));
-      first = answers[0];
-      for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, first?.body]);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => revoke(body['id'])));
+      first = responses[0];
+      for (const response of responses) expect([response.status, response.body]).toEqual([200, first?.body]);
     });
     expect(entries).toEqual([`access_grant.revoke success ${member.email}`]);
     expect(first?.body).toMatchObject({ active: false, revoked_at: expect.any(String) as string });
@@ -100,7 +100,7 @@ describe('An access grant', () => {
     expect(await mayManage(member)).toBe(false);
   });
 
-  it('of the role owner is given and taken back by owners', async () => {
+  it('of the role owner is granted and revoked by owners only', async () => {
     const { email, userId } = await service.login('member');
     const entries = await auditedBy(service, async () => {
       expectRefused(await grant({ userId }, { role: 'owner' }, admin), OWNERS_ONLY, 403);
@@ -117,12 +117,12 @@ describe('An access grant', () => {
     ]);
   });
 
-  it('of the role admin is given and taken back by admins', async () => {
+  it('of the role admin is granted and revoked by admins', async () => {
     const { body } = await grant(await service.login('member'), {}, admin);
     expect((await revoke(body['id'], admin)).status).toBe(200);
   });
 
-  it('is for nobody who has no need of it', async () => {
+  it('is rejected for users who already have the role', async () => {
     const enough = invalidField('The user already has this role or a higher one.');
     expectRefused(await grant(await service.login('admin')), enough);
     expectRefused(await grant(await service.login('owner')), enough);
@@ -130,7 +130,7 @@ describe('An access grant', () => {
     expect((await grant(await service.login('admin'), { role: 'owner' })).status).toBe(200);
   });
 
-  it('is nothing that one gives to oneself, or prolongs', async () => {
+  it('cannot be granted to oneself or extended by oneself', async () => {
     const member = await service.login('member');
     const refusal = invalidField('You cannot grant access to yourself.');
     expectRefused(await grant(admin, {}, admin), refusal);
@@ -138,7 +138,7 @@ describe('An access grant', () => {
     expectRefused(await grant(member, { expires_in: 7 * DAY }, member), refusal);
   });
 
-  it('is not for people of other organizations, and not for nobody', async () => {
+  it('is rejected for users of other organizations and unknown users', async () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('member', id);
     for (const user of [stranger, { userId: '00000000-0000-4000-8000-000000000000' }]) {
@@ -172,7 +172,7 @@ describe('An access grant', () => {
     expect((await grant(await service.login('member'), { expires_in })).status).toBe(200);
   });
 
-  it('stands in a list with those in force first, 200 at most', async () => {
+  it('is listed with the grants in force first, up to 200', async () => {
     const member = await service.login('member');
     const { body } = await grant(member);
     await service.database.query(

@@ -24,7 +24,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     service = await startTestApp();
   });
   afterAll(() => service.close());
-  // What is wrong on any page of any journey.
+  // Problems of all pages that the tests visited.
   afterAll(() => expect(windows.findings).toEqual([]));
 
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
@@ -33,7 +33,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
   async function setUpSecondFactor(page: Page): Promise<{ secret: string; codes: string[] }> {
     await page.goto('/account');
     await page.getByRole('link', { name: 'Set up two-factor authentication' }).click();
-    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Set up two-factor authentication' }).click();
     const secret = (await page.locator('code.secret').textContent()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
     await page.getByRole('button', { name: 'Turn on two-factor authentication' }).click();
@@ -55,10 +55,10 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.goto('/account');
     expect(await headingOf(page)).toBe('Log in');
     await logIn(page, { email: user.email, password: 'wrong password' });
-    expect(await page.getByRole('alert').textContent()).toContain('E-mail address or password is wrong');
+    expect(await page.getByRole('alert').textContent()).toContain('email address or password is wrong');
     expect(await page.title()).toBe('Error: Log in · Merchant Connectivity');
-    // The address need not be typed again.
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
+    // The form keeps the email.
+    expect(await page.getByLabel('Email address').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Log in' }).click();
     expect(await headingOf(page)).toBe('Your account');
@@ -75,7 +75,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     ]);
   });
 
-  it('the browser gives the session to no script', async () => {
+  it('scripts cannot read the session cookie', async () => {
     const page = await open();
     await logIn(page, await addUser(service));
     expect(await page.evaluate('document.cookie')).toBe('');
@@ -94,7 +94,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await logIn(page, user);
       const { secret, codes } = await setUpSecondFactor(page);
       expect(codes).toHaveLength(10);
-      await page.getByRole('link', { name: 'I have kept them' }).click();
+      await page.getByRole('link', { name: 'I’ve saved my codes' }).click();
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
@@ -102,7 +102,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       expect(await page.getByText('This code is wrong').count()).toBe(1);
-      // The code of this half minute was used to set it up.
+      // The current code was used for the setup.
       const restore = moveClock(service, 30_000);
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
@@ -111,7 +111,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
-      await page.getByText('I cannot use my authenticator app').click();
+      await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
       expect(await headingOf(page)).toBe('Your account');
@@ -119,25 +119,25 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
       await page.getByLabel('Your password').last().fill(user.password);
       await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
-      expect(await page.getByText('It is off').count()).toBe(1);
+      expect(await page.getByText('Two-factor authentication is off').count()).toBe(1);
     },
   );
 
   it.each([true, false])(
-    'a user who lost the password sets a new one by mail (JavaScript: %s)',
+    'a user who forgot the password sets a new one by email (JavaScript: %s)',
     async (javaScript) => {
       const user = await addUser(service);
       const page = await open({ javaScript });
       await page.goto('/login');
       await page.getByRole('link', { name: 'Forgot your password?' }).click();
-      await page.getByLabel('E-mail address').fill(user.email);
-      await page.getByRole('button', { name: 'Send the link' }).click();
-      expect(await headingOf(page)).toBe('Look into your mailbox');
+      await page.getByLabel('Email address').fill(user.email);
+      await page.getByRole('button', { name: 'Send link' }).click();
+      expect(await headingOf(page)).toBe('Check your email');
       const mail = await mailTo(service, user.email, 'Set a new password');
       tokenIn(mail);
       await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
       await page.getByLabel('New password').fill(NEW_PASSWORD);
-      await page.getByRole('button', { name: 'Set the password' }).click();
+      await page.getByRole('button', { name: 'Set password' }).click();
       expect(await headingOf(page)).toBe('Your password is set');
       await page.getByRole('link', { name: 'Log in' }).click();
       await logIn(page, { email: user.email, password: NEW_PASSWORD });
@@ -145,11 +145,11 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     },
   );
 
-  it('a user does everything by keyboard, and sees where the focus is', async () => {
+  it('a user can do everything by keyboard and sees the focus', async () => {
     const user = await addUser(service);
     const page = await open();
     await page.goto('/account');
-    expect(await tabTo(page, 'E-mail address')).toEqual(['E-mail address']);
+    expect(await tabTo(page, 'Email address')).toEqual(['Email address']);
     await page.keyboard.type(user.email);
     expect(await tabTo(page, 'Password')).toEqual(['Password']);
     await page.keyboard.type(user.password);
@@ -166,7 +166,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     ]);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/account/second-factor');
-    await tabTo(page, 'Set it up');
+    await tabTo(page, 'Set up two-factor authentication');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/setup');
     const secret = (await page.locator('code.secret').textContent()) ?? '';
@@ -183,17 +183,17 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await tabTo(page, 'Log out');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/login');
-    await tabTo(page, 'E-mail address');
+    await tabTo(page, 'Email address');
     await page.keyboard.type(user.email);
     await tabTo(page, 'Password');
     await page.keyboard.type(user.password);
     await tabTo(page, 'Log in');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/login/second-factor');
-    expect(await tabTo(page, 'I cannot use my authenticator app')).toEqual([
+    expect(await tabTo(page, 'I can’t use my authenticator app')).toEqual([
       'Code',
       'Log in',
-      'I cannot use my authenticator app',
+      'I can’t use my authenticator app',
     ]);
     await page.keyboard.press('Enter');
     await tabTo(page, 'Recovery code');
@@ -202,31 +202,31 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.waitForURL('**/account');
   });
 
-  describe.each(['light', 'dark'] as const)('every page is for everybody, when it is %s', (scheme) => {
+  describe.each(['light', 'dark'] as const)('pages are accessible in %s mode', (scheme) => {
     let page: Page;
     beforeAll(async () => {
       page = await open({ scheme, bypassPolicy: true });
     });
     const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
 
-    it('for who is not logged in', async () => {
+    it('before the login', async () => {
       await page.goto('/login');
       await inspected('login');
       await logIn(page, { email: 'nobody@example.com', password: 'wrong password' });
-      await inspected('login-refused');
+      await inspected('login-rejected');
       await page.goto('/password-reset');
       await inspected('password-reset');
-      await page.getByLabel('E-mail address').fill('nobody@example.com');
+      await page.getByLabel('Email address').fill('nobody@example.com');
       await page.getByRole('button').click();
       await inspected('password-reset-requested');
       await page.goto('/password-reset/confirm?token=none');
-      await inspected('password-reset-void');
+      await inspected('password-reset-invalid');
       await page.goto('/password-reset/done');
       await inspected('password-reset-done');
 
       const user = await addUser(service);
       await page.goto('/password-reset');
-      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByLabel('Email address').fill(user.email);
       await page.getByRole('button').click();
       const token = tokenIn(await mailTo(service, user.email, 'Set a new password'));
       await page.goto(`/password-reset/confirm?token=${token}`);
@@ -237,20 +237,20 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await inspected('password-reset-too-short');
     });
 
-    it('for who has the second step before them', async () => {
+    it('in the second step of the login', async () => {
       const user = await protectedUser();
       await logIn(page, user);
       await inspected('second-factor');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       await inspected('second-factor-wrong');
-      await page.getByText('I cannot use my authenticator app').click();
+      await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill('wrong');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
       await inspected('second-factor-recovery-wrong');
     });
 
-    it('for who is logged in', async () => {
+    it('after the login', async () => {
       const user = await addUser(service);
       await logIn(await open(), user);
       await logIn(page, user);
@@ -260,12 +260,12 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Current password').fill('wrong password');
       await page.getByLabel('New password').fill(NEW_PASSWORD);
       await page.getByRole('button', { name: 'Change password' }).click();
-      await inspected('password-refused');
+      await inspected('password-rejected');
       await page.goto('/account/password/changed');
       await inspected('password-changed');
       await page.goto('/account/second-factor');
       await inspected('second-factor-off');
-      await page.getByRole('button', { name: 'Set it up' }).click();
+      await page.getByRole('button', { name: 'Set up two-factor authentication' }).click();
       await inspected('second-factor-setup');
       const secret = (await page.locator('code.secret').textContent()) ?? '';
       rememberSecret(secret);
@@ -279,8 +279,8 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.goto('/account/second-factor');
       await inspected('second-factor-on');
       await page.getByLabel('Your password').first().fill('wrong password');
-      await page.getByRole('button', { name: 'Make new recovery codes' }).click();
-      await inspected('second-factor-refused');
+      await page.getByRole('button', { name: 'Create new recovery codes' }).click();
+      await inspected('second-factor-rejected');
       await page.context().clearCookies({ name: 'browser' });
       await page.getByRole('button', { name: 'Log out' }).click();
       await inspected('error');

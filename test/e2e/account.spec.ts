@@ -26,10 +26,10 @@ const sessionIdsOn = (text: string): string[] =>
   [...text.matchAll(/name="session" value="([\w-]{36})"/g)].map(([, id]) => id ?? '');
 
 describe('The account page', () => {
-  it('says who one is', async () => {
+  it("shows the user's details", async () => {
     const user = await addUser(service);
     const { text } = await (await loggedIn(user)).get('/account');
-    for (const part of ['Ada', user.email, 'Test organization', 'Admin', 'Firefox on Linux', 'This one'])
+    for (const part of ['Ada', user.email, 'Test organization', 'Admin', 'Firefox on Linux', 'This browser'])
       expect(text).toContain(part);
     expect(sessionIdsOn(text)).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('The account page', () => {
     expect(text).not.toContain('<script');
   });
 
-  it('asks for a login', async () => {
+  it('requires a login', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
     for (const path of ['/account', '/account/password', '/account/password/changed'])
@@ -52,7 +52,7 @@ describe('The account page', () => {
       expect((await visitor.submit(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
   });
 
-  it('ends another login, and only of the same user', async () => {
+  it('ends another session of the same user, but not of other users', async () => {
     const [user, stranger] = [await addUser(service), await addUser(service)];
     const [here, there, third, strange] = [
       await loggedIn(user),

@@ -21,34 +21,34 @@ const list = async (login = owner): Promise<string[]> => {
 const TAKEN = invalidField('The domain has already been added.');
 
 describe('The allowlist', () => {
-  it('has domains in ASCII and lower case, in the order of the alphabet', async () => {
+  it('lists domains in ASCII and lowercase, in alphabetical order', async () => {
     for (const domain of ['Zebra.example', 'bücher.example', 'a.zebra.example'])
       expect((await add(domain)).status).toBe(200);
     expect(await list()).toEqual(['a.zebra.example', 'xn--bcher-kva.example', 'zebra.example']);
   });
 
-  it('has no domain twice, however it is written', async () => {
+  it('rejects a domain that it contains, in any spelling', async () => {
     for (const domain of ['zebra.example', 'ZEBRA.EXAMPLE', 'xn--bcher-kva.example', 'BÜCHER.example']) {
       const { status, body } = await add(domain);
       expect([status, body]).toEqual([400, TAKEN]);
     }
   });
 
-  it('gets a domain once from 20 rivals', async () => {
+  it('adds a domain once for 20 concurrent requests', async () => {
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => add('rivals.example')));
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(400)]);
-      for (const { body } of answers.filter(({ status }) => status === 400)) expect(body).toEqual(TAKEN);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => add('concurrent.example')));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(400)]);
+      for (const { body } of responses.filter(({ status }) => status === 400)) expect(body).toEqual(TAKEN);
     });
-    expect(entries).toEqual(['domain.add success rivals.example']);
+    expect(entries).toEqual(['domain.add success concurrent.example']);
   });
 
-  it('loses a domain once to 20 rivals', async () => {
+  it('removes a domain once for 20 concurrent requests', async () => {
     const { body } = await add('leaving.example');
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(body['id'])));
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(404)]);
-      expect(answers.find(({ status }) => status === 200)?.body).toEqual(body);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => remove(body['id'])));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(404)]);
+      expect(responses.find(({ status }) => status === 200)?.body).toEqual(body);
     });
     expect(entries).toEqual(['domain.remove success leaving.example']);
     expect((await add('leaving.example')).status).toBe(200);
@@ -71,7 +71,7 @@ describe('The allowlist', () => {
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 
-  it('has 100 domains at most, exactly, also for rivals', async () => {
+  it('accepts exactly 100 domains, also under concurrent requests', async () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('owner', id);
     await service.database.query(
@@ -79,11 +79,11 @@ describe('The allowlist', () => {
        SELECT gen_random_uuid(), $1, 'filler-' || n || '.example', now() FROM generate_series(1, 97) n`,
       [id],
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => add(`rival-${index}.example`, stranger)),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    expect(answers.find(({ status }) => status === 400)?.body).toEqual(
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(responses.find(({ status }) => status === 400)?.body).toEqual(
       invalidField('The allowlist already has the maximum of 100 domains.'),
     );
     expect(await list(stranger)).toHaveLength(100);

@@ -10,7 +10,7 @@ import { error, startTestApp, type RequestOptions, type TestApp } from '../suppo
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** For so long a replica goes on with what it knows of a client. */
+/** How long a replica caches credentials. */
 const CACHED_FOR = 5 * SECOND;
 const INVALID_API_KEYS = error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.');
 
@@ -27,14 +27,15 @@ const base64 = (value: string | Uint8Array): string => {
   return encoded;
 };
 
-const callWith = (options: RequestOptions, path = PATH) => service.request(path, { body: BODY, ...options });
+const requestWith = (options: RequestOptions, path = PATH) =>
+  service.request(path, { body: BODY, ...options });
 
-const callWithHeader = (authorization: string | undefined, path?: string) =>
-  callWith({ headers: authorization === undefined ? {} : { authorization } }, path);
+const requestWithHeader = (authorization: string | undefined, path?: string) =>
+  requestWith({ headers: authorization === undefined ? {} : { authorization } }, path);
 
 async function statusWith(clientId: string, secret: string): Promise<number> {
   rememberSecret(secret);
-  return (await callWithHeader(`Basic ${base64(`${clientId}:${secret}`)}`)).status;
+  return (await requestWithHeader(`Basic ${base64(`${clientId}:${secret}`)}`)).status;
 }
 
 describe('Basic credentials', () => {
@@ -43,13 +44,13 @@ describe('Basic credentials', () => {
   const right = () => `${id()}:${secret()}`;
   const encoded = () => base64(right());
 
-  it('lets the right ones in, each environment with its own', async () => {
-    expect((await callWith({ as: service.development })).status).toBe(200);
-    expect((await callWith({ as: service.production })).status).toBe(200);
+  it('are accepted in each environment', async () => {
+    expect((await requestWith({ as: service.development })).status).toBe(200);
+    expect((await requestWith({ as: service.production })).status).toBe(200);
   });
 
-  it.each(['basic', 'BASIC', 'bAsIc', 'Basic '])('takes the scheme in any case (%s)', async (scheme) => {
-    expect((await callWithHeader(`${scheme} ${encoded()}`)).status).toBe(200);
+  it.each(['basic', 'BASIC', 'bAsIc', 'Basic '])('are accepted with the scheme %s', async (scheme) => {
+    expect((await requestWithHeader(`${scheme} ${encoded()}`)).status).toBe(200);
   });
 
   it.each<[string, () => string | undefined]>([
@@ -92,8 +93,8 @@ describe('Basic credentials', () => {
     ['the secret of the other environment', () => `Basic ${base64(`${id()}:${service.production.secret}`)}`],
     ['credentials of 4,000 characters', () => `Basic ${base64(`${id()}:${'x'.repeat(4_000)}`)}`],
     ['a second credential behind a comma', () => `Basic ${encoded()}, Basic ${encoded()}`],
-  ])('refuses %s, always with the same answer', async (_what, header) => {
-    const { status, headers, body } = await callWithHeader(header());
+  ])('are rejected with the same response: %s', async (_what, header) => {
+    const { status, headers, body } = await requestWithHeader(header());
     expect(status).toBe(401);
     expect(body).toEqual(INVALID_API_KEYS);
     expect(headers.get('www-authenticate')).toBe('Basic realm="Platform API", charset="UTF-8"');
@@ -104,9 +105,9 @@ describe('Basic credentials', () => {
     ['is wrong', () => 'wrong'],
     ['is empty', () => ''],
     ['contains a colon', (right: string) => `${right}:x`],
-  ])('records the request in the log of the client when the secret %s', async (_what, change) => {
+  ])('appear in the log of the client when the secret %s', async (_what, change) => {
     const { clientId, secret: correct } = (await service.anotherOrganization()).development;
-    const { status } = await callWithHeader(`Basic ${base64(`${clientId}:${change(correct)}`)}`);
+    const { status } = await requestWithHeader(`Basic ${base64(`${clientId}:${change(correct)}`)}`);
     expect(status).toBe(401);
     const entries = await service.database.query('SELECT status_code FROM request_log WHERE client_id = $1', [
       clientId,
@@ -114,7 +115,7 @@ describe('Basic credentials', () => {
     expect(entries).toEqual([{ status_code: 401 }]);
   });
 
-  it('decodes form-encoded credentials at OAuth endpoints, but not a form-encoded colon', async () => {
+  it('may be form-encoded at OAuth endpoints, but not the colon between them', async () => {
     const introspect = async (credentials: string): Promise<number> => {
       const headers = { authorization: `Basic ${base64(credentials)}` };
       return (await sendForm(service, '/oauth/introspect', { token: 'unknown' }, { headers })).status;
@@ -125,33 +126,33 @@ describe('Basic credentials', () => {
     expect(await introspect(`${id()}:${secret()}%3A`)).toBe(401);
   });
 
-  it('refuses the secret of another organization', async () => {
+  it('are rejected with the secret of another organization', async () => {
     const stranger = await service.anotherOrganization();
     expect(await statusWith(id(), stranger.development.secret)).toBe(401);
     expect(await statusWith(stranger.development.clientId, secret())).toBe(401);
   });
 
-  it('refuses a wrong secret also just after the right one', async () => {
+  it('are rejected with a wrong secret directly after the correct one', async () => {
     expect(await statusWith(id(), secret())).toBe(200);
     expect(await statusWith(id(), `${secret()}x`)).toBe(401);
     expect(await statusWith(id(), secret())).toBe(200);
   });
 
   it.each(BODY_OPERATIONS.filter(({ credentials }) => credentials === 'basic'))(
-    'are asked for by $id before it looks at the body',
+    'are checked by $id before the body',
     async ({ path }) => {
       for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {
-        const { status, headers, body: answer } = await service.request(path, { body });
+        const { status, headers, body: response } = await service.request(path, { body });
         expect(status).toBe(401);
-        expect(answer).toEqual(INVALID_API_KEYS);
+        expect(response).toEqual(INVALID_API_KEYS);
         expect(headers.get('www-authenticate')).toMatch(/^Basic /);
       }
     },
   );
 
-  it('are not asked for where there is nothing', async () => {
+  it('are not required for unknown paths', async () => {
     for (const path of ['/mcp/tokens/unknown', '/mcp', '/detected-accounts']) {
-      const { status, headers } = await callWithHeader(undefined, path);
+      const { status, headers } = await requestWithHeader(undefined, path);
       expect(status).toBe(404);
       expect(headers.has('www-authenticate')).toBe(false);
     }
@@ -164,11 +165,11 @@ describe('Basic credentials', () => {
     ['bare credentials', () => `Basic ${right()}`, /not encoded/],
     ['nonsense', () => 'Basic %%%', /not base64/],
     ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /not one of ours, or not whole/],
-  ])('tell the operators alone what was wrong: %s', async (_what, header, hint) => {
-    const { headers, body } = await callWithHeader(header());
+  ])('describe the mistake in the log only: %s', async (_what, header, hint) => {
+    const { headers, body } = await requestWithHeader(header());
     const lines = logLinesOf(headers.get('x-request-id'));
     expect(lines).toEqual([expect.objectContaining({ message: 'request', status: 401 })]);
-    // As it is written, not as redaction leaves it.
+    // The hint itself, not its redacted form.
     expect(lines[0]?.['hint']).toMatch(hint);
     expect(lines[0]?.['hint']).not.toContain('[REDACTED]');
     expect(JSON.stringify([body, ...headers])).not.toMatch(hint);
@@ -193,7 +194,7 @@ describe('Rotation of a secret', () => {
     }
   }
 
-  it('accepts both secrets for a day, and then the new one alone', async () => {
+  it('accepts both secrets for a day and then only the new one', async () => {
     const { clientId, secret: old } = await freshClient();
     const secret = await rotate(clientId);
     expect(secret).toMatch(/^mcs_dev_[0-9A-Za-z]{49}$/);
@@ -207,7 +208,7 @@ describe('Rotation of a secret', () => {
     });
   });
 
-  it('with no overlap shuts the old secret out within five seconds', async () => {
+  it('without overlap rejects the old secret within five seconds', async () => {
     const { clientId, secret: old } = await freshClient();
     expect(await statusWith(clientId, old)).toBe(200);
     const secret = await rotate(clientId, 0);
@@ -217,13 +218,13 @@ describe('Rotation of a secret', () => {
     });
   });
 
-  it('shuts out at once a secret that was not in use', async () => {
+  it('immediately rejects a secret that was not in use', async () => {
     const { clientId, secret: old } = await freshClient();
     await rotate(clientId, 0);
     expect(await statusWith(clientId, old)).toBe(401);
   });
 
-  it('with no overlap also ends another that is under way', async () => {
+  it('without overlap also ends a rotation in progress', async () => {
     const { clientId, secret: leaked } = await freshClient();
     const second = await rotate(clientId, 168);
     const third = await rotate(clientId, 0);
@@ -234,7 +235,7 @@ describe('Rotation of a secret', () => {
     ]).toEqual([401, 401, 200]);
   });
 
-  it('is refused while another is under way, and possible again afterwards', async () => {
+  it('is rejected during another rotation and possible afterwards', async () => {
     const { clientId, secret: old } = await freshClient();
     const second = await rotate(clientId, 1);
     await expect(clients().rotateSecret(clientId)).rejects.toThrow('A rotation is under way');
@@ -249,7 +250,7 @@ describe('Rotation of a secret', () => {
     });
   });
 
-  it('has one winner among 20 rivals', async () => {
+  it('succeeds for 1 of 20 concurrent requests', async () => {
     const { clientId, secret: old } = await freshClient();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => clients().rotateSecret(clientId)),
@@ -268,14 +269,14 @@ describe('Rotation of a secret', () => {
     expect(await statusWith(clientId, old)).toBe(200);
   });
 
-  it.each([-1, 169, Number.NaN, Infinity])('refuses an overlap of %d hours', async (hours) => {
+  it.each([-1, 169, Number.NaN, Infinity])('rejects an overlap of %d hours', async (hours) => {
     const { clientId } = service.production;
     await expect(clients().rotateSecret(clientId, hours)).rejects.toThrow(
       'The overlap must be 0 to 168 hours',
     );
   });
 
-  it('is refused for an unknown client', async () => {
+  it('is rejected for an unknown client', async () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
     await expect(clients().rotateSecret(unknown)).rejects.toThrow('There is no API client');
   });
@@ -303,7 +304,7 @@ describe('A secret in the database', () => {
   const open = ({ id, client_id, environment, version, sealed }: SecretRow): string =>
     service.app.get(Sealer).open(sealed, ['api_secret', client_id, environment, id, String(version)]);
 
-  it('is there in no readable form', async () => {
+  it('is not readable', async () => {
     const { development, production } = await service.anotherOrganization();
     const rows = await service.database.query<Record<string, unknown>>('SELECT * FROM api_secret');
     const everything = rows
@@ -315,7 +316,7 @@ describe('A secret in the database', () => {
     expect(everything).not.toMatch(/mcs_(dev|live)_/);
   });
 
-  it('opens in its own row and in no other', async () => {
+  it('can be unsealed in its own row only', async () => {
     const { development, production } = await service.anotherOrganization();
     const rows = async () => [await rowOf(development.clientId), await rowOf(production.clientId)] as const;
     const [one, other] = await rows();
@@ -329,7 +330,7 @@ describe('A secret in the database', () => {
     for (const row of await rows()) expect(() => open(row)).toThrow();
   });
 
-  it('does not open when a bit of it was changed', async () => {
+  it('cannot be unsealed after a bit has changed', async () => {
     const { development } = await service.anotherOrganization();
     const row = await rowOf(development.clientId);
     for (const position of [2, 14, Math.floor(row.sealed.length / 2), row.sealed.length - 1]) {
@@ -340,28 +341,31 @@ describe('A secret in the database', () => {
   });
 });
 
-// Last: `@Transactional()` belongs to the application that was started last in a process.
-describe('A deployment that is pinned to one environment', () => {
-  it.each(['production', 'development'] as const)('%s knows no other credentials', async (pinned) => {
-    const pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
-    const other = pinned === 'production' ? 'development' : 'production';
-    try {
-      const accepted = await pinnedService.request(PATH, { body: BODY, as: pinnedService[pinned] });
-      expect(accepted.status).toBe(200);
-      for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
-        const { status, headers, body } = await pinnedService.request(PATH, { body: BODY, as });
-        expect([status, body]).toEqual([401, INVALID_API_KEYS]);
-        expect(headers.has('www-authenticate')).toBe(true);
+// Last, because transactions belong to the application that was started last in the process.
+describe('A deployment pinned to one environment', () => {
+  it.each(['production', 'development'] as const)(
+    'rejects credentials of other environments than %s',
+    async (pinned) => {
+      const pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
+      const other = pinned === 'production' ? 'development' : 'production';
+      try {
+        const accepted = await pinnedService.request(PATH, { body: BODY, as: pinnedService[pinned] });
+        expect(accepted.status).toBe(200);
+        for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
+          const { status, headers, body } = await pinnedService.request(PATH, { body: BODY, as });
+          expect([status, body]).toEqual([401, INVALID_API_KEYS]);
+          expect(headers.has('www-authenticate')).toBe(true);
+        }
+        const entries = await pinnedService.database.query('SELECT client_id, environment FROM request_log');
+        expect(entries).toEqual([{ client_id: pinnedService[pinned].clientId, environment: pinned }]);
+      } finally {
+        await pinnedService.close();
       }
-      const entries = await pinnedService.database.query('SELECT client_id, environment FROM request_log');
-      expect(entries).toEqual([{ client_id: pinnedService[pinned].clientId, environment: pinned }]);
-    } finally {
-      await pinnedService.close();
-    }
-  });
+    },
+  );
 });
 
-/** The same bytes for a decoder that is not strict: the last character before the padding has spare bits. */
+/** Sets a spare bit in the last character before the padding. A lenient decoder returns the same bytes. */
 function withStrayBit(encoded: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const end = encoded.indexOf('=');

@@ -63,7 +63,7 @@ const call = (
     headers: { 'user-agent': USER_AGENT, ...options.headers },
   });
 
-/** A fingerprint of everything that operations can change, table by table. */
+/** Returns a hash of each table that operations can change. */
 async function everything(): Promise<Record<string, unknown>> {
   const tables = [
     'organization',
@@ -95,7 +95,7 @@ function mails(): number {
 
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
-/** The entry of somebody who tried and was refused before anything was looked at. */
+/** The audit log entry of a denied request. */
 const denied = ({ action }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
   event: { action, outcome: { status: 'denied' } },
   actor: { name, email },
@@ -103,7 +103,7 @@ const denied = ({ action }: TestedDashboardOperation, { email }: Login, name: st
   context: { ip: '127.0.0.1', user_agent: USER_AGENT },
 });
 
-it('docs/dashboard-api.md says who may do what', () => {
+it('docs/dashboard-api.md lists the permissions of all operations', () => {
   const page = readFileSync(new URL('../../docs/dashboard-api.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
@@ -144,9 +144,9 @@ describe('An access token', () => {
   ])('is invalid in the header %j, which gets a 401 response', async (authorization) => {
     const token = await tokenOf(member);
     const headers = { authorization, cookie: member.cookie };
-    const answer = await service.request(`/me?access_token=${token}`, { headers });
-    expect([answer.status, answer.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-    expect(answer.headers.get('www-authenticate')).toBe(
+    const response = await service.request(`/me?access_token=${token}`, { headers });
+    expect([response.status, response.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+    expect(response.headers.get('www-authenticate')).toBe(
       'Bearer realm="Dashboard API", error="invalid_token"',
     );
   });
@@ -155,21 +155,21 @@ describe('An access token', () => {
 describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   const { role, action, scope, body, method } = operation;
 
-  it('is for people who are logged in, whatever the body', async () => {
+  it('requires a login, whatever the body', async () => {
     const bodies = body === undefined ? [undefined] : [body, 'not json', { large: 'x'.repeat(600_000) }];
     for (const sent of bodies) {
       for (const cookie of ['', 'session=made-up', `session=${NOBODY}; a=b`]) {
-        const answer = await call(
+        const response = await call(
           { ...operation, ...(sent === undefined ? {} : { body: sent }) },
           { headers: { cookie } },
         );
-        expect([answer.status, answer.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
+        expect([response.status, response.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
       }
     }
   });
 
-  it('takes no access token that is made up, nor that of an owner without the scope', async () => {
+  it('rejects a forged access token, and an owner’s access token without the scope', async () => {
     const madeUp = await call(operation, { token: 'made-up', login: owner });
     expect([madeUp.status, madeUp.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     const before = await everything();
@@ -177,22 +177,22 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
       owner,
       SCOPES.filter((each) => each !== scope),
     );
-    const answer = await call(operation, { token });
-    expect([answer.status, answer.body]).toEqual([403, scope ? lackOf(scope) : INSUFFICIENT_SCOPE]);
+    const response = await call(operation, { token });
+    expect([response.status, response.body]).toEqual([403, scope ? lackOf(scope) : INSUFFICIENT_SCOPE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
     const { audit_log: _, ...after } = await everything();
     expect(before).toMatchObject(after);
   });
 
   if (scope) {
-    it('takes an access token of a member with the scope alone', async () => {
-      const answer = await call(operation, { token: await tokenOf(member, [scope]) });
-      expect(answer.status).toBe(operation.isAboutNobody ? 404 : 200);
+    it('accepts a member’s access token with only the required scope', async () => {
+      const response = await call(operation, { token: await tokenOf(member, [scope]) });
+      expect(response.status).toBe(operation.isAboutNobody ? 404 : 200);
       if (!operation.isAboutNobody) await service.database.query('DELETE FROM webhook_endpoint');
     });
   }
 
-  it.each(['admin', 'member'] as const)('looks at the role (%s)', async (name) => {
+  it.each(['admin', 'member'] as const)('checks the role (%s)', async (name) => {
     const login = { admin, member }[name];
     const mayNot = (role === 'owner' && name === 'admin') || (role !== 'member' && name === 'member');
     if (!mayNot) {
@@ -200,20 +200,20 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
       expect([200, 404]).toContain((await call(operation, { login })).status);
       return;
     }
-    const answer = await call(operation, { login });
-    expect([answer.status, answer.body]).toEqual([403, INSUFFICIENT_ROLE]);
+    const response = await call(operation, { login });
+    expect([response.status, response.body]).toEqual([403, INSUFFICIENT_ROLE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, login, `The ${name}`) as object);
   });
 
-  it('is not done because a page of another site says so', async () => {
+  it('rejects requests from pages of other sites', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     if (method === 'GET') return;
-    const answer = await call(operation, { login: owner, headers });
-    expect([answer.status, answer.body['error_code']]).toEqual([403, 'NO_ACCESS']);
+    const response = await call(operation, { login: owner, headers });
+    expect([response.status, response.body['error_code']]).toEqual([403, 'NO_ACCESS']);
   });
 
   if (operation.isAboutNobody) {
-    it('answers 404 to what nobody has, and to what is no id', async () => {
+    it('responds 404 to unknown and malformed ids', async () => {
       const before = await everything();
       const ids = [
         NOBODY,
@@ -230,16 +230,16 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
       ];
       for (const id of ids) {
         const path = operation.path.replace(NOBODY, id).replace('999999', id);
-        const answer = await call({ ...operation, path }, { login: stranger });
-        expect([path, answer.status]).toEqual([path, 404]);
-        expect(answer.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
+        const response = await call({ ...operation, path }, { login: stranger });
+        expect([path, response.status]).toEqual([path, 404]);
+        expect(response.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
       expect(await everything()).toEqual(before);
     });
   }
 
   if (body !== undefined) {
-    it('takes JSON that is not too large', async () => {
+    it('rejects large bodies and other content types', async () => {
       const large = await call({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
       expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
       const typed = await call(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
@@ -248,7 +248,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   }
 });
 
-/** One action: how to come to the point where it can be done, and what the log will say. */
+/** An audited operation: its preparation, and the expected target in the log. */
 interface Action {
   readonly operationId: string;
   readonly prepare: () => Promise<{
@@ -256,9 +256,9 @@ interface Action {
     readonly body?: Readonly<Record<string, unknown>>;
     readonly target: { readonly name: string | null; readonly environment?: 'development' };
   }>;
-  /** Whether the path or body names what belongs to the organization, so that a stranger finds nothing. */
+  /** Whether the path or body refers to a resource of the organization. */
   readonly isOwned?: boolean;
-  /** Doing it again changes nothing and records nothing. */
+  /** A second request changes and records nothing. */
   readonly isIdempotent?: boolean;
 }
 
@@ -266,9 +266,9 @@ let number = 0;
 const unique = (): string => `n${(number += 1)}`;
 
 async function created(path: string, body: Record<string, unknown>): Promise<string> {
-  const { status, body: answer } = await service.request(path, { body, login: owner });
+  const { status, body: response } = await service.request(path, { body, login: owner });
   expect(status).toBe(200);
-  return String(answer['id']);
+  return String(response['id']);
 }
 
 const newUser = () => service.login('member');
@@ -298,7 +298,7 @@ const ofClient = (action: string) => ({
   target: { name: clientId(), environment: 'development' as const },
 });
 
-/** Of an environment that has none, or the tenth of them would be the last. */
+/** Deletes the other endpoints first, because an environment may have 10. */
 const newEndpoint = async (): Promise<[id: string, url: string]> => {
   await service.database.query('DELETE FROM webhook_endpoint');
   const url = `https://${unique()}.example.com/`;
@@ -484,13 +484,13 @@ const ACTIONS: readonly Action[] = [
   },
 ];
 
-describe('What is done', () => {
-  it('is tried out below for every audited operation', () => {
+describe('Audited operations', () => {
+  it('are all tested below', () => {
     const audited = DASHBOARD_OPERATIONS.filter(({ action }) => action).map(({ id }) => id);
     expect(ACTIONS.map(({ operationId }) => operationId).toSorted()).toEqual(audited.toSorted());
   });
 
-  describe.each(ACTIONS)('by $operationId', ({ operationId, prepare, isOwned, isIdempotent }) => {
+  describe.each(ACTIONS)('$operationId', ({ operationId, prepare, isOwned, isIdempotent }) => {
     const operation = DASHBOARD_OPERATIONS.find(({ id }) => id === operationId) as TestedDashboardOperation;
 
     async function whileNothingCanBeRecorded(work: () => Promise<void>): Promise<void> {
@@ -505,12 +505,12 @@ describe('What is done', () => {
       }
     }
 
-    it('is done and recorded, or not done at all', async () => {
+    it('changes and records together, or not at all', async () => {
       const { target, ...request } = await prepare();
       const before = await everything();
       await whileNothingCanBeRecorded(async () => {
-        const answer = await call({ ...operation, ...request }, { login: owner });
-        expect([answer.status, answer.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
+        const response = await call({ ...operation, ...request }, { login: owner });
+        expect([response.status, response.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       });
       expect(await everything()).toEqual(before);
 
@@ -529,25 +529,25 @@ describe('What is done', () => {
     });
 
     if (isOwned) {
-      it('is not done by another organization, which finds nothing', async () => {
+      it('finds nothing of another organization', async () => {
         const { target: _, ...request } = await prepare();
         const before = await everything();
-        const answer = await call({ ...operation, ...request }, { login: stranger });
-        expect(answer.status).toBe(404);
+        const response = await call({ ...operation, ...request }, { login: stranger });
+        expect(response.status).toBe(404);
         expect(await everything()).toEqual(before);
       });
     }
   });
 
-  it('cannot even be refused when the refusal cannot be recorded', async () => {
+  it('fail when a denial cannot be recorded', async () => {
     await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
-    const answer = await service.request('/users/create', { body: {}, login: member });
+    const response = await service.request('/users/create', { body: {}, login: member });
     await service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
-    expect(answer.status).toBe(500);
+    expect(response.status).toBe(500);
   });
 });
 
-it('another organization sees none of this one’s things in its lists', async () => {
+it('lists contain nothing of other organizations', async () => {
   await newDomain();
   await newConfiguration();
   await newGrant();

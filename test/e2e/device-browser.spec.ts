@@ -40,7 +40,7 @@ describeInBrowser('Approval in a browser', (windows) => {
       const page = await open({ javaScript });
       await page.goto(new URL(flow.verification_uri).pathname);
       expect(await headingOf(page)).toBe('Log in');
-      await page.getByLabel('E-mail address').fill(approver.email);
+      await page.getByLabel('Email address').fill(approver.email);
       await page.getByLabel('Password').fill(approver.password);
       await page.getByRole('button', { name: 'Log in' }).click();
       expect(await headingOf(page)).toBe('Connect a device');
@@ -77,7 +77,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     const flow = await startFlow(service);
     const page = await open();
     await page.goto('/device');
-    await tabTo(page, 'E-mail address');
+    await tabTo(page, 'Email address');
     await page.keyboard.type(user.email);
     await tabTo(page, 'Password');
     await page.keyboard.type(user.password);

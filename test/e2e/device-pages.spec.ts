@@ -260,7 +260,7 @@ describe('The device approval pages', () => {
         ['/device/confirm', { request, decision: 'approve' }],
       ] as const) {
         const { status, html } = await browser.send(path, { ...fields, form_token });
-        expect([status, titleOf(html)]).toEqual([403, 'Error: That did not work · Merchant Connectivity']);
+        expect([status, titleOf(html)]).toEqual([403, 'Error: Something went wrong · Merchant Connectivity']);
       }
     }
     // The form token of another browser, and a token without its cookie.

@@ -15,8 +15,8 @@ import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js'
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Milliseconds before which no failure is answered; timers may be one early. */
-const FAILURES_ANSWERED_AT = 399;
+/** Milliseconds before the response to a failure. Timers may fire 1 ms early. */
+const FAILURE_DELAY = 399;
 const WRONG = 'wrong password';
 
 let service: TestApp;
@@ -32,14 +32,14 @@ const loggedIn = async (user: TestUser): Promise<Visitor> => {
   return visitor;
 };
 
-/** All of an answer but for what differs with every one. */
+/** Returns the response without the parts that differ every time. */
 const comparable = ({ status, headers, text }: PageResponse, email: string) => {
   const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, text: text.replaceAll(email, 'ADDRESS') };
 };
 
-describe('A login', () => {
-  it('opens a session, of whose token only a hash is kept', async () => {
+describe('POST /login', () => {
+  it('opens a session and stores only a hash of its token', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     const { status, location, headers } = await visitor.logIn(user.email, user.password);
@@ -64,10 +64,10 @@ describe('A login', () => {
   });
 
   it.each([
-    ['of a developer', '127.0.0.1', 'session', false],
-    ['of anybody else', 'dashboard.example.com', '__Host-session', true],
+    ['on localhost', '127.0.0.1', 'session', false],
+    ['on other hosts', 'dashboard.example.com', '__Host-session', true],
   ])(
-    'gives the browser %s a cookie that no script and no other site gets',
+    'sets a session cookie that scripts and other sites cannot read (%s)',
     async (_of, host, name, secure) => {
       const user = await addUser(service);
       const visitor = new Visitor(service, undefined, { 'x-forwarded-host': host });
@@ -87,13 +87,13 @@ describe('A login', () => {
     },
   );
 
-  it('takes the address in any case and with spaces around it', async () => {
+  it('accepts the email in any case and with spaces around it', async () => {
     const user = await addUser(service);
     const { status } = await new Visitor(service).logIn(` ${user.email.toUpperCase()} `, user.password);
     expect(status).toBe(303);
   });
 
-  it('lasts 12 hours', async () => {
+  it('opens a session for 12 hours', async () => {
     const visitor = await loggedIn(await addUser(service));
     const early = moveClock(service, 12 * HOUR - MINUTE);
     expect((await visitor.get('/account')).status).toBe(200);
@@ -103,7 +103,7 @@ describe('A login', () => {
     late();
   });
 
-  it('takes the place of an earlier one in the same browser (session fixation)', async () => {
+  it('replaces an earlier session of the same browser (session fixation)', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     visitor.cookies.set('session', 'planted');
@@ -111,7 +111,7 @@ describe('A login', () => {
     const first = visitor.copy();
     expect(first.session).not.toBe('planted');
 
-    // Who is logged in gets the form too: some things ask for a fresh login.
+    // Logged-in users get the form too, because some operations require a recent login.
     const form = await visitor.get('/login');
     expect(form.status).toBe(200);
     expect(form.text).toContain('name="password"');
@@ -122,7 +122,7 @@ describe('A login', () => {
     expect(await sessionsOf(service, user)).toBe(1);
   });
 
-  it('asks again for a field that is missing, and keeps the other', async () => {
+  it('asks for a missing field and keeps the other one', async () => {
     const email = someAddress();
     const withoutPassword = await new Visitor(service).logIn(email, '');
     expect(withoutPassword.status).toBe(400);
@@ -134,7 +134,7 @@ describe('A login', () => {
     expect(withoutAddress.text).not.toContain('value="password"');
   });
 
-  it('fails as a whole when it cannot be written into the audit log', async () => {
+  it('opens no session when the audit log cannot be written', async () => {
     const user = await addUser(service);
     await service.database.query(`
       CREATE FUNCTION refuse_login() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -155,8 +155,8 @@ describe('A login', () => {
   });
 });
 
-describe('The way back', () => {
-  it('leads to the page that was asked for', async () => {
+describe('The redirect after a login', () => {
+  it('opens the page that required the login', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     const asked = await visitor.get('/account/second-factor?a=b');
@@ -177,7 +177,7 @@ describe('The way back', () => {
     'https://evil.example',
     '/\t/evil.example',
     '/a/..//evil.example',
-  ])('leads to nobody else (%j)', async (next) => {
+  ])('ignores %j and opens the account page', async (next) => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     const page = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
@@ -187,7 +187,7 @@ describe('The way back', () => {
   });
 });
 
-describe('A login that fails', () => {
+describe('A failed login', () => {
   const existing = () => addUser(service);
   const disabled = async () => {
     const user = await addUser(service);
@@ -197,7 +197,7 @@ describe('A login that fails', () => {
   const invited = () => addInvited(service);
   const unknown = () => Promise.resolve({ email: someAddress() });
 
-  it('is the same for accounts that exist, are disabled or only invited, and addresses without one', async () => {
+  it('gets the same response for active, disabled, invited and unknown accounts', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
     const check = service.app.get(PasswordCheck);
@@ -207,21 +207,21 @@ describe('A login that fails', () => {
       checked += 1;
       return isRight(...values);
     };
-    const answers: ReturnType<typeof comparable>[] = [];
+    const responses: ReturnType<typeof comparable>[] = [];
     for (const make of [existing, unknown, disabled, invited]) {
       const user = await make();
-      const begun = performance.now();
-      const answer = await visitor.logIn(user.email, WRONG);
-      expect(performance.now() - begun).toBeGreaterThan(FAILURES_ANSWERED_AT);
-      answers.push(comparable(answer, user.email));
+      const startedAt = performance.now();
+      const response = await visitor.logIn(user.email, WRONG);
+      expect(performance.now() - startedAt).toBeGreaterThan(FAILURE_DELAY);
+      responses.push(comparable(response, user.email));
     }
     check.isCorrect = isRight;
     expect(checked).toBe(4);
-    expect(answers[0]).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') });
-    expect(answers).toEqual(answers.map(() => answers[0]));
+    expect(responses[0]).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') });
+    expect(responses).toEqual(responses.map(() => responses[0]));
   });
 
-  it('is the same for the right password of a disabled user', async () => {
+  it('gets the same response for the correct password of a disabled user', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
     const user = (await disabled()) as TestUser;
@@ -234,7 +234,7 @@ describe('A login that fails', () => {
     expect(await auditOf(service, user)).toEqual(['auth.login denied']);
   });
 
-  it('compares with a hash of the same cost where there is no account', async () => {
+  it('verifies a hash of the same cost when there is no account', async () => {
     const user = await addUser(service);
     const [row] = await service.database.query<{ password_hash: string }>(
       'SELECT password_hash FROM dashboard_user WHERE id = $1',
@@ -249,7 +249,7 @@ describe('A login that fails', () => {
     expect(dummy).toMatch(/^\$argon2id\$/);
   });
 
-  it('is audited, with the address it came from, where there is an account', async () => {
+  it('is audited with the IP address if the account exists', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     await visitor.logIn(user.email, WRONG);
@@ -269,79 +269,79 @@ describe('A login that fails', () => {
   });
 
   it.each([
-    '',
-    'x'.repeat(300),
-    `${'a'.repeat(300)}@example.com`,
-    `o'hara@example.com`,
-    'ünïcode@exämple.com',
-  ])('takes any text for an address (%#)', async (email) => {
+    ['no email', ''],
+    ['300 characters', 'x'.repeat(300)],
+    ['an address that is too long', `${'a'.repeat(300)}@example.com`],
+    ['an address with a quotation mark', `o'hara@example.com`],
+    ['an address outside of ASCII', 'ünïcode@exämple.com'],
+  ])('is a regular response for %s', async (_what, email) => {
     expect([400, 403]).toContain((await new Visitor(service).logIn(email, WRONG)).status);
   });
 
-  it('shows what was entered as text', async () => {
+  it('shows the entered email as text', async () => {
     const { text } = await new Visitor(service).logIn('"><script>alert(1)</script>', WRONG);
     expect(text).not.toContain('<script>');
   });
 });
 
-describe('Guessing passwords', () => {
+describe('Password attempts', () => {
   const attempts = (make: () => Visitor, count: number, email: (index: number) => string) =>
     Promise.all(Array.from({ length: count }, (_, index) => make().logIn(email(index), WRONG)));
-  const countOf = (answers: PageResponse[], status: number) =>
-    answers.filter((answer) => answer.status === status).length;
+  const countOf = (responses: PageResponse[], status: number) =>
+    responses.filter((response) => response.status === status).length;
 
-  it('is looked at 10 times for one account, whoever guesses, known or not', async () => {
+  it('are limited to 10 per account, from all addresses, whether or not the account exists', async () => {
     const user = await addUser(service);
     const unknown = { email: someAddress() };
     for (const { email } of [user, unknown]) {
-      const answers = await attempts(
+      const responses = await attempts(
         () => new Visitor(service),
         30,
         () => email,
       );
-      expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([10, 20]);
+      expect([countOf(responses, 403), countOf(responses, 429)]).toEqual([10, 20]);
     }
     const audited = await auditOf(service, user);
     expect(audited.filter((entry) => entry.endsWith('failure'))).toHaveLength(10);
     expect(audited.filter((entry) => entry.endsWith('denied'))).toHaveLength(20);
 
-    // The right password does not help now, and the answer is that for an unknown address.
+    // The correct password gets the same response as an unknown address.
     const visitor = new Visitor(service);
     await visitor.get('/login');
-    const refused = [
+    const rejected = [
       comparable(await visitor.logIn(user.email, user.password), user.email),
       comparable(await visitor.logIn(unknown.email, WRONG), unknown.email),
-    ].map((answer) => {
-      const { 'retry-after': wait, ...headers } = answer.headers;
+    ].map((response) => {
+      const { 'retry-after': wait, ...headers } = response.headers;
       expect(Number(wait)).toBeGreaterThan(840);
       expect(Number(wait)).toBeLessThanOrEqual(900);
-      return { ...answer, headers };
+      return { ...response, headers };
     });
-    expect(refused[0]).toMatchObject({
+    expect(rejected[0]).toMatchObject({
       status: 429,
       text: expect.stringContaining('Try again in 15 minutes'),
     });
-    expect(refused[1]).toEqual(refused[0]);
+    expect(rejected[1]).toEqual(rejected[0]);
     expect(visitor.session).toBeUndefined();
   });
 
-  it('is forgiven with the login that succeeds', async () => {
+  it('are reset by a successful login', async () => {
     const user = await addUser(service);
     for (let round = 0; round < 2; round += 1) {
-      const answers = await attempts(
+      const responses = await attempts(
         () => new Visitor(service),
         9,
         () => user.email,
       );
-      expect(countOf(answers, 403)).toBe(9);
+      expect(countOf(responses, 403)).toBe(9);
       await loggedIn(user);
     }
   });
 
-  it('is looked at 50 times from one address, whatever the accounts', async () => {
+  it('are limited to 50 per IP address, for all accounts', async () => {
     const ip = new Visitor(service).ip;
-    const answers = await attempts(() => new Visitor(service, ip), 50, someAddress);
-    expect(countOf(answers, 403)).toBe(50);
+    const responses = await attempts(() => new Visitor(service, ip), 50, someAddress);
+    expect(countOf(responses, 403)).toBe(50);
     const user = await addUser(service);
     const { status, headers } = await new Visitor(service, ip).logIn(user.email, user.password);
     expect(status).toBe(429);
@@ -350,13 +350,13 @@ describe('Guessing passwords', () => {
     await loggedIn(user);
   });
 
-  it('counts the network of a subscriber of IPv6 as one address', async () => {
-    const answers = await attempts(
+  it('count an IPv6 network as one address', async () => {
+    const responses = await attempts(
       () => new Visitor(service, `2001:db8:1:2::${Math.floor(Math.random() * 0xffff).toString(16)}`),
       51,
       someAddress,
     );
-    expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([50, 1]);
+    expect([countOf(responses, 403), countOf(responses, 429)]).toEqual([50, 1]);
     const neighbour = new Visitor(service, '2001:db8:1:3::1');
     expect((await neighbour.logIn(someAddress(), WRONG)).status).toBe(403);
   });
@@ -365,7 +365,7 @@ describe('Guessing passwords', () => {
 describe('A form', () => {
   const send = async (visitor: Visitor, fields: Record<string, string>, headers?: Record<string, string>) => {
     const user = await addUser(service);
-    const answer = await visitor.submit(
+    const response = await visitor.submit(
       '/login',
       { email: user.email, password: user.password, ...fields },
       headers,
@@ -373,7 +373,7 @@ describe('A form', () => {
     expect(visitor.session).toBeUndefined();
     expect(await sessionsOf(service, user)).toBe(0);
     expect(await auditOf(service, user)).toEqual([]);
-    return answer.status;
+    return response.status;
   };
   const prepared = async () => {
     const visitor = new Visitor(service);
@@ -382,23 +382,23 @@ describe('A form', () => {
   };
   const tokenOf = (page: PageResponse) => /name="form_token" value="([\w-]+)"/.exec(page.text)?.[1] ?? '';
 
-  it('without our token is refused', async () => {
+  it('is rejected without the anti-forgery token', async () => {
     expect(await send(await prepared(), { form_token: '' })).toBe(403);
     expect(await send(await prepared(), { form_token: 'x' })).toBe(403);
   });
 
-  it('without the cookie of the browser is refused', async () => {
+  it('is rejected without the browser cookie', async () => {
     const visitor = await prepared();
     visitor.cookies.clear();
     expect(await send(visitor, {})).toBe(403);
   });
 
-  it("with another browser's token is refused", async () => {
+  it('is rejected with the token of another browser', async () => {
     const token = tokenOf(await new Visitor(service).get('/login'));
     expect(await send(await prepared(), { form_token: token })).toBe(403);
   });
 
-  it('of before the login is refused after it, and of one login in another', async () => {
+  it('is rejected if the user has logged in since, or logged in again', async () => {
     const user = await addUser(service);
     const visitor = await prepared();
     const before = tokenOf(await visitor.get('/login'));
@@ -415,11 +415,11 @@ describe('A form', () => {
     ['a neighbouring host', { 'sec-fetch-site': 'same-site' }],
     ['another origin', { origin: 'https://evil.example' }],
     ['nowhere', { origin: 'null' }],
-  ])('sent by a page of %s is refused', async (_of, headers) => {
+  ])('is rejected if it was sent by a page of %s', async (_of, headers) => {
     expect(await send(await prepared(), {}, headers)).toBe(403);
   });
 
-  it('sent by our own page is taken', async () => {
+  it('is accepted from our own page', async () => {
     const { origin } = new URL(service.baseUrl);
     for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin }] as Record<string, string>[]) {
       const user = await addUser(service);
@@ -429,13 +429,13 @@ describe('A form', () => {
     }
   });
 
-  it('of another kind is refused', async () => {
+  it('is rejected if it is not URL-encoded', async () => {
     expect(await send(await prepared(), {}, { 'content-type': 'text/plain' })).toBe(400);
   });
 });
 
-describe('A logout', () => {
-  it('ends the session, in the browser and for whoever copied it', async () => {
+describe('POST /logout', () => {
+  it('ends the session in the browser and for copies of its cookie', async () => {
     const user = await addUser(service);
     const visitor = await loggedIn(user);
     await visitor.get('/account');
@@ -445,27 +445,27 @@ describe('A logout', () => {
     expect(visitor.session).toBeUndefined();
     expect((await copy.get('/account')).status).toBe(303);
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.logout success']);
-    // Twice is once.
+    // A second request has no effect.
     expect((await copy.submit('/logout')).location).toBe('/login');
     expect(await auditOf(service, user)).toHaveLength(2);
   });
 
-  it('takes more than a link', async () => {
+  it('requires a form', async () => {
     const visitor = await loggedIn(await addUser(service));
     expect((await visitor.get('/logout')).status).toBe(405);
     expect((await visitor.get('/account')).status).toBe(200);
   });
 });
 
-describe('A user who is', () => {
-  it('disabled is out at once', async () => {
+describe('A user', () => {
+  it('loses access immediately when disabled', async () => {
     const user = await addUser(service);
     const visitor = await loggedIn(user);
     await disable(service, user);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
-  it('removed is out at once', async () => {
+  it('loses access immediately when removed', async () => {
     const user = await addUser(service);
     const visitor = await loggedIn(user);
     await service.database.query('DELETE FROM dashboard_user WHERE id = $1', [user.id]);
@@ -474,17 +474,19 @@ describe('A user who is', () => {
   });
 });
 
-it.each(['x', 'x'.repeat(5_000), '%00', 'a;b'])(
-  'A session cookie that is none is nobody (%#)',
-  async (value) => {
-    const visitor = new Visitor(service);
-    visitor.cookies.set('session', value);
-    expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
-  },
-);
+it.each([
+  ['one character', 'x'],
+  ['5,000 characters', 'x'.repeat(5_000)],
+  ['an encoded NUL', '%00'],
+  ['a semicolon', 'a;b'],
+])('An invalid session cookie (%s) is ignored', async (_what, value) => {
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', value);
+  expect((await visitor.get('/account')).location).toBe('/login?next=%2Faccount');
+});
 
 it.each(['/login', '/password-reset', '/account', '/account/password'])(
-  '%s is served only where the dashboard is',
+  'GET %s responds 404 where the dashboard is not served',
   async (path) => {
     const platform = await startTestApp({ SURFACES: 'platform' });
     expect((await new Visitor(platform).get(path)).status).toBe(404);

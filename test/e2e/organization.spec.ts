@@ -21,7 +21,7 @@ afterAll(() => service.close());
 
 const organization = async (login = owner) => (await service.request('/organization', { login })).body;
 const activate = (login = owner) => service.request('/organization/activate', { method: 'POST', login });
-const keepLogo = (image: unknown, login = owner) =>
+const uploadLogo = (image: unknown, login = owner) =>
   service.request('/organization/logo', { body: { image }, login });
 const withLength = (beginning: Buffer, length: number): string =>
   Buffer.concat([beginning, Buffer.alloc(length - beginning.length, 7)]).toString('base64');
@@ -38,21 +38,21 @@ describe('The organization', () => {
       });
   });
 
-  it('is activated by an owner, once, also by 20 rivals', async () => {
+  it('is activated once by an owner, also under 20 concurrent requests', async () => {
     expect((await activate(admin)).status).toBe(403);
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => activate()));
-      for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
-      expect(answers[0]?.body['activated_at']).toMatch(/^\d{4}-.*Z$/);
-      expect(await organization()).toEqual(answers[0]?.body);
-      expect((await activate()).body).toEqual(answers[0]?.body);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => activate()));
+      for (const { status, body } of responses) expect([status, body]).toEqual([200, responses[0]?.body]);
+      expect(responses[0]?.body['activated_at']).toMatch(/^\d{4}-.*Z$/);
+      expect(await organization()).toEqual(responses[0]?.body);
+      expect((await activate()).body).toEqual(responses[0]?.body);
     });
     expect(entries).toEqual(['account.activate success Test organization']);
   });
 });
 
 describe('The logo', () => {
-  it('is not there at first', async () => {
+  it('does not exist at first', async () => {
     const { status, body } = await service.request('/organization/logo', { login: member });
     expect([status, body]).toEqual([
       404,
@@ -64,8 +64,8 @@ describe('The logo', () => {
     ['image/png', PNG],
     ['image/jpeg', JPEG],
     ['image/webp', WEBP],
-  ])('may be %s, and comes back byte by byte', async (mediaType, image) => {
-    const { status, body } = await keepLogo(image.toString('base64'), admin);
+  ])('may be %s and is returned byte for byte', async (mediaType, image) => {
+    const { status, body } = await uploadLogo(image.toString('base64'), admin);
     expect([status, body]).toEqual([200, await organization()]);
     expect(body).toMatchObject({ has_logo: true, logo_media_type: mediaType });
     expect((await service.request('/organization/logo', { login: member })).status).toBe(200);
@@ -78,41 +78,54 @@ describe('The logo', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(image);
   });
 
-  it('has 256 KiB at most', async () => {
-    expect((await keepLogo(withLength(PNG, LARGEST))).status).toBe(200);
-    const { status, body } = await keepLogo(withLength(PNG, LARGEST + 1));
+  it('may have up to 256 KiB', async () => {
+    expect((await uploadLogo(withLength(PNG, LARGEST))).status).toBe(200);
+    const { status, body } = await uploadLogo(withLength(PNG, LARGEST + 1));
     expect([status, body]).toEqual([
       400,
       invalidField('The image field must not be greater than 262144 bytes.'),
     ]);
   });
 
-  it.each<[string, unknown]>([
-    ['The image field is required.', ''],
-    ['The image field must be a string.', { data: 'iVBORw0KGgo=' }],
-    ['The image field must be base64.', 'data:image/png;base64,iVBORw0KGgo='],
-    ['The image field must be base64.', 'iVBORw0KGgo'],
-    ['The image field must be base64.', 'iVBORw0KGgp='],
-    ['The image field must be base64.', ' iVBORw0KGgo='],
+  it.each<[what: string, message: string, image: unknown]>([
+    ['an empty string', 'The image field is required.', ''],
+    ['an object', 'The image field must be a string.', { data: 'iVBORw0KGgo=' }],
+    ['a data URL', 'The image field must be base64.', 'data:image/png;base64,iVBORw0KGgo='],
+    ['base64 without padding', 'The image field must be base64.', 'iVBORw0KGgo'],
+    ['base64 with stray bits', 'The image field must be base64.', 'iVBORw0KGgp='],
+    ['base64 with a space', 'The image field must be base64.', ' iVBORw0KGgo='],
     [
+      'SVG',
       'The image field must be a PNG, JPEG or WebP image.',
       Buffer.from('<svg xmlns="…"/>').toString('base64'),
     ],
-    ['The image field must be a PNG, JPEG or WebP image.', Buffer.from('GIF89a').toString('base64')],
-    ['The image field must be a PNG, JPEG or WebP image.', Buffer.from('RIFF....WAVE').toString('base64')],
-    ['The image field must be a PNG, JPEG or WebP image.', PNG.subarray(0, 7).toString('base64')],
-    ['The image field must be a PNG, JPEG or WebP image.', `PHN2Zz4${PNG.toString('base64').slice(7)}`],
-  ])('is refused: %s (%#)', async (message, image) => {
+    ['GIF', 'The image field must be a PNG, JPEG or WebP image.', Buffer.from('GIF89a').toString('base64')],
+    [
+      'WAVE',
+      'The image field must be a PNG, JPEG or WebP image.',
+      Buffer.from('RIFF....WAVE').toString('base64'),
+    ],
+    [
+      'a truncated PNG',
+      'The image field must be a PNG, JPEG or WebP image.',
+      PNG.subarray(0, 7).toString('base64'),
+    ],
+    [
+      'a PNG behind other bytes',
+      'The image field must be a PNG, JPEG or WebP image.',
+      `PHN2Zz4${PNG.toString('base64').slice(7)}`,
+    ],
+  ])('is rejected if it is %s: %s', async (_what, message, image) => {
     const before = await organization();
-    const { status, body } = await keepLogo(image);
+    const { status, body } = await uploadLogo(image);
     expect([status, body]).toEqual([400, invalidField(message)]);
     expect(await organization()).toEqual(before);
   });
 
-  it('of one organization is nothing to another', async () => {
+  it('is not visible to another organization', async () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('owner', id);
-    await keepLogo(PNG.toString('base64'));
+    await uploadLogo(PNG.toString('base64'));
     expect((await service.request('/organization/logo', { login: stranger })).status).toBe(404);
   });
 });

@@ -62,8 +62,8 @@ const comparable = ({ status, headers, text }: PageResponse, email: string) => {
 const canLogIn = async ({ email }: { email: string }, password: string): Promise<boolean> =>
   (await new Visitor(service).logIn(email, password)).status === 303;
 
-describe('Asking for a new password', () => {
-  it('mails a link that sets one, ends all logins, and tells the user', async () => {
+describe('POST /password-reset', () => {
+  it('emails a link that sets a password and ends all sessions, then notifies the user', async () => {
     const user = await addUser(service);
     const elsewhere = new Visitor(service);
     await elsewhere.logIn(user.email, user.password);
@@ -91,23 +91,24 @@ describe('Asking for a new password', () => {
     expect(await canLogIn(user, NEW_PASSWORD)).toBe(true);
   });
 
-  it('is answered the same for accounts that exist, are disabled or only invited, and for addresses without one', async () => {
+  it('gets the same response for active, disabled, invited and unknown accounts', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/password-reset');
     const disabled = await addUser(service);
     await disable(service, disabled);
     const existing = await addUser(service);
     const others = [{ email: someAddress() }, disabled, await addInvited(service)];
-    const answers: ReturnType<typeof comparable>[] = [];
-    for (const { email } of [...others, existing]) answers.push(comparable(await ask(email, visitor), email));
-    expect(answers[0]?.status).toBe(200);
-    expect(answers).toEqual(answers.map(() => answers[0]));
+    const responses: ReturnType<typeof comparable>[] = [];
+    for (const { email } of [...others, existing])
+      responses.push(comparable(await ask(email, visitor), email));
+    expect(responses[0]?.status).toBe(200);
+    expect(responses).toEqual(responses.map(() => responses[0]));
 
     await mailTo(service, existing.email, RESET);
     for (const { email } of others) expect(mailsTo(service, email)).toEqual([]);
   });
 
-  it('is answered before anybody looks for the account', async () => {
+  it('responds before the account is looked up', async () => {
     const user = await addUser(service);
     const blocker = new pg.Client({ connectionString: service.database.url });
     await blocker.connect();
@@ -121,34 +122,34 @@ describe('Asking for a new password', () => {
     await mailTo(service, user.email, RESET);
   });
 
-  it('asks again when the address is missing', async () => {
+  it('asks for a missing email', async () => {
     const { status, text } = await ask(' ');
     expect(status).toBe(400);
     expect(text).toContain('aria-describedby="email-error"');
   });
 
-  it('is limited for one account, known or not, and from one address', async () => {
+  it('is limited per account, whether or not it exists, and per IP address', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/password-reset');
-    const refused: ReturnType<typeof comparable>[] = [];
+    const rejected: ReturnType<typeof comparable>[] = [];
     for (const { email } of [await addUser(service), { email: someAddress() }]) {
-      const answers = await Promise.all(Array.from({ length: 5 }, () => ask(email)));
-      expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
-      const answer = comparable(await ask(email, visitor), email);
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(3_400);
-      refused.push({ ...answer, headers: { ...answer.headers, 'retry-after': '' } });
+      const responses = await Promise.all(Array.from({ length: 5 }, () => ask(email)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
+      const response = comparable(await ask(email, visitor), email);
+      expect(Number(response.headers['retry-after'])).toBeGreaterThan(3_400);
+      rejected.push({ ...response, headers: { ...response.headers, 'retry-after': '' } });
     }
-    expect(refused[0]?.status).toBe(429);
-    expect(refused[1]).toEqual(refused[0]);
+    expect(rejected[0]?.status).toBe(429);
+    expect(rejected[1]).toEqual(rejected[0]);
 
     const { ip } = new Visitor(service);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 21 }, () => ask(someAddress(), new Visitor(service, ip))),
     );
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(1);
   });
 
-  it('refuses a form that is not ours', async () => {
+  it('rejects a form without the anti-forgery token', async () => {
     const visitor = new Visitor(service);
     const user = await addUser(service);
     expect((await visitor.submit('/password-reset', { email: user.email })).status).toBe(403);
@@ -156,7 +157,7 @@ describe('Asking for a new password', () => {
     expect(mailsTo(service, user.email)).toEqual([]);
   });
 
-  it('leads to our own address, whatever the request calls it', async () => {
+  it('links to the configured address, whatever the Host header says', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service, undefined, { 'x-forwarded-host': 'evil.example' });
     visitor.cookies.set('__Host-browser', 'x');
@@ -167,13 +168,13 @@ describe('Asking for a new password', () => {
   });
 });
 
-describe('A link', () => {
+describe('A password link', () => {
   let user: TestUser;
   beforeEach(async () => {
     user = await addUser(service);
   });
 
-  it('is not used up by looking at it, nor by a password that is not taken', async () => {
+  it('is not used up by opening it or by a rejected password', async () => {
     const token = await linkFor(user.email);
     for (let time = 0; time < 3; time += 1) {
       expect((await new Visitor(service).get(confirmPath(token))).status).toBe(200);
@@ -188,33 +189,33 @@ describe('A link', () => {
   });
 
   it.each([
-    ['x'.repeat(256), 'of 256 characters'],
-    ['😀'.repeat(12), 'of 12 characters outside the plane'],
-    [' spaces at the ends count ', 'with spaces'],
-  ])('sets a password %#', async (password) => {
+    ['of 256 characters', 'x'.repeat(256)],
+    ['of 12 characters outside the basic plane', '😀'.repeat(12)],
+    ['with spaces at the ends', ' spaces at the ends count '],
+  ])('sets a password %s', async (_what, password) => {
     expect((await set(await linkFor(user.email), password)).location).toBe('/password-reset/done');
     expect(await canLogIn(user, password)).toBe(true);
     expect(await canLogIn(user, password.slice(0, -1))).toBe(false);
   });
 
-  it('sets a password that other keyboards spell otherwise', async () => {
+  it('sets a password that other keyboards encode differently', async () => {
     await set(await linkFor(user.email), 'Käsebrötchen mit Salz'.normalize('NFD'));
     expect(await canLogIn(user, 'Käsebrötchen mit Salz'.normalize('NFC'))).toBe(true);
   });
 
-  it('works once, also for 20 rivals', async () => {
+  it('works for exactly 1 of 20 concurrent requests', async () => {
     const token = await linkFor(user.email);
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => set(token, `password of rival ${index}`)),
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => set(token, `password number ${index}`)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array(19).fill(400)]);
-    const winner = answers.findIndex(({ status }) => status === 303);
-    expect(await canLogIn(user, `password of rival ${winner}`)).toBe(true);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([303, ...Array(19).fill(400)]);
+    const winner = responses.findIndex(({ status }) => status === 303);
+    expect(await canLogIn(user, `password number ${winner}`)).toBe(true);
     expect(await auditOf(service, user)).toEqual(['auth.password_reset success', 'auth.login success']);
     expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
   });
 
-  it('works for an hour', async () => {
+  it('expires after one hour', async () => {
     const token = await linkFor(user.email);
     const late = moveClock(service, HOUR + 1_000);
     expect((await new Visitor(service).get(confirmPath(token))).status).toBe(400);
@@ -225,7 +226,7 @@ describe('A link', () => {
     early();
   });
 
-  it('is void once a newer one was sent', async () => {
+  it('is replaced by a newer link', async () => {
     const first = await linkFor(user.email);
     const known = mailsTo(service, user.email).length;
     await ask(user.email);
@@ -236,24 +237,30 @@ describe('A link', () => {
     expect((await set(second)).status).toBe(303);
   });
 
-  it('is void once the user is disabled or removed', async () => {
+  it('stops working when the user is disabled or removed', async () => {
     const token = await linkFor(user.email);
     await disable(service, user);
-    expect((await set(token)).text).toContain('This link does not work');
+    expect((await set(token)).text).toContain('This link doesn’t work');
     const other = await addUser(service);
     const lost = await linkFor(other.email);
     await service.database.query('DELETE FROM dashboard_user WHERE id = $1', [other.id]);
     expect((await set(lost)).status).toBe(400);
   });
 
-  it.each(['', 'x', 'x'.repeat(5_000), '&token=a', '%00'])('that is none is told so (%#)', async (token) => {
+  it.each([
+    ['empty', ''],
+    ['one character', 'x'],
+    ['5,000 characters', 'x'.repeat(5_000)],
+    ['given twice', '&token=a'],
+    ['an encoded NUL', '%00'],
+  ])('is reported as invalid when its token is %s', async (_what, token) => {
     const { status, text } = await new Visitor(service).get(confirmPath(token));
     expect(status).toBe(400);
-    if (token !== '%00') expect(text).toContain('This link does not work');
+    if (token !== '%00') expect(text).toContain('This link doesn’t work');
     if (token !== '%00') expect((await set(token)).status).toBe(400);
   });
 
-  it('lets in who was locked out by the guesses of others, but not past the second factor', async () => {
+  it('lifts the limit on password attempts, but does not skip the second factor', async () => {
     await Promise.all(
       Array.from({ length: 11 }, () => new Visitor(service).logIn(user.email, 'wrong password')),
     );
@@ -266,7 +273,7 @@ describe('A link', () => {
     expect(location).toBe('/login/second-factor');
   });
 
-  it('sets nothing when it cannot be written into the audit log', async () => {
+  it('sets no password when the audit log cannot be written', async () => {
     const token = await linkFor(user.email);
     await service.database.query(`
       CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -301,39 +308,39 @@ describe('An invitation', () => {
     expect(await auditOf(service, invited)).toEqual(['auth.password_reset success', 'auth.login success']);
   });
 
-  it('is over after 7 days', async () => {
+  it('expires after 7 days', async () => {
     const { token } = await invite();
     const restore = moveClock(service, 7 * DAY + HOUR);
     expect((await set(token)).status).toBe(400);
     restore();
   });
 
-  it('is not made void by whoever asks for a new password', async () => {
+  it('is not replaced by a request for a new password', async () => {
     const { email, token } = await invite();
     await ask(email);
     await pause(100);
     expect((await set(token)).status).toBe(303);
   });
 
-  it('says who has an account elsewhere, on the page of the link alone, and stays', async () => {
+  it('reports an account in another organization only on its own page, and stays valid', async () => {
     const other = await service.anotherOrganization();
     const taken = await addUser(service, other.id);
     const invited = await invite(taken.email);
     expect((await new Visitor(service).get(confirmPath(invited.token))).text).toContain('Set a password');
     const { status, text } = await set(invited.token);
     expect(status).toBe(409);
-    expect(text).toContain('You have an account already');
+    expect(text).toContain('You already have an account');
     expect(await auditOf(service, taken)).toEqual([]);
     expect(await canLogIn(taken, taken.password)).toBe(true);
     expect((await new Visitor(service).get(confirmPath(invited.token))).status).toBe(200);
   });
 });
 
-describe('Changing the password', () => {
+describe('POST /account/password', () => {
   const change = (visitor: Visitor, current: string, next: string) =>
     visitor.fill('/account/password', { current_password: current, new_password: next });
 
-  it('takes the current one, ends the other logins, and tells the user', async () => {
+  it('requires the current password, ends the other sessions and notifies the user', async () => {
     const user = await addUser(service);
     const [here, there] = [new Visitor(service), new Visitor(service)];
     for (const visitor of [here, there]) await visitor.logIn(user.email, user.password);
@@ -347,7 +354,7 @@ describe('Changing the password', () => {
     expect((await change(here, user.password, NEW_PASSWORD)).location).toBe('/account/password/changed');
     expect((await here.get('/account/password/changed')).status).toBe(200);
     expect((await there.get('/account')).status).toBe(303);
-    // What somebody else may have asked for is void too.
+    // A link that someone else requested stops working too.
     expect((await set(token)).status).toBe(400);
     await mailTo(service, user.email, CHANGED);
     expect(await canLogIn(user, user.password)).toBe(false);
@@ -360,20 +367,20 @@ describe('Changing the password', () => {
   });
 });
 
-// Last: transactions belong to the application that was started last, of all in one process.
-describe('A mail that cannot be sent', () => {
-  it('is told to the operators, without its recipient, and to nobody else', async () => {
+// Last, because transactions belong to the application that was started last in the process.
+describe('An email that cannot be sent', () => {
+  it('is logged without its recipient and not reported to the client', async () => {
     const broken = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' });
     const user = await addUser(broken);
     const visitor = new Visitor(broken);
     expect((await visitor.fill('/password-reset', { email: user.email })).status).toBe(200);
     rememberSecret(user.email);
     const before = logLines().length;
-    // Closing waits for what is under way.
+    // Closing waits for running tasks.
     await broken.close();
     const complaints = logLines()
       .slice(before)
       .filter(({ level, context }) => level === 'error' && context === 'Mail');
-    expect(complaints).toMatchObject([{ message: 'A mail could not be sent (ESOCKET)' }]);
+    expect(complaints).toMatchObject([{ message: 'An email could not be sent (ESOCKET)' }]);
   });
 });

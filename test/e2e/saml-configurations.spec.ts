@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
 });
 beforeEach(async () => {
-  // An organization of its own for each test: it has 20 configurations at most.
+  // Each test has its own organization, which may have 20 configurations.
   const { id } = await service.anotherOrganization();
   owner = await service.login('owner', id);
 });
@@ -34,7 +34,7 @@ const expectRefused = ({ status, body }: Answer, message: string) =>
   expect([status, body]).toEqual([400, invalidField(message)]);
 
 describe('A single sign-on configuration', () => {
-  it('shows what was read from the metadata', async () => {
+  it('contains the properties from the metadata', async () => {
     const { status, body } = await create({ certificates: [EXPIRED, STRONG, P256] });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -88,7 +88,7 @@ describe('A single sign-on configuration', () => {
       { certificates: [WEAK] },
     ],
     ['The metadata xml field must not be greater than 262144 characters.', 'x'.repeat(262_145)],
-  ])('is refused, and its change too: %s', async (message, metadata) => {
+  ])('is rejected on creation and change: %s', async (message, metadata) => {
     expectRefused(await create(metadata), message);
     if (metadata === '') return;
     const { body } = await create();
@@ -111,7 +111,7 @@ describe('A single sign-on configuration', () => {
     expectRefused(await service.request('/saml-configurations/create', { body, login: owner }), message);
   });
 
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given fields only', async () => {
     const { body } = await create();
     expect((await update(body['id'], { name: 'Entra' })).body).toEqual({ ...body, name: 'Entra' });
     const metadata_xml = samlMetadata({ entityId: 'urn:other', certificates: [P256] });
@@ -120,25 +120,25 @@ describe('A single sign-on configuration', () => {
     expect(await get(body['id'])).toEqual(changed.body);
   });
 
-  it('is limited to 20 of an organization, exactly, also for rivals', async () => {
-    const answers = await Promise.all(Array.from({ length: 25 }, () => create()));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    for (const answer of answers.filter(({ status }) => status !== 200))
+  it('is limited to exactly 20 per organization, also under concurrent requests', async () => {
+    const responses = await Promise.all(Array.from({ length: 25 }, () => create()));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(20);
+    for (const response of responses.filter(({ status }) => status !== 200))
       expectRefused(
-        answer,
+        response,
         'The organization already has 20 single sign-on configurations: change one of them.',
       );
   });
 });
 
 describe('Enabling', () => {
-  it('is for one configuration at a time, also for 20 rivals', async () => {
+  it('is possible for one configuration at a time, also under 20 concurrent requests', async () => {
     const ids: unknown[] = [];
     for (let index = 0; index < 20; index += 1) ids.push((await create({}, `Number ${index}`)).body['id']);
-    const answers = await Promise.all(ids.map((id) => turn(id, 'enable')));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      expectRefused(answer, 'Another single sign-on configuration is enabled: disable it first.');
+    const responses = await Promise.all(ids.map((id) => turn(id, 'enable')));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 200))
+      expectRefused(response, 'Another single sign-on configuration is enabled: disable it first.');
     const { body: all } = await service.request<{ id: string; enabled: boolean }[]>('/saml-configurations', {
       login: owner,
     });
@@ -149,7 +149,7 @@ describe('Enabling', () => {
     expect((await turn(another, 'enable')).body).toMatchObject({ enabled: true });
   });
 
-  it('of one organization is nothing to another', async () => {
+  it('is not possible for another organization', async () => {
     const { id } = await service.anotherOrganization();
     const stranger = await service.login('owner', id);
     expect((await turn((await create()).body['id'], 'enable')).status).toBe(200);
@@ -157,7 +157,7 @@ describe('Enabling', () => {
     expect((await turn(theirs.body['id'], 'enable', stranger)).status).toBe(200);
   });
 
-  it('looks at the certificates once more', async () => {
+  it('checks the certificates again', async () => {
     const { body } = await create();
     const restore = moveClock(service, 110 * YEAR);
     try {
@@ -172,7 +172,7 @@ describe('Enabling', () => {
     }
   });
 
-  it('again, or disabling again, answers the same', async () => {
+  it('is idempotent, as is disabling', async () => {
     const { body } = await create();
     const first = await turn(body['id'], 'enable');
     expect((await turn(body['id'], 'enable')).body).toEqual(first.body);
@@ -180,7 +180,7 @@ describe('Enabling', () => {
     expect((await turn(body['id'], 'disable')).body).toEqual(body);
   });
 
-  it('by 20 rivals of one configuration is recorded once', async () => {
+  it('is recorded once for 20 concurrent requests', async () => {
     const ours = await service.login('owner');
     const { body } = await create({}, 'Once', ours);
     const entries = await auditedBy(service, () =>

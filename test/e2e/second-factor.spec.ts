@@ -14,17 +14,17 @@ const MINUTE = 60_000;
 const SETUP = '/account/second-factor/setup';
 
 let service: TestApp;
-/** No code of a step is good twice, so each test goes on a few steps later. */
+/** A code is accepted once, so every test moves the clock by a few steps. */
 let ahead = 0;
 let restoreClock: () => void = () => undefined;
 
 beforeAll(async () => {
   service = await startTestApp(BEHIND_PROXY);
 });
-beforeEach(() => goOn());
+beforeEach(() => advanceClock());
 afterAll(() => service.close());
 
-function goOn(): void {
+function advanceClock(): void {
   restoreClock();
   ahead += 3 * STEP;
   restoreClock = moveClock(service, ahead);
@@ -49,7 +49,7 @@ const recoveryCodesOn = (page: PageResponse): string[] => {
 interface ProtectedUser extends TestUser {
   readonly secret: string;
   readonly recoveryCodes: string[];
-  /** Where it was set up, still logged in. */
+  /** The browser that set it up, still logged in. */
   readonly visitor: Visitor;
 }
 
@@ -62,20 +62,20 @@ async function protectedUser(): Promise<ProtectedUser> {
   const secret = secretOn(await visitor.get(SETUP));
   const enabled = await visitor.submit('/account/second-factor/enable', { code: codeOf(secret) });
   expect(enabled.status).toBe(200);
-  goOn();
+  advanceClock();
   return { ...user, secret, recoveryCodes: recoveryCodesOn(enabled), visitor };
 }
 
-/** Before the second step of a login. */
-async function halfLoggedIn({ email, password }: TestUser): Promise<Visitor> {
+/** Completes the first step of a login. */
+async function passFirstStep({ email, password }: TestUser): Promise<Visitor> {
   const visitor = new Visitor(service);
   expect((await visitor.logIn(email, password)).location).toBe('/login/second-factor');
   expect((await visitor.get('/login/second-factor')).status).toBe(200);
   return visitor;
 }
 
-/** So many as no account may log in with their passwords in a quarter of an hour. */
-async function manyHalfLoggedIn(user: TestUser, count: number): Promise<Visitor[]> {
+/** Opens more half-finished logins than the limit on password attempts allows. */
+async function openManyLogins(user: TestUser, count: number): Promise<Visitor[]> {
   const visitors = Array.from({ length: count }, () => new Visitor(service));
   for (const visitor of visitors) {
     const origin = { ip: visitor.ip, userAgent: 'visitor' };
@@ -90,7 +90,7 @@ async function manyHalfLoggedIn(user: TestUser, count: number): Promise<Visitor[
 const prove = (visitor: Visitor, proof: Record<string, string>) =>
   visitor.submit('/login/second-factor', proof);
 
-const statusesOf = (answers: PageResponse[]) => answers.map(({ status }) => status).toSorted();
+const statusesOf = (responses: PageResponse[]) => responses.map(({ status }) => status).toSorted();
 
 const columnsOf = async ({ id }: TestUser) => {
   const [row] = await service.database.query<Record<string, unknown>>(
@@ -102,8 +102,8 @@ const columnsOf = async ({ id }: TestUser) => {
   return row ?? {};
 };
 
-describe('Setting it up', () => {
-  it('shows a secret, takes a code of it, and shows 10 recovery codes once', async () => {
+describe('Setting up the second factor', () => {
+  it('shows a secret, accepts a code for it, and shows 10 recovery codes once', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     await visitor.logIn(user.email, user.password);
@@ -135,7 +135,7 @@ describe('Setting it up', () => {
     expect((columns['totp_secret_sealed'] as Buffer).toString('latin1')).not.toContain(secret);
   });
 
-  it('does not begin anew once it is on', async () => {
+  it('is not possible while it is enabled', async () => {
     const user = await protectedUser();
     const before = await columnsOf(user);
     expect((await user.visitor.get(SETUP)).location).toBe('/account/second-factor');
@@ -146,33 +146,33 @@ describe('Setting it up', () => {
     expect(await columnsOf(user)).toEqual(before);
   });
 
-  it('is done once by rivals', async () => {
+  it('succeeds for 1 of several concurrent requests', async () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     await visitor.logIn(user.email, user.password);
     await visitor.get('/account/second-factor');
     await visitor.submit(SETUP);
     const code = codeOf(secretOn(await visitor.get(SETUP)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => visitor.copy().submit('/account/second-factor/enable', { code })),
     );
-    expect(answers.flatMap(recoveryCodesOn)).toHaveLength(10);
+    expect(responses.flatMap(recoveryCodesOn)).toHaveLength(10);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'auth.two_factor_enable success']);
   });
 
-  it('asks for a login', async () => {
+  it('requires a login', async () => {
     for (const path of ['/account/second-factor', SETUP])
       expect((await new Visitor(service).get(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
   });
 });
 
 describe('A login with a second factor', () => {
-  it('takes password and code, and gets a new token with the second', async () => {
+  it('requires the password and a code, and gets a new token with the code', async () => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     const half = visitor.copy();
-    // The first step alone is good for nothing.
+    // The first step alone grants no access.
     expect((await visitor.get('/account')).status).toBe(303);
     await visitor.get('/login/second-factor');
     const { location, headers } = await prove(visitor, {
@@ -192,7 +192,7 @@ describe('A login with a second factor', () => {
     expect(JSON.stringify(logLinesOf(headers.get('x-request-id')))).not.toContain(codeOf(user.secret));
   });
 
-  it('keeps where to go over both steps', async () => {
+  it('keeps the destination over both steps', async () => {
     const user = await protectedUser();
     const visitor = new Visitor(service);
     const { location } = await visitor.logIn(user.email, user.password, '/device?a=b');
@@ -202,71 +202,71 @@ describe('A login with a second factor', () => {
     expect(foul.location).toBe('/account');
   });
 
-  it.each([-1, 1])('takes the code of a clock that is off by %i step', async (steps) => {
+  it.each([-1, 1])('accepts the code of a clock that is off by %i step', async (steps) => {
     const user = await protectedUser();
-    expect((await prove(await halfLoggedIn(user), { code: codeOf(user.secret, steps) })).status).toBe(303);
+    expect((await prove(await passFirstStep(user), { code: codeOf(user.secret, steps) })).status).toBe(303);
   });
 
   it.each<[string, (secret: string) => string]>([
     ['of two steps ago', (secret) => codeOf(secret, -2)],
     ['of the step after the next', (secret) => codeOf(secret, 2)],
-    ['of nothing', () => ''],
+    ['that is empty', () => ''],
     ['of letters', () => 'ABCDEF'],
     ['of another secret', () => codeOf('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP')],
-  ])('refuses a code %s, and says so', async (_of, code) => {
+  ])('rejects a code %s with a message', async (_of, code) => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     const { status, text } = await prove(visitor, { code: code(user.secret) });
     expect(status).toBe(403);
     expect(text).toContain('aria-invalid="true"');
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
-  it('takes no code that was taken before, nor an earlier one', async () => {
+  it('rejects a code that was accepted before, and earlier codes', async () => {
     const user = await protectedUser();
     const [late, code, early] = [1, 0, -1].map((steps) => codeOf(user.secret, steps));
-    expect((await prove(await halfLoggedIn(user), { code: code ?? '' })).status).toBe(303);
-    expect((await prove(await halfLoggedIn(user), { code: code ?? '' })).status).toBe(403);
-    expect((await prove(await halfLoggedIn(user), { code: early ?? '' })).status).toBe(403);
-    expect((await prove(await halfLoggedIn(user), { code: late ?? '' })).status).toBe(303);
+    expect((await prove(await passFirstStep(user), { code: code ?? '' })).status).toBe(303);
+    expect((await prove(await passFirstStep(user), { code: code ?? '' })).status).toBe(403);
+    expect((await prove(await passFirstStep(user), { code: early ?? '' })).status).toBe(403);
+    expect((await prove(await passFirstStep(user), { code: late ?? '' })).status).toBe(303);
   });
 
-  it('takes the same code once from 20 rivals in one browser', async () => {
+  it('accepts the same code from 1 of 20 concurrent requests of one browser', async () => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     const code = codeOf(user.secret);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => prove(visitor.copy(), { code })));
-    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => prove(visitor.copy(), { code })));
+    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
     expect(await sessionsOf(service, user)).toBe(2);
   });
 
-  it('takes the same code once from 20 rivals who all know the password', async () => {
+  it('accepts the same code from 1 of 20 concurrent logins', async () => {
     const user = await protectedUser();
-    const rivals = await manyHalfLoggedIn(user, 20);
+    const visitors = await openManyLogins(user, 20);
     const code = codeOf(user.secret);
-    const answers = await Promise.all(rivals.map((visitor) => prove(visitor, { code })));
-    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+    const responses = await Promise.all(visitors.map((visitor) => prove(visitor, { code })));
+    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
 
-    // Most were stopped because they were too many: what decides among those that were not?
+    // The limit stopped most of them, so test the statement that decides between the others.
     const users = service.app.get(DashboardUsersRepository);
     const step = Math.floor((Date.now() + ahead) / STEP) + 1;
     const taken = await Promise.all(Array.from({ length: 20 }, () => users.acceptTotpStep(user.id, step)));
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it('looks at 5 of 30 codes that are guessed at once', async () => {
+  it('checks 5 of 30 codes that are sent concurrently', async () => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     const before = (await auditOf(service, user)).length;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, () => prove(visitor.copy(), { code: 'ABCDEF' })),
     );
-    expect(statusesOf(answers)).toEqual([...Array(5).fill(403), ...Array(25).fill(429)]);
+    expect(statusesOf(responses)).toEqual([...Array(5).fill(403), ...Array(25).fill(429)]);
     const audited = (await auditOf(service, user)).slice(before).toSorted();
     expect(audited).toEqual([...Array(25).fill('auth.login denied'), ...Array(5).fill('auth.login failure')]);
 
-    // Neither the right code helps now, nor a new login, nor a recovery code.
-    const again = await halfLoggedIn(user);
+    // Now the correct code, a new login and a recovery code are rejected too.
+    const again = await passFirstStep(user);
     const { status, headers } = await prove(again, { code: codeOf(user.secret) });
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(840);
@@ -274,23 +274,23 @@ describe('A login with a second factor', () => {
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
   });
 
-  it('gives 10 minutes for the second step', async () => {
+  it('allows 10 minutes for the second step', async () => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     ahead += 11 * MINUTE;
-    goOn();
+    advanceClock();
     expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
     expect((await visitor.get('/login/second-factor')).location).toBe('/login');
   });
 
-  it('ends between the steps when the user is disabled, or the password is reset', async () => {
+  it('ends between the steps when the user is disabled', async () => {
     const user = await protectedUser();
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     await disable(service, user);
     expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
   });
 
-  it('asks nobody for a code who gave no password', async () => {
+  it('does not ask for a code before the password', async () => {
     const visitor = new Visitor(service);
     expect((await visitor.get('/login/second-factor?next=/device')).location).toBe('/login?next=%2Fdevice');
     await visitor.get('/login');
@@ -299,14 +299,14 @@ describe('A login with a second factor', () => {
 });
 
 describe('A recovery code', () => {
-  it('stands in for the app once, however it is spelt', async () => {
+  it('replaces a code of the app once, in any spelling', async () => {
     const user = await protectedUser();
     const [first = '', second = ''] = user.recoveryCodes;
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     expect((await prove(visitor, { recovery_code: first })).location).toBe('/account');
     expect((await visitor.get('/account/second-factor')).text).toContain('You have 9 left');
 
-    const again = await halfLoggedIn(user);
+    const again = await passFirstStep(user);
     const { status, text } = await prove(again, { recovery_code: first });
     expect(status).toBe(403);
     expect(text).toContain('<details open');
@@ -314,12 +314,12 @@ describe('A recovery code', () => {
     expect((await prove(again, { recovery_code: spelt })).status).toBe(303);
   });
 
-  it('works once for 20 rivals', async () => {
+  it('works for exactly 1 of 20 concurrent logins', async () => {
     const user = await protectedUser();
     const [code = ''] = user.recoveryCodes;
-    const rivals = await manyHalfLoggedIn(user, 20);
-    const answers = await Promise.all(rivals.map((visitor) => prove(visitor, { recovery_code: code })));
-    expect(answers.filter(({ location }) => location === '/account')).toHaveLength(1);
+    const visitors = await openManyLogins(user, 20);
+    const responses = await Promise.all(visitors.map((visitor) => prove(visitor, { recovery_code: code })));
+    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 9 });
 
     const secondFactor = service.app.get(SecondFactorService);
@@ -333,14 +333,14 @@ describe('A recovery code', () => {
     expect(taken.filter(Boolean)).toHaveLength(1);
   });
 
-  it("is nobody else's", async () => {
+  it('does not work for another user', async () => {
     const [user, other] = [await protectedUser(), await protectedUser()];
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     expect((await prove(visitor, { recovery_code: other.recoveryCodes[0] ?? '' })).status).toBe(403);
     expect(await columnsOf(other)).toMatchObject({ recovery_codes: 10 });
   });
 
-  it('is replaced on demand, for who knows the password', async () => {
+  it('is replaced on request after the password is confirmed', async () => {
     const user = await protectedUser();
     const renew = (password: string) =>
       user.visitor.fill('/account/second-factor', { password }, '/account/second-factor/recovery-codes');
@@ -348,13 +348,13 @@ describe('A recovery code', () => {
     const codes = recoveryCodesOn(await renew(user.password));
     expect(codes).toHaveLength(10);
     expect(codes.filter((code) => user.recoveryCodes.includes(code))).toEqual([]);
-    const visitor = await halfLoggedIn(user);
+    const visitor = await passFirstStep(user);
     expect((await prove(visitor, { recovery_code: user.recoveryCodes[0] ?? '' })).status).toBe(403);
     expect((await prove(visitor, { recovery_code: codes[0] ?? '' })).status).toBe(303);
   });
 });
 
-describe('Turning it off', () => {
+describe('Disabling the second factor', () => {
   const turnOff = (visitor: Visitor, password: string) =>
     visitor.fill(
       '/account/second-factor',
@@ -362,11 +362,11 @@ describe('Turning it off', () => {
       '/account/second-factor/disable',
     );
 
-  it('asks for the password, and leaves nothing behind', async () => {
+  it('requires the password and deletes the secret and the recovery codes', async () => {
     const user = await protectedUser();
-    const refused = await turnOff(user.visitor, 'wrong password');
-    expect(refused.status).toBe(403);
-    expect(refused.text).toContain('id="password_to_turn_off-error"');
+    const rejected = await turnOff(user.visitor, 'wrong password');
+    expect(rejected.status).toBe(403);
+    expect(rejected.text).toContain('id="password_to_turn_off-error"');
     expect((await turnOff(user.visitor, '')).status).toBe(403);
     expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
     expect(await columnsOf(user)).toEqual({
@@ -381,24 +381,24 @@ describe('Turning it off', () => {
       'auth.two_factor_disable success',
     ]);
     expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/account');
-    // Twice is once.
+    // A second request has no effect.
     expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
     expect(
       (await auditOf(service, user)).filter((entry) => entry.startsWith('auth.two_factor')),
     ).toHaveLength(4);
   });
 
-  it('is no way to guess the password', async () => {
+  it('limits password attempts', async () => {
     const user = await protectedUser();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 15 }, () => turnOff(user.visitor.copy(), 'wrong password')),
     );
-    expect(statusesOf(answers)).toEqual([...Array(10).fill(403), ...Array(5).fill(429)]);
+    expect(statusesOf(responses)).toEqual([...Array(10).fill(403), ...Array(5).fill(429)]);
     expect((await turnOff(user.visitor, user.password)).status).toBe(429);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
   });
 
-  it('fails as a whole when it cannot be written into the audit log', async () => {
+  it('changes nothing when the audit log cannot be written', async () => {
     const user = await protectedUser();
     await service.database.query(`
       CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$

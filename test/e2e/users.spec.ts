@@ -65,7 +65,7 @@ const statusOf = async (login: Login): Promise<number> =>
 const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
   expect([status, body]).toEqual([expected, refusal]);
 
-/** An organization with so many active owners, all logged in, and nobody else. */
+/** Creates an organization with this number of active owners, all logged in, and no other users. */
 async function ownersOf(count: number): Promise<Login[]> {
   const { id } = await service.anotherOrganization();
   await service.database.query('DELETE FROM dashboard_user WHERE organization_id = $1', [id]);
@@ -74,8 +74,8 @@ async function ownersOf(count: number): Promise<Login[]> {
   return owners;
 }
 
-describe('Inviting a user', () => {
-  it('adds them, in lower case, and mails a link with which they get in', async () => {
+describe('POST /users/create', () => {
+  it('adds the user with a lowercase email and emails a link to set a password', async () => {
     const { email, ...rest } = person();
     const { status, body } = await invite({ email: email.toUpperCase(), ...rest });
     expect(status).toBe(200);
@@ -115,7 +115,7 @@ describe('Inviting a user', () => {
     expectRefused(await invite(person(change)), invalidField(message));
   });
 
-  it('is refused for an address that the organization has, in any case, also one of a disabled user', async () => {
+  it('rejects an email that the organization already has, in any case, even of a disabled user', async () => {
     const body = person();
     const { body: added } = await invite(body);
     const taken = invalidField('The email has already been taken.');
@@ -125,7 +125,7 @@ describe('Inviting a user', () => {
     expectRefused(await invite(body), taken);
   });
 
-  it('tells nothing of accounts in other organizations', async () => {
+  it('does not reveal accounts in other organizations', async () => {
     const [stranger] = await ownersOf(1);
     const { status, body } = await invite({ email: stranger?.email, name: 'Ada', role: 'member' });
     expect([status, body['invitation_pending']]).toEqual([200, true]);
@@ -133,16 +133,16 @@ describe('Inviting a user', () => {
     expect(there).toMatchObject({ invitation_pending: false });
   });
 
-  it('is done once for 20 rivals with one address', async () => {
+  it('adds an email once for 20 concurrent requests', async () => {
     const body = person();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      expectRefused(answer, invalidField('The email has already been taken.'));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const response of responses.filter(({ status }) => status !== 200))
+      expectRefused(response, invalidField('The email has already been taken.'));
     expect((await list()).filter(({ email }) => email === body.email)).toHaveLength(1);
   });
 
-  it('asks for an allowlisted domain where there are any', async () => {
+  it('requires an allowlisted domain if the organization has any', async () => {
     const stranger = (await ownersOf(1))[0] as Login;
     const { body: domain } = await service.request('/allowlisted-domains/create', {
       body: { domain: 'Bücher.example' },
@@ -165,7 +165,7 @@ describe('Inviting a user', () => {
     expect((await invite(person(), stranger)).status).toBe(200);
   });
 
-  it('goes on to 1,000 users, exactly, also for rivals', async () => {
+  it('accepts exactly 1,000 users, also under concurrent requests', async () => {
     const stranger = (await ownersOf(1))[0] as Login;
     await service.database.query(
       `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
@@ -173,16 +173,16 @@ describe('Inviting a user', () => {
          FROM generate_series(1, 997) n`,
       [stranger.organizationId],
     );
-    const answers = await Promise.all(Array.from({ length: 5 }, () => invite(person(), stranger)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400]);
-    for (const answer of answers.filter(({ status }) => status === 400)) {
+    const responses = await Promise.all(Array.from({ length: 5 }, () => invite(person(), stranger)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400]);
+    for (const response of responses.filter(({ status }) => status === 400)) {
       const message = 'The organization already has the maximum of 1000 users.';
-      expectRefused(answer, invalidField(message));
+      expectRefused(response, invalidField(message));
     }
     expect(await list(stranger)).toHaveLength(1_000);
   });
 
-  it('stands also when the mail cannot be sent, which the log tells without the address', async () => {
+  it('keeps the user when the email cannot be sent, and logs the failure without the address', async () => {
     const mailer = service.app.get(Mailer);
     Object.assign(mailer, { send: () => Promise.reject(Object.assign(new Error('no'), { code: 'EDNS' })) });
     const body = person();
@@ -191,13 +191,13 @@ describe('Inviting a user', () => {
     Reflect.deleteProperty(mailer, 'send');
     expect(status).toBe(200);
     const log = JSON.stringify(logLines());
-    expect(log).toContain('A mail could not be sent (EDNS)');
+    expect(log).toContain('An email could not be sent (EDNS)');
     expect(log).not.toContain(body.email);
   });
 });
 
-describe('Changing a user', () => {
-  it('changes what is given and leaves the rest', async () => {
+describe('PATCH /users/{id}', () => {
+  it('changes the given fields only', async () => {
     const member = await service.login('member');
     expect((await update(member.userId, { name: 'Grace' })).body).toMatchObject({
       name: 'Grace',
@@ -230,17 +230,17 @@ describe('Changing a user', () => {
     expectRefused(await update(userId, body), invalidField(message));
   });
 
-  it('shuts a disabled user out at once, with every login, and lets them in anew', async () => {
+  it('ends all sessions of a disabled user immediately, and allows a new login after enabling', async () => {
     const member = await service.login('member');
     expect(await statusOf(member)).toBe(200);
     expect((await update(member.userId, { disabled: true })).body).toMatchObject({ disabled: true });
     expect(await statusOf(member)).toBe(401);
     expect((await update(member.userId, { disabled: false })).body).toMatchObject({ disabled: false });
-    // The login ended for good.
+    // Enabling the user does not restore the session.
     expect(await statusOf(member)).toBe(401);
   });
 
-  it('is nothing that one does to one’s own role or access', async () => {
+  it('rejects changes to one’s own role or access', async () => {
     for (const login of [owner, admin]) {
       const { role } = (await userOf(login)) as User;
       expectRefused(
@@ -256,8 +256,8 @@ describe('Changing a user', () => {
   });
 });
 
-describe('Removing a user', () => {
-  it('ends their logins at once, and leaves nothing of them', async () => {
+describe('DELETE /users/{id}', () => {
+  it('ends the user’s sessions immediately and deletes the user’s data', async () => {
     const member = await service.login('member');
     const { status, body } = await remove(member.userId);
     expect([status, body['email']]).toEqual([200, member.email]);
@@ -266,23 +266,23 @@ describe('Removing a user', () => {
     expect((await remove(member.userId)).status).toBe(404);
   });
 
-  it('is nothing that one does to oneself', async () => {
+  it('rejects removing oneself', async () => {
     for (const login of [owner, admin])
       expectRefused(await remove(login.userId, login), invalidField('You cannot remove yourself.'));
   });
 
-  it('is done once for 20 rivals, and recorded once', async () => {
+  it('removes and records once for 20 concurrent requests', async () => {
     const member = await service.login('member');
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(member.userId)));
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(404)]);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => remove(member.userId)));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array<number>(19).fill(404)]);
     });
     expect(entries).toEqual([`user.remove success ${member.email}`]);
   });
 });
 
 describe('Admins and owners', () => {
-  it('an admin touches no owner and makes none, and the attempt is recorded', async () => {
+  it('an admin cannot change or add owners, and the attempt is recorded', async () => {
     const other = await service.login('owner');
     const member = await service.login('member');
     const body = person({ role: 'owner' });
@@ -324,7 +324,7 @@ describe('Admins and owners', () => {
 });
 
 describe('The last active owner', () => {
-  /** An organization with one owner, and an admin whom a grant makes an owner for a time. */
+  /** Creates an organization with one owner, and an admin with a grant of the role owner. */
   async function lastOwner(): Promise<[last: Login, deputy: Login]> {
     const last = (await ownersOf(1))[0] as Login;
     const deputy = await service.login('admin', last.organizationId);
@@ -333,9 +333,9 @@ describe('The last active owner', () => {
     return [last, deputy];
   }
 
-  it('stays, whoever tries', async () => {
+  it('cannot be removed, disabled or demoted', async () => {
     const [last, deputy] = await lastOwner();
-    // Neither an owner who has not answered nor one who is disabled can take the place.
+    // Invited and disabled owners do not count.
     await invite(person({ role: 'owner' }), last);
     const disabled = await service.login('owner', last.organizationId);
     await update(disabled.userId, { disabled: true }, last);
@@ -351,30 +351,30 @@ describe('The last active owner', () => {
     ['demote', ({ userId }, by) => update(userId, { role: 'member' }, by)],
     ['disable', ({ userId }, by) => update(userId, { disabled: true }, by)],
     ['remove', ({ userId }, by) => remove(userId, by)],
-  ])('stays when 20 owners %s one another at once', async (_what, act) => {
+  ])('remains when 20 owners %s each other concurrently', async (_what, act) => {
     const owners = await ownersOf(20);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       owners.map((target, index) => act(target, owners[(index + 1) % owners.length] as Login)),
     );
-    // Whoever was shut out before their own attempt was looked at gets 401, or 403 as a member.
-    for (const { status } of answers) expect([200, 400, 401, 403]).toContain(status);
+    // An owner who lost access before the own request ran gets 401, or 403 as a member.
+    for (const { status } of responses) expect([200, 400, 401, 403]).toContain(status);
     const [row] = await service.database.query<{ count: number }>(
       `${NOBODY_IS_LEFT} AND role = 'owner' AND disabled_at IS NULL`,
       [owners[0]?.organizationId],
     );
     expect(row?.count).toBeGreaterThanOrEqual(1);
-    expect(answers.filter(({ status }) => status === 200).length).toBe(20 - (row?.count ?? 0));
+    expect(responses.filter(({ status }) => status === 200).length).toBe(20 - (row?.count ?? 0));
   });
 
-  it('stays when 20 rivals go for the last two', async () => {
+  it('remains when 20 concurrent requests remove the last two', async () => {
     const [last, deputy] = await lastOwner();
     const other = await service.login('owner', last.organizationId);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         update((index % 2 === 0 ? last : other).userId, { disabled: true }, deputy),
       ),
     );
-    expect(answers.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(9);
+    expect(responses.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(9);
     const active = (await list(deputy)).filter(({ role, disabled }) => role === 'owner' && !disabled);
     expect(active).toHaveLength(1);
   });

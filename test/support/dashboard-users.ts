@@ -9,12 +9,12 @@ export interface TestUser {
   readonly password: string;
 }
 
-/** All of the same length. */
+/** Returns a random email. All have the same length. */
 export function someAddress(): string {
   return `${randomBytes(6).toString('hex')}@example.com`;
 }
 
-/** A dashboard user who is logged in nowhere. */
+/** Adds a dashboard user without a session. */
 export async function addUser(service: TestApp, organizationId = service.organizationId): Promise<TestUser> {
   const users = service.app.get(DashboardUsersService);
   const user = await users.add({ organizationId, email: someAddress(), name: 'Ada', role: 'admin' });
@@ -22,7 +22,7 @@ export async function addUser(service: TestApp, organizationId = service.organiz
   return user;
 }
 
-/** Somebody who was invited and has not answered yet. */
+/** Adds an invited user without a password. */
 export async function addInvited(
   service: TestApp,
   email = someAddress(),
@@ -41,7 +41,7 @@ export async function disable(service: TestApp, { id }: { id: string }): Promise
   await service.database.query('UPDATE dashboard_user SET disabled_at = now() WHERE id = $1', [id]);
 }
 
-/** What the audit log says of a user, oldest first: `action outcome`. */
+/** Returns the audit log entries of a user as `action outcome`, oldest first. */
 export async function auditOf(service: TestApp, { email }: { email: string }): Promise<string[]> {
   const rows = await service.database.query<{ entry: string }>(
     `SELECT action || ' ' || outcome AS entry FROM audit_log

@@ -4,7 +4,7 @@ import { eventually } from './eventually.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
-/** The mails to an address that the service wrote into files, in no order. */
+/** Returns the emails to an address, which the service writes to files, in no order. */
 export function mailsTo(service: TestApp, address: string): string[] {
   const directory = join(service.dataDirectory, 'mail');
   if (!existsSync(directory)) return [];
@@ -13,14 +13,14 @@ export function mailsTo(service: TestApp, address: string): string[] {
     .filter((mail) => mail.includes(`\r\nTo: ${address}\r\n`));
 }
 
-/** Waits for the mail with this subject. */
+/** Waits for the email with this subject. */
 export function mailTo(service: TestApp, address: string, subject: string): Promise<string> {
-  return eventually(`${address} gets a mail about: ${subject}`, () =>
+  return eventually(`an email to ${address} with the subject: ${subject}`, () =>
     mailsTo(service, address).find((mail) => mail.includes(`\r\nSubject: ${subject}\r\n`)),
   );
 }
 
-/** The token of the link in a mail about a password. */
+/** Returns the token of the link in an email about a password. */
 export function tokenIn(mail: string): string {
   const token = /\/password-reset\/confirm\?token=([\w-]{43})\r\n/.exec(mail)?.[1] ?? '';
   rememberSecret(token);

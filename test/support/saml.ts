@@ -1,4 +1,4 @@
-/** Certificates of identity providers, DER in base64; all but one are valid until 2126. Made with `openssl req -x509`. */
+/** Certificates of identity providers, DER in base64, created with `openssl req -x509`. All but one are valid until 2126. */
 export const CERTIFICATES = {
   /** RSA of 2048 bits, until 2126. */
   STRONG:
@@ -82,7 +82,7 @@ export const CERTIFICATES = {
     'ox6KWaLn7TIqwCWljus78Rw=',
 } as const;
 
-/** What the metadata of an identity provider says; what is left out is as it should be. */
+/** Deviations from valid metadata. */
 export interface MetadataOptions {
   readonly prefix?: string;
   readonly signaturePrefix?: string;
@@ -96,7 +96,7 @@ const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const SIGNATURE = 'http://www.w3.org/2000/09/xmldsig#';
 const BINDINGS = 'urn:oasis:names:tc:SAML:2.0:bindings';
 
-/** The metadata of an identity provider, as one would export it. */
+/** Returns the metadata of an identity provider. */
 export function samlMetadata({
   prefix = 'md',
   signaturePrefix = 'ds',

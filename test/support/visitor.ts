@@ -2,25 +2,25 @@ import { randomInt } from 'node:crypto';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
-/** Has the service believe the address that a visitor says it comes from. */
+/** Makes the service trust the address in a visitor's X-Forwarded-For header. */
 export const BEHIND_PROXY = { TRUSTED_PROXY_HOPS: '1' };
 
 export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it leads to. */
+  /** The Location header. */
   readonly location: string | null;
 }
 
-/** Somebody in front of the pages, without a browser: keeps cookies, reads pages and sends their forms. */
+/** A minimal browser: keeps cookies, reads pages and submits their forms. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   private formToken = '';
 
   constructor(
     private readonly service: Pick<TestApp, 'baseUrl'>,
-    /** Everybody has an address of their own, or the limits of one test would reach the next. */
+    /** Every visitor has its own address, so that the limits of one test do not affect the next. */
     readonly ip = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`,
     private readonly headers: Record<string, string> = {},
   ) {}
@@ -33,7 +33,7 @@ export class Visitor {
     return this.request(path);
   }
 
-  /** Sends a form of the page that was read last. */
+  /** Submits a form of the last page. */
   async submit(
     action: string,
     fields: Record<string, string> = {},
@@ -43,7 +43,7 @@ export class Visitor {
     return this.request(action, { method: 'POST', body, headers });
   }
 
-  /** Reads the page, then sends a form of it. */
+  /** Opens the page and submits a form of it. */
   async fill(page: string, fields: Record<string, string>, action = page): Promise<PageResponse> {
     await this.get(page);
     return this.submit(action, fields);
@@ -53,7 +53,7 @@ export class Visitor {
     return this.fill('/login', { email, password, ...(next === undefined ? {} : { next }) });
   }
 
-  /** The same browser, with the same cookies, in several places at once. */
+  /** Returns another visitor with the same cookies. */
   copy(): Visitor {
     const copy = new Visitor(this.service, this.ip, this.headers);
     for (const [name, value] of this.cookies) copy.cookies.set(name, value);

@@ -2,19 +2,19 @@ import type { PlatformEnvironment } from '../config/index.js';
 import type { AttributedClient } from '../http/index.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 
-/** `environment` names one that this host does not serve. */
+/** The host does not serve the requested environment. */
 export const INVALID_ENVIRONMENT_MESSAGE = 'The selected environment is invalid.';
 
-/** Port: the API clients that a dashboard user may look at the things of. */
+/** Port: the API clients whose data a dashboard user may access. */
 export abstract class AccessibleClients {
   /**
-   * The client of the caller's organization in an environment.
+   * Returns the client of the user's organization in an environment.
    *
-   * @throws ApiError ENVIRONMENT_MISMATCH when the caller's access token is for the other environment
+   * @throws ApiError ENVIRONMENT_MISMATCH when the access token is for the other environment
    * @throws ApiError INVALID_FIELD when this host does not serve the environment
    */
   abstract in(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient>;
 
-  /** Of an access token its own client, of a login all of the organization. */
+  /** Returns the client of the access token, or all clients of the organization for a login. */
   abstract all(actor: DashboardIdentity): Promise<AttributedClient[]>;
 }

@@ -5,7 +5,7 @@ import type { DashboardIdentity } from './dashboard-actor.js';
 
 /** Port: verifies access tokens. */
 export abstract class AccessTokenVerifier {
-  /** @returns undefined when the token is malformed, expired, revoked, of another audience or of a user who left */
+  /** @returns undefined when the token is malformed, expired, revoked, for another audience, or its user has no access */
   abstract verify(token: string): Promise<DashboardIdentity | undefined>;
 }
 

@@ -1,22 +1,22 @@
 import type { PlatformEnvironment } from '../config/index.js';
 import type { AttributedClient } from '../http/index.js';
 
-/** The API client on whose behalf a platform call is made. */
+/** The API client that a platform request is authenticated as. */
 export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
   readonly environment: PlatformEnvironment;
-  /** Operations that need an arrangement and that this client has one for. */
+  /** Operations that are disabled by default and enabled for this client. */
   readonly enabledOperations: ReadonlySet<string>;
 }
 
 export type CredentialCheck =
   | { readonly accepted: true; readonly client: AuthenticatedClient }
-  /** `client` is set when the client exists, so that the failed call can be put into its log. */
+  /** `client` is set if the client exists, so that the failed request appears in its log. */
   | { readonly accepted: false; readonly client?: AttributedClient };
 
-/** Port: says whose Basic credentials these are. */
+/** Port: verifies the credentials of API clients. */
 export abstract class CredentialVerifier {
-  /** Takes as long for an unknown client as for a wrong secret. */
+  /** Takes equally long for an unknown client and for a wrong secret. */
   abstract verify(clientId: string, secret: string): Promise<CredentialCheck>;
 }

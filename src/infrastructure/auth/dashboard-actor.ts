@@ -4,21 +4,21 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
 import { requestOrigin, type RequestOrigin } from '../http/index.js';
 
-/** The roles of dashboard users, from all rights to the fewest. */
+/** The roles of dashboard users, from the most rights to the fewest. */
 export const DASHBOARD_ROLES = ['owner', 'admin', 'member'] as const;
 export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
 
-/** What an access token may be issued for. */
+/** The scopes of access tokens. */
 export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A dashboard user as of this moment. */
+/** A dashboard user as of now. */
 export interface DashboardPrincipal {
   readonly userId: string;
   readonly organizationId: string;
   readonly name: string;
   readonly email: string;
-  /** The user's own role, or that of a privileged access grant while one is in force. */
+  /** The user's own role, or the role of an access grant that is in force. */
   readonly role: DashboardRole;
 }
 
@@ -26,7 +26,7 @@ export interface DashboardPrincipal {
 interface SessionCredential {
   readonly kind: 'session';
   readonly sessionId: string;
-  /** When the user last proved who they are. */
+  /** When the user logged in. */
   readonly authenticatedAt: Date;
 }
 
@@ -39,29 +39,29 @@ interface TokenCredential {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A dashboard user and how we know that it is them. */
+/** A dashboard user and the credential of the request. */
 export interface DashboardIdentity extends DashboardPrincipal {
   readonly credential: SessionCredential | TokenCredential;
 }
 
-/** Who calls the dashboard API, and from where: the actor and context of an audit log entry. */
+/** The user of a dashboard request and its origin: the actor and context of an audit log entry. */
 export interface DashboardActor extends DashboardIdentity {
   readonly origin: RequestOrigin;
 }
 
-/** Who is calling; only behind `DashboardAuthGuard`. */
+/** Returns the user of the request. Only behind `DashboardAuthGuard`. */
 export function dashboardActorOf(request: Request): DashboardActor {
   return { ...(request.user as DashboardIdentity), origin: requestOrigin(request) };
 }
 
-/** The handler's parameter that holds the dashboard user who calls. */
+/** Handler parameter: the dashboard user of the request. */
 export const CurrentActor = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   dashboardActorOf(context.switchToHttp().getRequest<Request>()),
 );
 
 /**
- * An access token works only for the environment of the client that it was issued for (specification,
- * "Authentication"); a login in the dashboard works for both.
+ * Checks that an access token is used in the environment of its client (specification, "Authentication"). A login
+ * works for both environments.
  *
  * @throws ApiError ENVIRONMENT_MISMATCH
  */

@@ -18,7 +18,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 export abstract class DashboardSessionVerifier {
   /**
    * @param token the value of the session's cookie
-   * @returns undefined when there is no such login, or no longer, or its second factor is still missing
+   * @returns undefined when the login does not exist, has ended or expired, or its second factor is missing
    */
   abstract verify(token: string): Promise<DashboardIdentity | undefined>;
 }

@@ -17,77 +17,74 @@ import {
 } from './dashboard-actor.js';
 import { BEARER_CHALLENGE } from './dashboard-auth.guard.js';
 
-/** An action of the audit log's catalogue. Made by `auditAction` of the audit-logs module, which knows them. */
+/** An action of the audit log's catalogue. Created by `auditAction` of the audit-logs module. */
 export interface AuditedAction {
   readonly action: string;
 }
 
-/** Port: keeps that somebody tried an audited action that they may not do. */
+/** Port: records a denied attempt at an audited action. */
 export abstract class DenialRecorder {
   abstract recordDenial(actor: DashboardActor, action: AuditedAction): Promise<void>;
 }
 
-/** What an operation of the dashboard API asks of its caller, besides being known. */
+/** The permission that an operation of the dashboard API requires. */
 export interface DashboardPermission {
   /**
-   * The scope that an access token needs; `any` token; or `none` will do: what a person does in the
-   * dashboard is nothing for a program to do with the person's token.
+   * The scope that an access token needs; `any` accepts every token; `none` accepts only a login, for operations that
+   * programs must not perform with a user's token.
    */
   readonly token: Scope | 'any' | 'none';
-  /** The least role that may. Every role when it is left out. */
+  /** The lowest role that is allowed. All roles if absent. */
   readonly role?: DashboardRole;
-  /** Whether the login must not be older than 5 minutes. */
+  /** Whether the login must be from the last 5 minutes. */
   readonly recentLogin?: boolean;
-  /** What the audit log calls the action, so that refused attempts are recorded too. */
+  /** The audited action, so that denied attempts are recorded too. */
   readonly action?: AuditedAction;
 }
 
-/** Said to whoever presents an access token where a person has to be logged in. */
 export const LOGIN_REQUIRED = 'This operation does not accept access tokens: log in to the dashboard.';
-/** Said where a fresh login is asked for. */
 export const RECENT_LOGIN_REQUIRED =
   'Log in again: this operation requires a login within the last 5 minutes.';
 
-/** How old a login may be where a fresh one is asked for. */
 const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
 
 const PERMISSION = 'dashboard permission';
-/** Tells `DashboardPermissionGuard` what the operation asks for. */
+/** Declares the permission that `DashboardPermissionGuard` checks. */
 export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
   SetMetadata(PERMISSION, permission);
 
-/** Lets in whom the operation is for; behind `DashboardAuthGuard`. */
+/** Denies requests without the operation's permission. Runs after `DashboardAuthGuard`. */
 @Injectable()
 export class DashboardPermissionGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly refusals: DenialRecorder,
+    private readonly denials: DenialRecorder,
     private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
-    const caller = dashboardActorOf(context.switchToHttp().getRequest<Request>());
-    const refusal = this.refusal(caller, permission);
-    if (!refusal) return true;
-    if (permission.action) await this.refusals.recordDenial(caller, permission.action);
-    throw refusal;
+    const actor = dashboardActorOf(context.switchToHttp().getRequest<Request>());
+    const denial = this.check(actor, permission);
+    if (!denial) return true;
+    if (permission.action) await this.denials.recordDenial(actor, permission.action);
+    throw denial;
   }
 
-  private refusal(actor: DashboardActor, permission: DashboardPermission): ApiError | undefined {
+  private check(actor: DashboardActor, permission: DashboardPermission): ApiError | undefined {
     return (
       checkScope(actor, permission) ??
       checkRole(actor, permission) ??
-      (permission.recentLogin ? this.staleness(actor) : undefined)
+      (permission.recentLogin ? this.checkRecentLogin(actor) : undefined)
     );
   }
 
-  /** RFC 9470, section 3: the user has to authenticate once more. */
-  private staleness({ credential }: DashboardActor): ApiError | undefined {
-    const isFresh =
+  /** RFC 9470, section 3: the user has to authenticate again. */
+  private checkRecentLogin({ credential }: DashboardActor): ApiError | undefined {
+    const isRecent =
       credential.kind === 'session' &&
       this.clock.milliseconds() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
-    if (isFresh) return undefined;
+    if (isRecent) return undefined;
     const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
     return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
       headers: { 'WWW-Authenticate': challenge },

@@ -4,19 +4,19 @@ import type { PlatformEnvironment } from '../config/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { currentClientOf } from './current-client.js';
 
-/** Lets in only credentials of the environment that the operation belongs to; tells the others so. */
+/** Denies the operation to clients of the other environment. */
 export function EnvironmentGuard(
   environment: PlatformEnvironment,
   kind: ErrorKind,
-  refusal: string,
+  message: string,
 ): Type<CanActivate> {
   @Injectable()
-  class OfEnvironmentGuard implements CanActivate {
+  class ClientEnvironmentGuard implements CanActivate {
     canActivate(context: ExecutionContext): boolean {
-      const caller = currentClientOf(context.switchToHttp().getRequest<Request>());
-      if (caller.environment !== environment) throw kind.error(refusal);
+      const client = currentClientOf(context.switchToHttp().getRequest<Request>());
+      if (client.environment !== environment) throw kind.error(message);
       return true;
     }
   }
-  return mixin(OfEnvironmentGuard);
+  return mixin(ClientEnvironmentGuard);
 }

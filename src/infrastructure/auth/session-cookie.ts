@@ -3,17 +3,17 @@ import { clearCookie, cookieOf, setCookie } from '../http/index.js';
 
 const NAME = 'session';
 
-/** The token of the browser's login, if it sent one. */
+/** Returns the token in the session cookie, if there is one. */
 export function sessionTokenOf(request: Request): string | undefined {
   return cookieOf(request, NAME);
 }
 
-/** Hands the browser the token of its login, for as long as the login lasts. */
+/** Sets the session cookie, which expires with the session. */
 export function setSessionCookie(response: Response, token: string, expires: Date): void {
   setCookie(response, NAME, token, expires);
 }
 
-/** Takes the login's token away from the browser. */
+/** Deletes the session cookie. */
 export function clearSessionCookie(response: Response): void {
   clearCookie(response, NAME);
 }

@@ -7,11 +7,11 @@ import { cookieOf, setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 
 const BROWSER_COOKIE = 'browser';
-const BROWSER_KNOWN_FOR = 365 * DAY;
+const BROWSER_COOKIE_LIFETIME = 365 * DAY;
 
 /**
- * Anti-forgery tokens: bound to the browser, by a cookie that it has from its first page on, and to the
- * login, so that no form outlives one. Nothing is stored.
+ * Anti-forgery tokens. A token is bound to the browser, by a cookie that is set with its first page, and to the login,
+ * so that forms become invalid with it. Nothing is stored.
  */
 @Injectable()
 export class FormTokens {
@@ -25,18 +25,18 @@ export class FormTokens {
     this.key = Buffer.from(hkdfSync('sha256', pepper, '', 'form token', 32));
   }
 
-  /** The token for the forms of a page, which the browser gets its cookie with. */
+  /** Returns the token for the forms of a page. Sets the browser's cookie if it is missing. */
   issue(request: Request, response: Response, session = sessionTokenOf(request)): string {
     let browser = cookieOf(request, BROWSER_COOKIE);
     if (!browser) {
       browser = randomBytes(16).toString('base64url');
-      const expires = new Date(this.clock.milliseconds() + BROWSER_KNOWN_FOR);
+      const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
       setCookie(response, BROWSER_COOKIE, browser, expires);
     }
     return this.sign(browser, session).toString('base64url');
   }
 
-  /** Whether a page of ours, made for this browser and login, holds this token. */
+  /** Returns whether the token was issued for this browser and login. */
   isValid(request: Request, token: string): boolean {
     const browser = cookieOf(request, BROWSER_COOKIE);
     if (!browser) return false;

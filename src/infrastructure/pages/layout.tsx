@@ -2,11 +2,11 @@ import { createContext, type ComponentChildren, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 
-/** What every page knows of the browser that it is for. */
+/** Values that every page gets from the request. */
 interface PageContext {
-  /** Proves that a form came from a page of ours. */
+  /** Proves that a form comes from our own page. */
   readonly formToken: string;
-  /** Who is logged in. */
+  /** The user, if one is logged in. */
   readonly user?: DashboardIdentity;
 }
 
@@ -16,7 +16,7 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface LayoutProps {
   readonly title: string;
-  /** Said in the title, which is what screen readers begin with. */
+  /** Shown in the title, which screen readers read first. */
   readonly isError: boolean;
   readonly context: PageContext;
   readonly children: ComponentChildren;
@@ -68,7 +68,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form of ours: sent with POST and with the token that no other site knows. */
+/** A form that is sent with POST and the anti-forgery token. */
 export function Form({ action, children }: FormProps): VNode {
   const { formToken } = useContext(CurrentPage);
   return (
@@ -85,14 +85,14 @@ interface TextFieldProps {
   readonly type?: 'text' | 'email' | 'password';
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
-  /** What is wrong with what was entered. */
+  /** What is wrong with the value. */
   readonly error?: string | undefined;
-  /** What browsers and password managers may fill in (HTML, "autofill"). */
+  /** The value that browsers and password managers may fill in (HTML, "autofill"). */
   readonly autocomplete: string;
   readonly inputmode?: 'numeric' | 'text';
 }
 
-/** A labelled field; what is wrong with it is tied to it for screen readers (WCAG 2.2, 3.3.1). */
+/** A labeled field. Its error is associated with it for screen readers (WCAG 2.2, 3.3.1). */
 export function TextField(props: TextFieldProps): VNode {
   const hint = props.hint ? `${props.name}-hint` : undefined;
   const error = props.error ? `${props.name}-error` : undefined;
@@ -124,7 +124,7 @@ export function TextField(props: TextFieldProps): VNode {
   );
 }
 
-/** Says what happened, or went wrong; read out by screen readers when the page appears. */
+/** A success or error message, which screen readers announce when the page loads. */
 export function Notice(props: {
   readonly kind: 'good' | 'bad';
   readonly children: ComponentChildren;
@@ -136,7 +136,7 @@ export function Notice(props: {
   );
 }
 
-/** A point in time, the same for everybody who reads it. */
+/** A time in UTC. */
 export function Moment({ time }: { readonly time: Date }): VNode {
   const text = time.toISOString();
   return <time datetime={text}>{`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>;

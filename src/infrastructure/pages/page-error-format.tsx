@@ -8,21 +8,21 @@ import { PageRenderer } from './page.renderer.js';
 
 const PAGE = Symbol('page');
 
-/** From here on errors of this request are told as pages. */
+/** Errors of this request will be shown as pages. */
 export function markAsPage(request: Request & { [PAGE]?: true }): void {
   request[PAGE] = true;
 }
 
-/** Tells a person in a browser what went wrong; who is not logged in is sent to do so. */
+/** Shows errors as pages. Redirects to the login if it is required. */
 @Injectable()
 export class PageErrorFormat implements ErrorFormat, OnModuleInit {
   constructor(
-    private readonly dialects: ErrorFormats,
+    private readonly formats: ErrorFormats,
     private readonly renderer: PageRenderer,
   ) {}
 
   onModuleInit(): void {
-    this.dialects.register(this);
+    this.formats.register(this);
   }
 
   appliesTo(request: Request & { [PAGE]?: true }): boolean {
@@ -36,12 +36,12 @@ export class PageErrorFormat implements ErrorFormat, OnModuleInit {
 
 function pageOf(error: ApiError, request: Request): PageResponse {
   if (error.code === INVALID_ACCESS_TOKEN.code) {
-    // Of a form that was sent only the page is found again, not what was in it.
+    // After the login, a form has to be filled in again.
     const next = request.method === 'GET' ? request.originalUrl : request.path;
     return { redirectTo: `/login?next=${encodeURIComponent(next)}` };
   }
   return {
-    title: 'That did not work',
+    title: 'Something went wrong',
     status: error.status,
     headers: error.headers,
     content: <Notice kind="bad">{error.message}</Notice>,

@@ -2,19 +2,19 @@ import type { ComponentChildren } from 'preact';
 
 /** A page to show. */
 export interface Page {
-  /** Names the page in the browser's tab and as its heading. */
+  /** Shown in the browser's tab and as the heading. */
   readonly title: string;
   readonly content: ComponentChildren;
-  /** 200 when it is left out. */
+  /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Another page to go to; sent as 303, so that a reload does not send the form again (RFC 9110, section 15.4.4). */
+/** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */
 interface PageRedirect {
-  /** A path of ours. */
+  /** A path of this service. */
   readonly redirectTo: string;
 }
 
-/** What the handler of a page answers with. */
+/** The return value of a page's handler. */
 export type PageResponse = Page | PageRedirect;

@@ -16,27 +16,27 @@ import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard } from './page.guards.js';
 import { PageRenderer } from './page.renderer.js';
 
-/** Makes the page of what its handler answers with. */
+/** Renders the page that the handler returns. */
 @Injectable()
 class PageInterceptor implements NestInterceptor<PageResponse, string> {
   constructor(private readonly renderer: PageRenderer) {}
 
   intercept(context: ExecutionContext, next: CallHandler<PageResponse>): Observable<string> {
     const http = context.switchToHttp();
-    const render = (answer: PageResponse): string =>
-      this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), answer);
+    const render = (page: PageResponse): string =>
+      this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), page);
     return next.handle().pipe(map(render));
   }
 }
 
 export interface PageRouteOptions {
-  /** Whether it is for who is logged in. */
+  /** Whether the page requires a login. */
   readonly login: boolean;
-  /** Whether a form is sent to it. */
+  /** Whether the route receives a form. */
   readonly form?: boolean;
 }
 
-/** A page for people: no part of the API, and not in its document. The handler answers with a `PageAnswer`. */
+/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse`. */
 export function PageRoute({ login, form = false }: PageRouteOptions): MethodDecorator {
   return applyDecorators(
     OnSurface('dashboard'),
@@ -46,7 +46,7 @@ export function PageRoute({ login, form = false }: PageRouteOptions): MethodDeco
   );
 }
 
-/** The handler's parameter that holds the form that was sent to a page. */
+/** Handler parameter: the form that was sent to a page. */
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,

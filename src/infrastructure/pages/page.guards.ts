@@ -15,7 +15,7 @@ const INVALID_FORM_TOKEN = new ErrorKind({
   message: 'This form is out of date. Go back, reload the page and try again.',
 });
 
-/** Every page: from here on errors are told as pages, and the page knows who is logged in. */
+/** Runs for every page: marks the request, so that errors are shown as pages, and identifies the user. */
 @Injectable()
 export class PageGuard implements CanActivate {
   constructor(private readonly sessions: DashboardSessionVerifier) {}
@@ -30,7 +30,7 @@ export class PageGuard implements CanActivate {
   }
 }
 
-/** A page for who is logged in; everyone else is sent to `/login` and comes back. */
+/** Redirects to `/login` if the user is not logged in. */
 @Injectable()
 export class LoginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -39,7 +39,7 @@ export class LoginGuard implements CanActivate {
   }
 }
 
-/** A form that was sent: reads it, and refuses what did not come from a page of ours. */
+/** Reads the form that was sent, and rejects forms that do not come from our own pages. */
 @Injectable()
 export class FormGuard implements CanActivate {
   constructor(private readonly tokens: FormTokens) {}

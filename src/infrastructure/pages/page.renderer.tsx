@@ -6,38 +6,38 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageResponse } from './page-response.js';
 
-/** Beyond what every answer has: no script, nothing from elsewhere, in nobody's frame. */
+/** In addition to the headers of every response: no scripts, no external resources, no framing. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // Not 'no-referrer': browsers would send `Origin: null` with our own forms, as if they were another site's.
+  // With 'no-referrer', browsers would send `Origin: null` with our own forms, like those of another site.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
-  // No window of another site keeps a hand on ours.
+  // Other sites' windows get no reference to ours.
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** Turns what a handler answers with into the status, headers and text of the response. */
+/** Renders a page into the status, headers and body of the response. */
 @Injectable()
 export class PageRenderer {
   constructor(private readonly tokens: FormTokens) {}
 
-  /** @returns the body, to be sent with what was set on the response */
-  render(request: Request, response: Response, answer: PageResponse): string {
+  /** @returns the body. Status and headers are set on the response. */
+  render(request: Request, response: Response, page: PageResponse): string {
     response.set(HEADERS).type('html');
-    if ('redirectTo' in answer) {
-      response.status(303).location(answer.redirectTo);
+    if ('redirectTo' in page) {
+      response.status(303).location(page.redirectTo);
       return '';
     }
     const formToken = this.tokens.issue(request, response);
     const user = request.user as DashboardIdentity | undefined;
-    const status = answer.status ?? 200;
+    const status = page.status ?? 200;
     const html = renderToString(
-      <Layout title={answer.title} isError={status >= 400} context={{ formToken, ...(user ? { user } : {}) }}>
-        {answer.content}
+      <Layout title={page.title} isError={status >= 400} context={{ formToken, ...(user ? { user } : {}) }}>
+        {page.content}
       </Layout>,
     );
-    response.status(status).set(answer.headers ?? {});
+    response.status(status).set(page.headers ?? {});
     return `<!doctype html>${html}`;
   }
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 
-/** A domain whose e-mail addresses may be invited to the organization. */
+/** An email domain that users of the organization may be invited from. */
 @Entity({ name: 'allowlisted_domain' })
 @Unique('allowlisted_domain_organization_domain_key', ['organizationId', 'domain'])
 export class AllowlistedDomain {
@@ -11,7 +11,7 @@ export class AllowlistedDomain {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
-  /** In ASCII and lower case, as DNS compares names. */
+  /** In ASCII and lowercase, as DNS compares names. */
   @Column({ type: 'varchar', length: 253 })
   domain!: string;
 

@@ -6,21 +6,21 @@ import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 export class AllowlistedDomainsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** In the order of the alphabet. */
-  async ofOrganization(organizationId: string): Promise<AllowlistedDomain[]> {
+  /** Returns domains in alphabetical order. */
+  async list(organizationId: string): Promise<AllowlistedDomain[]> {
     return this.transaction.manager.find(AllowlistedDomain, {
       where: { organizationId },
       order: { domain: 'ASC' },
     });
   }
 
-  /** Lets nobody else add to the list until the transaction ends, and tells how long it is. */
+  /** Serializes additions until the transaction ends. @returns the number of domains */
   async lockAndCount(organizationId: string): Promise<number> {
     await this.transaction.lock(`allowlisted-domains:${organizationId}`);
     return this.transaction.manager.countBy(AllowlistedDomain, { organizationId });
   }
 
-  /** @returns whether it was added; the list has no domain twice */
+  /** @returns false when the list already contains the domain */
   async add(domain: AllowlistedDomain): Promise<boolean> {
     try {
       await this.transaction.manager.insert(AllowlistedDomain, domain);
@@ -31,7 +31,7 @@ export class AllowlistedDomainsRepository {
     }
   }
 
-  /** @returns what was removed; of rivals one gets it */
+  /** @returns the removed domain, to one of several concurrent calls */
   async remove(organizationId: string, id: string): Promise<AllowlistedDomain | undefined> {
     const [[removed]] = await this.transaction.manager.query<[AllowlistedDomain[], number]>(
       `DELETE FROM allowlisted_domain WHERE organization_id = $1 AND id = $2

@@ -17,7 +17,7 @@ import type { AllowlistedDomainResponse } from './allowlisted-domains.dto.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { domainName } from './domain-name.js';
 
-/** The domains that an organization invites people from. Without any, people of every domain may be invited. */
+/** The email domains that an organization invites users from. If the list is empty, all domains are allowed. */
 @Injectable()
 export class AllowlistedDomainsService {
   constructor(
@@ -27,7 +27,7 @@ export class AllowlistedDomainsService {
   ) {}
 
   async list(organizationId: string): Promise<AllowlistedDomainResponse[]> {
-    return (await this.repository.ofOrganization(organizationId)).map(toResponse);
+    return (await this.repository.list(organizationId)).map(toResponse);
   }
 
   @Transactional()
@@ -54,9 +54,9 @@ export class AllowlistedDomainsService {
     return toResponse(removed);
   }
 
-  /** Whether a person with this e-mail address may be invited. */
+  /** Returns whether a user with this email may be invited. */
   async allow(organizationId: string, email: string): Promise<boolean> {
-    const domains = await this.repository.ofOrganization(organizationId);
+    const domains = await this.repository.list(organizationId);
     const own = domainName(email.slice(email.lastIndexOf('@') + 1));
     return domains.length === 0 || domains.some(({ domain }) => domain === own);
   }

@@ -1,6 +1,6 @@
 import { domainName } from './domain-name.js';
 
-describe('A domain name', () => {
+describe('domainName', () => {
   it.each([
     ['example.com', 'example.com'],
     ['EXAMPLE.Com', 'example.com'],
@@ -11,7 +11,7 @@ describe('A domain name', () => {
     ['例え.テスト', 'xn--r8jz45g.xn--zckzah'],
     ['1.example', '1.example'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
-  ])('%s is %s', (text, name) => expect(domainName(text)).toBe(name));
+  ])('normalizes %s to %s', (text, name) => expect(domainName(text)).toBe(name));
 
   it.each([
     '',
@@ -41,5 +41,5 @@ describe('A domain name', () => {
     `${'a.'.repeat(126)}example`,
     'exam\u200Bple.com',
     'example。com',
-  ])('is not "%s"', (text) => expect(domainName(text)).toBeUndefined());
+  ])('rejects "%s"', (text) => expect(domainName(text)).toBeUndefined());
 });

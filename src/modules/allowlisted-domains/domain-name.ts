@@ -1,17 +1,17 @@
 import { domainToASCII } from 'node:url';
 
-/** RFC 1035, section 2.3.4, without the root's dot. */
+/** RFC 1035, section 2.3.4, without the dot of the root. */
 const MAX_NAME_LENGTH = 253;
-/** Letters, digits, hyphens and dots: what people write. Anything else `domainToASCII` might read as a URL's. */
+/** Letters, digits, hyphens and dots. `domainToASCII` might read other characters as parts of a URL. */
 const WRITTEN = /^[\p{L}\p{M}\p{N}.-]+$/u;
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
-/** The last label of an address is a number (RFC 3696, section 2), and that of a domain is none. */
+/** The last label of an IP address is a number, and that of a domain is not (RFC 3696, section 2). */
 const NUMBER = /^\d+$/;
 
 /**
- * A domain as DNS knows it: in ASCII (IDNA) and lower case, of two labels or more.
+ * Returns a domain as DNS compares it: in ASCII (IDNA) and lowercase, with at least two labels.
  *
- * @returns undefined when the text is no such name: an address, a single label, a URL
+ * @returns undefined when the text is something else, such as an IP address, a single label or a URL
  */
 export function domainName(text: string): string | undefined {
   if (!WRITTEN.test(text)) return undefined;

@@ -3,9 +3,9 @@ import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 
-/** The caller's role does not allow this to be done to this person, which no guard can know beforehand. */
+/** The actor's role does not allow this change to this user. A guard cannot know this before the user is read. */
 export class RoleChangeDenied extends Error {
-  /** @param target the person's e-mail address */
+  /** @param target the user's email */
   constructor(
     sentence: string,
     readonly target: string,
@@ -14,18 +14,18 @@ export class RoleChangeDenied extends Error {
   }
 }
 
-/** Keeps that somebody tried what their role does not allow. */
+/** Records attempts that the actor's role does not allow. */
 @Injectable()
 export class RoleDenials {
   constructor(private readonly auditLog: AuditLog) {}
 
   /**
-   * Does the work, which is a transaction. What it refuses is recorded when it has been rolled back: the entry
-   * needs a lock and a connection of its own.
+   * Runs the work, which opens a transaction, and records a denial after the rollback: the entry needs its own lock
+   * and connection.
    *
    * @throws ApiError INSUFFICIENT_ROLE
    */
-  async recorded<T>(action: AuditAction, by: DashboardActor, work: () => Promise<T>): Promise<T> {
+  async recordDenial<T>(action: AuditAction, by: DashboardActor, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -14,7 +14,7 @@ interface CredentialsFile {
 
 const OWNER_EMAIL = 'owner@example.com';
 
-/** Gives a developer's empty installation an organization to call the API with. */
+/** Creates the first organization of a developer's installation. */
 @Injectable()
 export class FirstOrganization {
   constructor(
@@ -23,23 +23,23 @@ export class FirstOrganization {
   ) {}
 
   /**
-   * Creates the organization if there is none, and keeps its credentials beside the data (mode 0600).
+   * Creates the organization if there is none, and stores its credentials in the data directory (mode 0600).
    *
-   * @returns what to print: everything, the first time; later only where to find it
+   * @returns the text to print: the credentials after the creation, otherwise the path of their file
    */
   async provide(baseUrl: string): Promise<string> {
     const file = join(this.configuration.dataDirectory, 'credentials.json');
-    let kept: CredentialsFile | undefined;
-    // Written before the commit: whenever the organization exists, so does the file.
+    let credentials: CredentialsFile | undefined;
+    // Written before the commit, so that the file exists whenever the organization does.
     await this.organizations.createFirst(
       { name: 'Example organization', ownerEmail: OWNER_EMAIL, ownerName: 'Owner' },
       async (created) => {
-        kept = credentialsFile(created, baseUrl);
-        writePrivately(file, kept);
+        credentials = credentialsFile(created, baseUrl);
+        writePrivately(file, credentials);
       },
     );
-    if (kept) return introduction(kept, file);
-    keepBaseUrl(file, baseUrl);
+    if (credentials) return introduction(credentials, file);
+    updateBaseUrl(file, baseUrl);
     return existsSync(file) ? `Credentials: ${file}` : '';
   }
 }
@@ -54,18 +54,18 @@ function credentialsFile(created: CreatedOrganization, baseUrl: string): Credent
   };
 }
 
-/** Whole or not at all, also when the process dies in the middle. */
+/** Replaces the file atomically, so that a crash never leaves a partial file. */
 function writePrivately(file: string, content: CredentialsFile): void {
   mkdirSync(join(file, '..'), { recursive: true });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  // The mode of writeFileSync counts only for a file that did not exist.
+  // writeFileSync ignores the mode for an existing file.
   chmodSync(draft, 0o600);
   renameSync(draft, file);
 }
 
-/** The service may have come back on another port. */
-function keepBaseUrl(file: string, baseUrl: string): void {
+/** Updates the file when the service has started on another port. */
+function updateBaseUrl(file: string, baseUrl: string): void {
   if (!existsSync(file)) return;
   const content = JSON.parse(readFileSync(file, 'utf8')) as CredentialsFile;
   if (content.base_url !== baseUrl) writePrivately(file, { ...content, base_url: baseUrl });

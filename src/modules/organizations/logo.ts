@@ -1,4 +1,4 @@
-/** What browsers show without running anything; SVG may hold scripts. */
+/** Image formats without active content. SVG may contain scripts. */
 export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
 
@@ -8,13 +8,13 @@ export const MAX_LOGO_BYTES = 262_144;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** The bytes behind strict base64: padding included, nothing else in it. */
+/** Decodes strict base64, with padding and without other characters. */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** What an image is by its first bytes, whatever its sender calls it. */
+/** Returns the media type of an image by its first bytes. */
 export function mediaTypeOf(image: Buffer): LogoMediaType | undefined {
   if (startsWith(image, PNG)) return 'image/png';
   if (startsWith(image, JPEG)) return 'image/jpeg';

@@ -8,7 +8,7 @@ import type { OrganizationResponse } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 import { decodeBase64, mediaTypeOf } from './logo.js';
 
-/** What the owners and admins of an organization do about it. */
+/** Use cases of an organization's own users. */
 @Injectable()
 export class OrganizationAdministrationService {
   constructor(
@@ -18,7 +18,7 @@ export class OrganizationAdministrationService {
   ) {}
 
   async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
-    const { id, name, activatedAt, logoMediaType } = await this.repository.one(organizationId);
+    const { id, name, activatedAt, logoMediaType } = await this.repository.find(organizationId);
     return {
       organization_id: id,
       name,
@@ -28,7 +28,7 @@ export class OrganizationAdministrationService {
     };
   }
 
-  /** Again, it changes nothing. */
+  /** Changes nothing if the organization is already active. */
   @Transactional()
   async activate(actor: DashboardActor): Promise<OrganizationResponse> {
     const isNew = await this.repository.activate(actor.organizationId, this.clock.now());
@@ -37,7 +37,7 @@ export class OrganizationAdministrationService {
     return organization;
   }
 
-  /** @param encoded base64 of one of the images that a logo may be */
+  /** @param encoded base64 of an image of an allowed format */
   @Transactional()
   async updateLogo(actor: DashboardActor, encoded: string): Promise<OrganizationResponse> {
     const image = decodeBase64(encoded) ?? Buffer.alloc(0);

@@ -16,7 +16,7 @@ export class Organization {
   @Column({ name: 'activated_at', type: 'timestamptz', precision: 3, nullable: true })
   activatedAt!: Date | null;
 
-  /** Of the organization's app. Up to 256 KiB, so read only where it is wanted. */
+  /** The logo of the organization's app. Up to 256 KiB, so it is selected explicitly. */
   @Column({ type: 'bytea', nullable: true, select: false })
   logo!: Buffer | null;
 

@@ -17,7 +17,7 @@ export class OrganizationsRepository {
     await this.transaction.manager.insert(Organization, organization);
   }
 
-  /** Locks the table against rivals until the transaction ends, then tells whether it is empty. */
+  /** Locks the table until the transaction ends. @returns whether the table is empty */
   async lockIfEmpty(): Promise<boolean> {
     const { manager } = this.transaction;
     await manager.query('LOCK TABLE organization IN SHARE ROW EXCLUSIVE MODE');
@@ -28,12 +28,12 @@ export class OrganizationsRepository {
     return this.transaction.manager.existsBy(Organization, { id });
   }
 
-  /** Without the logo itself. */
-  async one(organizationId: string): Promise<Organization> {
+  /** Returns the organization without its logo. */
+  async find(organizationId: string): Promise<Organization> {
     return this.transaction.manager.findOneByOrFail(Organization, { id: organizationId });
   }
 
-  /** @returns whether it was not active until now; of rivals one activates */
+  /** @returns whether the organization was inactive; true for one of several concurrent calls */
   async activate(organizationId: string, now: Date): Promise<boolean> {
     const { affected } = await this.transaction.manager.update(
       Organization,

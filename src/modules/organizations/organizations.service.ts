@@ -13,7 +13,7 @@ export interface NewOrganization {
   readonly name: string;
   readonly ownerEmail: string;
   readonly ownerName: string;
-  /** A random one is made when it is absent. */
+  /** A random password is generated if it is absent. */
   readonly ownerPassword?: string;
 }
 
@@ -34,7 +34,7 @@ export class OrganizationsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates the organization with one API client for each environment and an owner, or nothing at all. */
+  /** Creates the organization with an owner and one API client per environment. */
   @Transactional()
   async create(organization: NewOrganization): Promise<CreatedOrganization> {
     validateName('an organization', organization.name);
@@ -60,19 +60,19 @@ export class OrganizationsService {
   }
 
   /**
-   * Creates the organization if there is none yet. Of several processes that start at once, one does.
+   * Creates the organization if there is none yet. If several processes start at once, one of them creates it.
    *
-   * @param keep called before the commit: what it writes exists whenever the organization does
-   * @returns undefined when there was an organization already
+   * @param store called before the commit, so that its result exists whenever the organization does
+   * @returns undefined when there is already an organization
    */
   @Transactional()
   async createFirst(
     organization: NewOrganization,
-    keep: (created: CreatedOrganization) => Promise<void>,
+    store: (created: CreatedOrganization) => Promise<void>,
   ): Promise<CreatedOrganization | undefined> {
     if (!(await this.repository.lockIfEmpty())) return undefined;
     const created = await this.create(organization);
-    await keep(created);
+    await store(created);
     return created;
   }
 

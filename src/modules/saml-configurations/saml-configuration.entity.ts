@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** What an organization tells of an identity provider of its own. */
+/** The identity provider of an organization. */
 @Entity({ name: 'saml_configuration' })
 @Index('saml_configuration_enabled_key', ['organizationId'], {
   unique: true,
@@ -18,7 +18,7 @@ export class SamlConfiguration {
   @Column({ type: 'varchar', length: 256 })
   name!: string;
 
-  /** As it was sent. What follows was read from it. */
+  /** As it was sent. The following columns are read from it. */
   @Column({ name: 'metadata_xml', type: 'text' })
   metadataXml!: string;
 
@@ -31,7 +31,7 @@ export class SamlConfiguration {
   @Column({ name: 'sso_binding', type: 'text' })
   ssoBinding!: string;
 
-  /** The certificates that may sign, DER in base64. */
+  /** Signing certificates, DER in base64. */
   @Column({ type: 'text', array: true })
   certificates!: string[];
 

@@ -13,7 +13,7 @@ import {
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
-import { METADATA_PROBLEMS } from './saml-metadata.js';
+import { METADATA_ERRORS } from './saml-metadata.js';
 
 const ID = { id: { description: 'The `id` of the configuration.', example: EXAMPLE_CONFIGURATION.id } };
 const NOT_YET =
@@ -59,7 +59,7 @@ export const CREATE_CONFIGURATION: OperationDocument = {
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration with the values read from its metadata.',
   responseExample: EXAMPLE_CONFIGURATION,
-  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS), TOO_MANY_CONFIGURATIONS)],
+  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS), TOO_MANY_CONFIGURATIONS)],
 };
 
 export const UPDATE_CONFIGURATION: OperationDocument = {
@@ -74,7 +74,7 @@ export const UPDATE_CONFIGURATION: OperationDocument = {
   response: SamlConfigurationResponse,
   responseDescription: 'The updated configuration.',
   responseExample: EXAMPLE_CONFIGURATION,
-  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_PROBLEMS)), SAML_CONFIGURATION_NOT_FOUND],
+  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS)), SAML_CONFIGURATION_NOT_FOUND],
 };
 
 export const ENABLE_CONFIGURATION: OperationDocument = {

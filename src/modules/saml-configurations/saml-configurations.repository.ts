@@ -6,15 +6,15 @@ import { SamlConfiguration } from './saml-configuration.entity.js';
 export class SamlConfigurationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** In the order in which they were added. */
-  async ofOrganization(organizationId: string): Promise<SamlConfiguration[]> {
+  /** Returns configurations in the order in which they were added. */
+  async list(organizationId: string): Promise<SamlConfiguration[]> {
     return this.transaction.manager.find(SamlConfiguration, {
       where: { organizationId },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
   }
 
-  /** Lets nobody else add one until the transaction ends, and tells how many there are. */
+  /** Serializes additions until the transaction ends. @returns the number of configurations */
   async lockAndCount(organizationId: string): Promise<number> {
     await this.transaction.lock(`saml-configurations:${organizationId}`);
     return this.transaction.manager.countBy(SamlConfiguration, { organizationId });
@@ -24,19 +24,19 @@ export class SamlConfigurationsRepository {
     await this.transaction.manager.insert(SamlConfiguration, configuration);
   }
 
-  async one(organizationId: string, id: string): Promise<SamlConfiguration | null> {
+  async find(organizationId: string, id: string): Promise<SamlConfiguration | null> {
     return this.transaction.manager.findOneBy(SamlConfiguration, { organizationId, id });
   }
 
-  /** Rivals who change it go one after the other. */
-  async locked(organizationId: string, id: string): Promise<SamlConfiguration | null> {
+  /** Returns the configuration, locked against concurrent changes. */
+  async lock(organizationId: string, id: string): Promise<SamlConfiguration | null> {
     return this.transaction.manager.findOne(SamlConfiguration, {
       where: { organizationId, id },
       lock: { mode: 'pessimistic_write' },
     });
   }
 
-  /** @returns whether it was changed; an organization has one enabled configuration */
+  /** @returns false when another configuration of the organization is enabled */
   async change(id: string, changes: Partial<SamlConfiguration>): Promise<boolean> {
     try {
       await this.transaction.manager.update(SamlConfiguration, { id }, changes);

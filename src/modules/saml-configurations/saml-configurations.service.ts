@@ -20,10 +20,15 @@ import type {
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
-import { MetadataProblem, problemOf, readSamlMetadata, type SamlMetadata } from './saml-metadata.js';
+import {
+  InvalidMetadataError,
+  validateCertificate,
+  readSamlMetadata,
+  type SamlMetadata,
+} from './saml-metadata.js';
 import { readCertificate } from './signing-certificate.js';
 
-/** What organizations tell of their identity providers. Login by them is not offered yet. */
+/** Manages the identity providers of organizations. Logging in through them is not supported yet. */
 @Injectable()
 export class SamlConfigurationsService {
   constructor(
@@ -33,11 +38,11 @@ export class SamlConfigurationsService {
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<SamlConfigurationResponse[]> {
-    return (await this.repository.ofOrganization(organizationId)).map(toResponse);
+    return (await this.repository.list(organizationId)).map(toResponse);
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
-    return toResponse(existing(isUUID(id) ? await this.repository.one(organizationId, id) : null));
+    return toResponse(existing(isUUID(id) ? await this.repository.find(organizationId, id) : null));
   }
 
   @Transactional()
@@ -56,7 +61,7 @@ export class SamlConfigurationsService {
     if ((await this.repository.lockAndCount(actor.organizationId)) >= MAX_CONFIGURATIONS)
       throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
     await this.repository.add(configuration);
-    return this.recorded('sso.add', actor, configuration);
+    return this.record('sso.add', actor, configuration);
   }
 
   @Transactional()
@@ -74,35 +79,35 @@ export class SamlConfigurationsService {
     };
     if (Object.keys(changes).length === 0) return toResponse(configuration);
     await this.repository.change(configuration.id, changes);
-    return this.recorded('sso.update', actor, { ...configuration, ...changes });
+    return this.record('sso.update', actor, { ...configuration, ...changes });
   }
 
-  /** Again, it changes nothing. */
+  /** Changes nothing if the configuration is already enabled. */
   @Transactional()
   async enable(actor: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
     const configuration = await this.locked(actor, id);
     if (configuration.enabledAt) return toResponse(configuration);
     const enabledAt = this.clock.now();
     const isUsable = configuration.certificates.some(
-      (encoded) => problemOf(readCertificate(encoded), enabledAt) === undefined,
+      (encoded) => validateCertificate(readCertificate(encoded), enabledAt) === undefined,
     );
     if (!isUsable) throw INVALID_FIELD.error(ALL_CERTIFICATES_EXPIRED);
     if (!(await this.repository.change(configuration.id, { enabledAt })))
       throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
-    return this.recorded('sso.enable', actor, { ...configuration, enabledAt });
+    return this.record('sso.enable', actor, { ...configuration, enabledAt });
   }
 
-  /** Again, it changes nothing. */
+  /** Changes nothing if the configuration is already disabled. */
   @Transactional()
   async disable(actor: DashboardActor, id: string): Promise<SamlConfigurationResponse> {
     const configuration = await this.locked(actor, id);
     if (!configuration.enabledAt) return toResponse(configuration);
     await this.repository.change(configuration.id, { enabledAt: null });
-    return this.recorded('sso.disable', actor, { ...configuration, enabledAt: null });
+    return this.record('sso.disable', actor, { ...configuration, enabledAt: null });
   }
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<SamlConfiguration> {
-    return existing(isUUID(id) ? await this.repository.locked(organizationId, id) : null);
+    return existing(isUUID(id) ? await this.repository.lock(organizationId, id) : null);
   }
 
   private read(metadataXml: string): Omit<SamlMetadata, 'certificates'> & {
@@ -113,11 +118,11 @@ export class SamlConfigurationsService {
       const metadata = readSamlMetadata(metadataXml, this.clock.now());
       return { ...metadata, certificates: [...metadata.certificates], metadataXml };
     } catch (error) {
-      throw error instanceof MetadataProblem ? INVALID_FIELD.error(error.message) : error;
+      throw error instanceof InvalidMetadataError ? INVALID_FIELD.error(error.message) : error;
     }
   }
 
-  private async recorded(
+  private async record(
     action: AuditAction,
     by: DashboardActor,
     configuration: SamlConfiguration,

@@ -1,5 +1,5 @@
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../test/support/saml.js';
-import { MetadataProblem, METADATA_PROBLEMS, readSamlMetadata } from './saml-metadata.js';
+import { InvalidMetadataError, METADATA_ERRORS, readSamlMetadata } from './saml-metadata.js';
 import { readCertificate } from './signing-certificate.js';
 
 const NOW = new Date('2026-01-31T08:15:30.123Z');
@@ -14,15 +14,15 @@ function problemOf(xml: string): string {
   try {
     readSamlMetadata(xml, NOW);
   } catch (error) {
-    expect(error).toBeInstanceOf(MetadataProblem);
+    expect(error).toBeInstanceOf(InvalidMetadataError);
     return (error as Error).message;
   }
   return 'none';
 }
 const problem = (options: MetadataOptions): string => problemOf(samlMetadata(options));
 
-describe('The metadata of an identity provider', () => {
-  it('tells who it is, where people log in and who signs', () => {
+describe('readSamlMetadata', () => {
+  it('reads the entity ID, the login URL and the signing certificates', () => {
     expect(read()).toEqual({
       entityId: 'https://idp.example.com',
       ssoUrl: 'https://idp.example.com/sso?a=1&b=2',
@@ -39,11 +39,11 @@ describe('The metadata of an identity provider', () => {
     ['ds', 'md'],
     ['EntityDescriptor', 'x-1'],
     ['md', 'md'],
-  ])('has prefixes of any name ("%s", "%s")', (prefix, signaturePrefix) => {
+  ])('accepts any prefixes ("%s", "%s")', (prefix, signaturePrefix) => {
     expect(read({ prefix, signaturePrefix }).certificates).toEqual([STRONG]);
   });
 
-  it('prefers HTTP-Redirect, and an address of https', () => {
+  it('prefers HTTP-Redirect and requires an https URL', () => {
     const services = [
       ['SOAP', 'https://a.example'],
       ['HTTP-POST', 'https://b.example'],
@@ -59,41 +59,41 @@ describe('The metadata of an identity provider', () => {
   it.each([
     ['P-256', P256],
     ['P-521', P521],
-  ])('takes a key on %s', (_curve, certificate) => {
+  ])('accepts a key on %s', (_curve, certificate) => {
     expect(read({ certificates: [certificate] }).certificates).toEqual([certificate]);
   });
 
-  it('keeps the certificates that can be used, once each', () => {
+  it('keeps each usable certificate once', () => {
     expect(read({ certificates: [EXPIRED, 'AAAA', WEAK, P256, STRONG, P256] }).certificates).toEqual([
       P256,
       STRONG,
     ]);
   });
 
-  it('takes a key without a use for all uses, and none for encryption', () => {
+  it('accepts a key without a use, but no encryption key', () => {
     expect(read({ use: '' }).certificates).toEqual([STRONG]);
-    expect(problem({ use: ' use="encryption"' })).toBe(METADATA_PROBLEMS.noCertificate);
+    expect(problem({ use: ' use="encryption"' })).toBe(METADATA_ERRORS.noCertificate);
   });
 
-  it.each<[string, MetadataOptions]>([
-    [METADATA_PROBLEMS.entityId, { entityId: ' ' }],
-    [METADATA_PROBLEMS.entityId, { entityId: 'x'.repeat(1_025) }],
-    [METADATA_PROBLEMS.service, { services: [] }],
-    [METADATA_PROBLEMS.service, { services: [['SOAP', 'https://a.example']] }],
-    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'http://a.example']] }],
-    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'javascript:alert(1)']] }],
-    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', 'https://']] }],
-    [METADATA_PROBLEMS.location, { services: [['HTTP-POST', '']] }],
-    [METADATA_PROBLEMS.noCertificate, { certificates: [] }],
-    [METADATA_PROBLEMS.certificate, { certificates: [''] }],
-    [METADATA_PROBLEMS.certificate, { certificates: ['no base64!'] }],
-    [METADATA_PROBLEMS.certificate, { certificates: [STRONG.slice(0, 400)] }],
-    [METADATA_PROBLEMS.expired, { certificates: [EXPIRED] }],
-    [METADATA_PROBLEMS.key, { certificates: [WEAK] }],
-    [METADATA_PROBLEMS.key, { certificates: [P224] }],
-    [METADATA_PROBLEMS.key, { certificates: [K256] }],
-    [METADATA_PROBLEMS.key, { certificates: [ED25519] }],
-  ])('is refused: %s (%#)', (message, options) => expect(problem(options)).toBe(message));
+  it.each<[what: string, message: string, options: MetadataOptions]>([
+    ['a blank entityID', METADATA_ERRORS.entityId, { entityId: ' ' }],
+    ['a long entityID', METADATA_ERRORS.entityId, { entityId: 'x'.repeat(1_025) }],
+    ['no service', METADATA_ERRORS.service, { services: [] }],
+    ['another binding', METADATA_ERRORS.service, { services: [['SOAP', 'https://a.example']] }],
+    ['an http URL', METADATA_ERRORS.location, { services: [['HTTP-POST', 'http://a.example']] }],
+    ['a javascript URL', METADATA_ERRORS.location, { services: [['HTTP-POST', 'javascript:alert(1)']] }],
+    ['a URL without a host', METADATA_ERRORS.location, { services: [['HTTP-POST', 'https://']] }],
+    ['an empty URL', METADATA_ERRORS.location, { services: [['HTTP-POST', '']] }],
+    ['no certificate', METADATA_ERRORS.noCertificate, { certificates: [] }],
+    ['an empty certificate', METADATA_ERRORS.certificate, { certificates: [''] }],
+    ['a certificate that is not base64', METADATA_ERRORS.certificate, { certificates: ['no base64!'] }],
+    ['a truncated certificate', METADATA_ERRORS.certificate, { certificates: [STRONG.slice(0, 400)] }],
+    ['an expired certificate', METADATA_ERRORS.expired, { certificates: [EXPIRED] }],
+    ['a key of 1024 bits', METADATA_ERRORS.key, { certificates: [WEAK] }],
+    ['a key on P-224', METADATA_ERRORS.key, { certificates: [P224] }],
+    ['a key on secp256k1', METADATA_ERRORS.key, { certificates: [K256] }],
+    ['an Ed25519 key', METADATA_ERRORS.key, { certificates: [ED25519] }],
+  ])('rejects %s: %s', (_what, message, options) => expect(problem(options)).toBe(message));
 
   it.each([
     ['nothing', ''],
@@ -108,24 +108,24 @@ describe('The metadata of an identity provider', () => {
     ['10,000 levels with comments between', `${'<a><!--</a>-->'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
     ['many beginnings', '<a '.repeat(80_000)],
     ['names that mean something', '<__proto__ constructor="a"><constructor/></__proto__>'],
-  ])('is no XML: %s', (_what, xml) => {
-    expect([METADATA_PROBLEMS.xml, METADATA_PROBLEMS.descriptor]).toContain(problemOf(xml));
+  ])('rejects malformed XML: %s', (_what, xml) => {
+    expect([METADATA_ERRORS.xml, METADATA_ERRORS.descriptor]).toContain(problemOf(xml));
   });
 
   it.each([
     ['another root', samlMetadata().replaceAll('EntityDescriptor', 'EntitiesDescriptor')],
     ['another namespace', samlMetadata().replaceAll('SAML:2.0:metadata', 'SAML:1.0:metadata')],
-  ])('is none: %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_PROBLEMS.descriptor));
+  ])('rejects other documents: %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_ERRORS.descriptor));
 
-  it('is that of an identity provider, and not of a service', () => {
+  it('requires an identity provider, not a service provider', () => {
     expect(problemOf(samlMetadata().replaceAll('IDPSSODescriptor', 'SPSSODescriptor'))).toBe(
-      METADATA_PROBLEMS.provider,
+      METADATA_ERRORS.provider,
     );
   });
 });
 
-describe('A certificate', () => {
-  it('tells whose it is and until when', () => {
+describe('readCertificate', () => {
+  it('reads the subject and the validity', () => {
     expect(readCertificate(STRONG)).toMatchObject({
       subject: 'CN=idp.example.com, O=Example Ltd',
       fingerprint: expect.stringMatching(/^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/) as string,
@@ -134,7 +134,7 @@ describe('A certificate', () => {
     expect(readCertificate(EXPIRED)?.validTo).toEqual(new Date('2021-01-01T00:00:00.000Z'));
   });
 
-  it('of a private key or of nonsense is none', () => {
+  it('rejects private keys and other text', () => {
     for (const text of [
       '',
       'AAAA',

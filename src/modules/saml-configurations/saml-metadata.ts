@@ -2,21 +2,21 @@ import { parsedUrl } from '../../infrastructure/urls/index.js';
 import { readCertificate, type SigningCertificate } from './signing-certificate.js';
 import { parseXml, type XmlElement } from './xml-element.js';
 
-/** What the service needs to know of an identity provider. */
+/** The properties of an identity provider that the service uses. */
 export interface SamlMetadata {
   readonly entityId: string;
   readonly ssoUrl: string;
   readonly ssoBinding: string;
-  /** Those that may sign, DER in base64: strong, and not expired when they were read. */
+  /** Signing certificates that are strong and not expired, DER in base64. */
   readonly certificates: readonly string[];
 }
 
-/** The metadata breaks a rule; the message says which. */
-export class MetadataProblem extends Error {}
+/** The metadata is invalid. The message says why. */
+export class InvalidMetadataError extends Error {}
 
 const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const SIGNATURE = 'http://www.w3.org/2000/09/xmldsig#';
-/** In the order in which we would use them. */
+/** In order of preference. */
 const BINDINGS = [
   'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
   'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
@@ -24,7 +24,7 @@ const BINDINGS = [
 /** SAML 2.0 metadata, section 2.2.1. */
 const MAX_ENTITY_ID_LENGTH = 1_024;
 
-export const METADATA_PROBLEMS = {
+export const METADATA_ERRORS = {
   xml: 'The metadata xml field must be well-formed XML without a document type.',
   descriptor: 'The metadata xml field must hold a SAML 2.0 EntityDescriptor.',
   entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
@@ -45,14 +45,14 @@ export const METADATA_PROBLEMS = {
  */
 export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
   const root = parseXml(xml);
-  if (!root) throw new MetadataProblem(METADATA_PROBLEMS.xml);
+  if (!root) throw new InvalidMetadataError(METADATA_ERRORS.xml);
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
-    throw new MetadataProblem(METADATA_PROBLEMS.descriptor);
+    throw new InvalidMetadataError(METADATA_ERRORS.descriptor);
   const entityId = (root.attributes['entityID'] ?? '').trim();
   if (entityId === '' || [...entityId].length > MAX_ENTITY_ID_LENGTH)
-    throw new MetadataProblem(METADATA_PROBLEMS.entityId);
+    throw new InvalidMetadataError(METADATA_ERRORS.entityId);
   const [provider] = childrenOf(root, METADATA, 'IDPSSODescriptor');
-  if (!provider) throw new MetadataProblem(METADATA_PROBLEMS.provider);
+  if (!provider) throw new InvalidMetadataError(METADATA_ERRORS.provider);
   return { entityId, ...singleSignOnOf(provider), certificates: certificatesOf(provider, now) };
 }
 
@@ -65,12 +65,12 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
   const usable = BINDINGS.flatMap((binding) =>
     services.filter(({ attributes }) => attributes['Binding'] === binding),
   );
-  if (usable.length === 0) throw new MetadataProblem(METADATA_PROBLEMS.service);
+  if (usable.length === 0) throw new InvalidMetadataError(METADATA_ERRORS.service);
   for (const { attributes } of usable) {
     const { Location: ssoUrl = '', Binding: ssoBinding = '' } = attributes;
     if (isHttps(ssoUrl)) return { ssoUrl, ssoBinding };
   }
-  throw new MetadataProblem(METADATA_PROBLEMS.location);
+  throw new InvalidMetadataError(METADATA_ERRORS.location);
 }
 
 function isHttps(text: string): boolean {
@@ -78,28 +78,31 @@ function isHttps(text: string): boolean {
 }
 
 /**
- * Identity providers list several while they change from one to the next: those that cannot be used are left
- * out, as long as one can.
+ * Identity providers list several certificates during a rotation. Certificates that cannot be used are ignored if at
+ * least one can.
  */
 function certificatesOf(provider: XmlElement, now: Date): string[] {
   const found = childrenOf(provider, METADATA, 'KeyDescriptor')
-    // Without a use, a key is for all (SAML 2.0 metadata, section 2.4.1.1).
+    // A key without a use serves all uses (SAML 2.0 metadata, section 2.4.1.1).
     .filter(({ attributes }) => (attributes['use'] ?? 'signing') === 'signing')
     .flatMap((key) => childrenOf(key, SIGNATURE, 'KeyInfo'))
     .flatMap((information) => childrenOf(information, SIGNATURE, 'X509Data'))
     .flatMap((data) => childrenOf(data, SIGNATURE, 'X509Certificate'))
     .map(({ text }) => readCertificate(text));
   const usable = found.flatMap((certificate) =>
-    certificate && problemOf(certificate, now) === undefined ? [certificate.encoded] : [],
+    certificate && validateCertificate(certificate, now) === undefined ? [certificate.encoded] : [],
   );
   if (usable.length > 0) return [...new Set(usable)];
-  if (found.length === 0) throw new MetadataProblem(METADATA_PROBLEMS.noCertificate);
-  throw new MetadataProblem(problemOf(found[0], now));
+  if (found.length === 0) throw new InvalidMetadataError(METADATA_ERRORS.noCertificate);
+  throw new InvalidMetadataError(validateCertificate(found[0], now));
 }
 
-/** What speaks against a certificate at this time; undefined when nothing does. */
-export function problemOf(certificate: SigningCertificate | undefined, now: Date): string | undefined {
-  if (!certificate) return METADATA_PROBLEMS.certificate;
-  if (!certificate.isStrong) return METADATA_PROBLEMS.key;
-  return certificate.validTo < now ? METADATA_PROBLEMS.expired : undefined;
+/** Returns why a certificate cannot be used at this time; undefined when it can. */
+export function validateCertificate(
+  certificate: SigningCertificate | undefined,
+  now: Date,
+): string | undefined {
+  if (!certificate) return METADATA_ERRORS.certificate;
+  if (!certificate.isStrong) return METADATA_ERRORS.key;
+  return certificate.validTo < now ? METADATA_ERRORS.expired : undefined;
 }

@@ -1,6 +1,6 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 
-/** What people have to see of a certificate to compare it with their identity provider's. */
+/** The properties of a certificate that users compare with their identity provider's. */
 export interface SigningCertificate {
   /** DER in base64. */
   readonly encoded: string;
@@ -13,14 +13,14 @@ export interface SigningCertificate {
 }
 
 const MIN_RSA_BITS = 2_048;
-/** NIST SP 800-186: P-256 and better. */
+/** NIST SP 800-186: P-256 and stronger. */
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Reads a certificate as metadata holds it: base64, broken into lines at will.
+ * Reads a certificate from metadata: base64 with line breaks anywhere.
  *
- * @returns undefined when it is none, or of a time that there is not
+ * @returns undefined when the text is not a certificate, or its validity is not a date
  */
 export function readCertificate(text: string): SigningCertificate | undefined {
   const encoded = text.replaceAll(/\s/g, '');

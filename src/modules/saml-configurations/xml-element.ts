@@ -1,23 +1,23 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
-/** An element with its namespace resolved: what its prefix is called means nothing. */
+/** An element with its namespace resolved. */
 export interface XmlElement {
   readonly namespace: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly XmlElement[];
-  /** Of the element itself, without that of its children. */
+  /** The text of the element itself, without its children. */
   readonly text: string;
 }
 
 type Prefixes = ReadonlyMap<string, string>;
-/** As the parser answers in the order of the document: `{ name: children, ':@': attributes }`. */
+/** The parser's representation: `{ name: children, ':@': attributes }`. */
 type Node = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
-/** Metadata is some ten levels deep. */
-const DEEPEST = 32;
+/** Metadata is about ten levels deep. */
+const MAX_DEPTH = 32;
 
 const parser = new XMLParser({
   preserveOrder: true,
@@ -30,10 +30,10 @@ const parser = new XMLParser({
 });
 
 /**
- * Reads a document. A document type is refused, and with it every entity but XML's own five: they make
- * parsers fetch addresses and grow without end.
+ * Parses a document. Document types are rejected, and with them all entities except XML's own five, because they can
+ * make parsers fetch URLs and exhaust memory.
  *
- * @returns the root; undefined when the text is no well-formed XML or has a document type
+ * @returns the root; undefined when the text is not well-formed XML or has a document type
  */
 export function parseXml(text: string): XmlElement | undefined {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text) || isTooDeep(text)) return undefined;
@@ -42,18 +42,18 @@ export function parseXml(text: string): XmlElement | undefined {
     const roots = (parser.parse(text) as Node[]).flatMap((node) => elementOf(node, new Map()) ?? []);
     return roots.length === 1 ? roots[0] : undefined;
   } catch {
-    // Names that mean something to JavaScript, prefixes that nobody declared.
+    // Names with a meaning in JavaScript, or undeclared prefixes.
     return undefined;
   }
 }
 
-/** Counted before anything recurses; what it miscounts within comments only makes it stricter. */
+/** Checked before any recursion. Tags in comments are counted too, which only makes the check stricter. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [tag] of text.matchAll(/<[^!?<>][^<>]*>/g)) {
     if (tag.startsWith('</')) depth -= 1;
     else if (!tag.endsWith('/>')) depth += 1;
-    if (depth > DEEPEST) return true;
+    if (depth > MAX_DEPTH) return true;
   }
   return false;
 }

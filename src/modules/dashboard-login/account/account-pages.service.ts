@@ -12,7 +12,7 @@ import { accountPage, passwordPage } from './account.pages.js';
 
 const ACCOUNT: PageResponse = { redirectTo: '/account' };
 
-/** What a user sees and changes of their own account. */
+/** The pages of a user's own account. */
 @Injectable()
 export class AccountPagesService {
   constructor(
@@ -26,7 +26,7 @@ export class AccountPagesService {
     const [organization, { enabledAt }, sessions] = await Promise.all([
       this.users.organizationName(actor.organizationId),
       this.secondFactor.state(actor.userId),
-      this.sessions.ofUser(actor.userId),
+      this.sessions.list(actor.userId),
     ]);
     return accountPage({ actor, organization, hasSecondFactor: enabledAt !== null, sessions });
   }
@@ -45,8 +45,8 @@ export class AccountPagesService {
   async changePassword(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const { email } = actor;
     const newPassword = form.get('new_password');
-    const fault = validateNewPassword(newPassword);
-    if (fault !== undefined || newPassword === undefined) return passwordPage({ email, fault });
+    const error = validateNewPassword(newPassword);
+    if (error !== undefined || newPassword === undefined) return passwordPage({ email, error });
     const isChanged = await this.passwordChange.change(
       actor,
       form.get('current_password') ?? '',

@@ -22,7 +22,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
         <dl>
           <dt>Name</dt>
           <dd>{actor.name}</dd>
-          <dt>E-mail address</dt>
+          <dt>Email address</dt>
           <dd>{actor.email}</dd>
           <dt>Organization</dt>
           <dd>{organization}</dd>
@@ -49,7 +49,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
         </ul>
         {sessions.length > 1 ? (
           <Form action="/account/sessions/end-others">
-            <button class="second">End all other logins</button>
+            <button class="second">End all other sessions</button>
           </Form>
         ) : null}
       </>
@@ -68,7 +68,7 @@ function Session(props: { readonly session: DashboardSession; readonly isThis: b
     <li>
       <div>
         <strong>{browser}</strong>
-        {isThis ? <span class="badge">This one</span> : null}
+        {isThis ? <span class="badge">This browser</span> : null}
         <br />
         <span class="hint">
           {session.ip}, since <Moment time={session.authenticatedAt} />
@@ -78,7 +78,7 @@ function Session(props: { readonly session: DashboardSession; readonly isThis: b
         <Form action="/account/sessions/end">
           <input type="hidden" name="session" value={session.id} />
           <button class="second">
-            End<span class="unseen">{` the login with ${browser} from ${session.ip}`}</span>
+            End<span class="unseen">{` the session in ${browser} from ${session.ip}`}</span>
           </button>
         </Form>
       )}
@@ -89,27 +89,27 @@ function Session(props: { readonly session: DashboardSession; readonly isThis: b
 interface PasswordPageProps {
   readonly email: string;
   readonly isRefused?: boolean;
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
-export function passwordPage({ email, isRefused = false, fault }: PasswordPageProps): Page {
+export function passwordPage({ email, isRefused = false, error }: PasswordPageProps): Page {
   return {
     title: 'Change your password',
-    status: isRefused ? 403 : fault ? 400 : 200,
+    status: isRefused ? 403 : error ? 400 : 200,
     content: (
       <>
-        <p>All your other logins end.</p>
+        <p>Changing your password ends all your other sessions.</p>
         <Form action="/account/password">
-          {/* Tells password managers whose password it is. */}
+          {/* Lets password managers find the account. */}
           <input type="text" name="email" value={email} autocomplete="username" hidden readonly />
           <TextField
             name="current_password"
             label="Current password"
             type="password"
             autocomplete="current-password"
-            error={isRefused ? 'This is not your current password.' : undefined}
+            error={isRefused ? 'This isn’t your current password.' : undefined}
           />
-          <NewPasswordField fault={fault} />
+          <NewPasswordField error={error} />
           <button>Change password</button>
         </Form>
         <p>
@@ -125,7 +125,7 @@ export function passwordChangedPage(): Page {
     title: 'Your password is changed',
     content: (
       <>
-        <Notice kind="good">From now on only the new password works. Your other logins were ended.</Notice>
+        <Notice kind="good">Use your new password from now on. All your other sessions have ended.</Notice>
         <p>
           <a href="/account">Back to your account</a>
         </p>

@@ -16,4 +16,4 @@ it.each([
   ],
   ['curl/8.14.1', 'Unknown browser'],
   ['', 'Unknown browser'],
-])('%s is %s', (userAgent, name) => expect(browserName(userAgent)).toBe(name));
+])('names %s %s', (userAgent, name) => expect(browserName(userAgent)).toBe(name));

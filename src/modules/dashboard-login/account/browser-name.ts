@@ -1,4 +1,4 @@
-/** Order matters: most browsers also name those that they want to be taken for. */
+/** In this order, because most browsers also name other browsers. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera)\//, 'Opera'],
@@ -17,7 +17,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** A browser as its user would call it. What it says of itself is no proof of anything. */
+/** Returns a browser's name for display. User agents can be forged, so it proves nothing. */
 export function browserName(userAgent: string): string {
   const browser = nameIn(userAgent, BROWSERS) ?? 'Unknown browser';
   const system = nameIn(userAgent, SYSTEMS);

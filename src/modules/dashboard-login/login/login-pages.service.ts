@@ -13,7 +13,7 @@ import { LoginService } from './login.service.js';
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 import { SecondFactorLoginService } from './second-factor-login.service.js';
 
-/** Leads through the pages of a login. */
+/** The pages of a login. */
 @Injectable()
 export class LoginPagesService {
   constructor(

@@ -1,10 +1,10 @@
 import { Form, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 
 export interface LoginPageProps {
-  /** Where to go then. */
+  /** Where to go after the login. */
   readonly next: string;
   readonly email?: string | undefined;
-  /** Address and password are not those of a user who may log in; which of them, nobody is told. */
+  /** The email or password is wrong, or the user is disabled. The page does not say which. */
   readonly refused?: boolean;
   readonly missing?: { readonly email: boolean; readonly password: boolean };
 }
@@ -17,7 +17,7 @@ export function loginPage({ next, email, refused = false, missing }: LoginPagePr
       <>
         {refused ? (
           <Notice kind="bad">
-            E-mail address or password is wrong. Check both and try again, or{' '}
+            The email address or password is wrong. Check both and try again, or{' '}
             <a href="/password-reset">reset your password</a>.
           </Notice>
         ) : null}
@@ -25,11 +25,11 @@ export function loginPage({ next, email, refused = false, missing }: LoginPagePr
           <input type="hidden" name="next" value={next} />
           <TextField
             name="email"
-            label="E-mail address"
+            label="Email address"
             type="email"
             autocomplete="username"
             value={email}
-            error={missing?.email ? 'Enter your e-mail address.' : undefined}
+            error={missing?.email ? 'Enter your email address.' : undefined}
           />
           <TextField
             name="password"
@@ -50,7 +50,7 @@ export function loginPage({ next, email, refused = false, missing }: LoginPagePr
 
 interface SecondFactorPageProps {
   readonly next: string;
-  /** What was entered and not accepted. */
+  /** The kind of code that was entered and rejected. */
   readonly wrong?: 'code' | 'recovery code';
 }
 
@@ -60,39 +60,39 @@ export function secondFactorPage({ next, wrong }: SecondFactorPageProps): Page {
     status: wrong ? 403 : 200,
     content: (
       <>
-        <p>Your account is protected by a second step.</p>
+        <p>Your account uses two-factor authentication.</p>
         <Form action="/login/second-factor">
           <input type="hidden" name="next" value={next} />
           <TextField
             name="code"
             label="Code"
-            hint="The 6 digits that your authenticator app shows now."
+            hint="The 6-digit code from your authenticator app."
             autocomplete="one-time-code"
             inputmode="numeric"
             error={
               wrong === 'code'
-                ? 'This code is wrong, expired or used already. Enter the next one.'
+                ? 'This code is wrong, expired or already used. Enter the next code.'
                 : undefined
             }
           />
           <button>Log in</button>
         </Form>
         <details open={wrong === 'recovery code'}>
-          <summary>I cannot use my authenticator app</summary>
+          <summary>I can’t use my authenticator app</summary>
           <Form action="/login/second-factor">
             <input type="hidden" name="next" value={next} />
             <TextField
               name="recovery_code"
               label="Recovery code"
-              hint="One of the 10 codes that you kept when you set the app up. Each works once."
+              hint="One of the 10 codes that you saved when you set up the app. Each code works once."
               autocomplete="off"
-              error={wrong === 'recovery code' ? 'This recovery code is wrong or used already.' : undefined}
+              error={wrong === 'recovery code' ? 'This recovery code is wrong or already used.' : undefined}
             />
             <button>Log in with a recovery code</button>
           </Form>
         </details>
         <p>
-          <a href="/login">Start again</a>
+          <a href="/login">Start over</a>
         </p>
       </>
     ),

@@ -18,17 +18,17 @@ export interface LoginAttempt {
   readonly email: string;
   readonly password: string;
   readonly origin: RequestOrigin;
-  /** The token of the login that the browser has already: the new one takes its place. */
+  /** The token of the browser's current session, which the new session replaces. */
   readonly replacing?: string | undefined;
 }
 
-/** A password that was right. */
+/** The result of a correct password. */
 export interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
 }
 
-/** Logs users in by their passwords, and out. Nothing about a failure tells whether the account exists. */
+/** Logs users in with their passwords, and out. A failure does not show whether the account exists. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -40,11 +40,11 @@ export class LoginService {
   ) {}
 
   /**
-   * @returns undefined when address and password are not those of a user who may log in
+   * @returns undefined when the email or password is wrong, or the user is disabled
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    return maskFailureTiming(() => this.judge(attempt));
+    return maskFailureTiming(() => this.attempt(attempt));
   }
 
   @Transactional()
@@ -53,7 +53,7 @@ export class LoginService {
     await this.auditLog.record({ action: 'auth.logout', by: actor, target: { name: actor.email } });
   }
 
-  private async judge(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
+  private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
     const { email, password, origin } = attempt;
     const wait = await this.limits.count(email, origin.ip);
     const user = await this.users.findAccepted(email);
@@ -68,7 +68,7 @@ export class LoginService {
     return opened;
   }
 
-  /** The user may have been disabled, or the password changed, while the password was compared. */
+  /** Checks the user again, who may have been disabled or have changed the password in the meantime. */
   @Transactional()
   private async open(
     user: DashboardUser,
@@ -79,7 +79,7 @@ export class LoginService {
     if (replacing !== undefined) await this.sessions.end(replacing);
     const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
     const session = await this.sessions.open(user.id, stage, origin);
-    // With a second factor it is decided there whether this was a login.
+    // With a second factor, the login succeeds or fails in the second step.
     if (stage === 'complete') await this.record(user, origin, 'success');
     return { stage, session };
   }

@@ -1,6 +1,6 @@
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
-describe('ownPath', () => {
+describe('safeRedirectPath', () => {
   it.each([
     ['/device', '/device'],
     ['/device?code=WDJB-MJHT', '/device?code=WDJB-MJHT'],
@@ -9,7 +9,7 @@ describe('ownPath', () => {
     ['/https://evil.example', '/https://evil.example'],
     ['/ü', '/%C3%BC'],
     ['/a\r\nSet-Cookie: b=c', '/aSet-Cookie:%20b=c'],
-  ])('takes %j as %j', (next, path) => expect(safeRedirectPath(next)).toBe(path));
+  ])('reads %j as %j', (next, path) => expect(safeRedirectPath(next)).toBe(path));
 
   it.each([
     undefined,
@@ -36,5 +36,5 @@ describe('ownPath', () => {
     '/login/second-factor',
     '/logout',
     ['/device', '//evil.example'],
-  ])('takes %j for nothing', (next) => expect(safeRedirectPath(next)).toBe(HOME));
+  ])('ignores %j', (next) => expect(safeRedirectPath(next)).toBe(HOME));
 });

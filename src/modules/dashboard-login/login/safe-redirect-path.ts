@@ -1,14 +1,14 @@
 import { parsedUrl } from '../../../infrastructure/urls/index.js';
 
-/** Where a login leads when nobody asked for anything else. */
+/** The page after a login that has no other destination. */
 export const HOME = '/account';
 
-/** Stands for our own address, whatever that is: only paths of it are taken. */
+/** Placeholder for our own origin. */
 const OWN = 'http://own.invalid';
 
 /**
- * Where to go after the login. Only a path of ours is taken, as a browser reads it: browsers take `\\` for
- * `/`, drop tabs and line ends, and resolve `..`, and `//host` is another host (open redirect).
+ * Returns the page to open after the login. To prevent open redirects, it accepts only paths of our own origin as a
+ * browser reads them: browsers read `\\` as `/`, drop tabs and line breaks, resolve `..`, and read `//host` as a host.
  */
 export function safeRedirectPath(next: unknown): string {
   if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next)) return HOME;
@@ -16,7 +16,7 @@ export function safeRedirectPath(next: unknown): string {
   if (url === undefined) return HOME;
   const { origin, pathname, search } = url;
   const isOwn = origin === OWN && !/^\/[/\\]/.test(pathname);
-  // A login that leads to the login would look as if it had failed.
+  // After a login, the login page would look as if the login had failed.
   const leadsBack = /^\/log(?:in|out)(?:\/|$)/.test(pathname);
   return isOwn && !leadsBack ? pathname + search : HOME;
 }

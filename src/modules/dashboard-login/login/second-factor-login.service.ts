@@ -11,7 +11,7 @@ import { DashboardSessionsService, type OpenedSession } from '../sessions/dashbo
 import { tooManyAttempts } from '../too-many-attempts.js';
 import { LoginLimits } from './login-limits.js';
 
-/** The second step of a login. A 6-digit code can be guessed, so few guesses are looked at. */
+/** The second step of a login. Attempts are limited because a 6-digit code can be guessed. */
 @Injectable()
 export class SecondFactorLoginService {
   private readonly ofUser: AttemptLimit;
@@ -27,14 +27,14 @@ export class SecondFactorLoginService {
     this.ofUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });
   }
 
-  /** Whose password was right, with the token of that step. */
+  /** Returns the user whose first step has this token. */
   async expected(token: string | undefined): Promise<DashboardPrincipal | undefined> {
     return token === undefined ? undefined : this.sessions.awaitingSecondFactor(token);
   }
 
   /**
-   * @param token of the first step, which ends with the success of the second
-   * @returns undefined when the proof is none, or no longer
+   * @param token of the first step, which ends when the second step succeeds
+   * @returns undefined when the proof is wrong, or the first step has ended
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async complete(
@@ -57,7 +57,7 @@ export class SecondFactorLoginService {
     return session;
   }
 
-  /** One lock for all that a user's logins are changed by: whoever resets the password ends this one too. */
+  /** Takes the same lock as a password reset, which must end this login too. */
   @Transactional()
   private async open(
     user: DashboardPrincipal,

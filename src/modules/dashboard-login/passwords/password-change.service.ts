@@ -5,10 +5,10 @@ import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, hashPassword } from '../../dashboard-users/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordConfirmation } from './password-confirmation.js';
-import { PasswordMails } from './password-mails.js';
+import { PasswordEmails } from './password-emails.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
-/** Changes the password of who is logged in and knows the old one. */
+/** Changes the password of a logged-in user who knows the current password. */
 @Injectable()
 export class PasswordChangeService {
   constructor(
@@ -16,12 +16,12 @@ export class PasswordChangeService {
     private readonly links: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
-    private readonly mails: PasswordMails,
+    private readonly emails: PasswordEmails,
     private readonly auditLog: AuditLog,
   ) {}
 
   /**
-   * Ends all other logins of the user, and links that would set another password.
+   * Also ends the user's other sessions, and deletes a pending link to set a password.
    *
    * @returns whether the current password was right
    * @throws ApiError RATE_LIMIT_EXCEEDED
@@ -29,7 +29,7 @@ export class PasswordChangeService {
   async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
     if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_reset'))) return false;
     await this.set(actor, await hashPassword(newPassword));
-    this.mails.sendChanged(actor.email);
+    this.emails.sendChanged(actor.email);
     return true;
   }
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { generatePassword, hashPassword, matchesHash } from '../../dashboard-users/index.js';
 
-/** Compares passwords, in the same time whether there is one to compare with or not. */
+/** Compares a password with a hash. Takes equally long if there is no hash. */
 @Injectable()
 export class PasswordCheck {
   private dummy?: Promise<string>;
 
-  /** @param passwordHash undefined where there is no account: it takes the same work to say no */
+  /** @param passwordHash undefined or null when there is no account or no password yet */
   async isCorrect(passwordHash: string | null | undefined, password: string): Promise<boolean> {
     this.dummy ??= hashPassword(generatePassword());
     const dummy = await this.dummy;

@@ -7,7 +7,7 @@ import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
 import { PasswordCheck } from './password-check.js';
 
-/** Asks who is logged in for the password once more, before what nobody at a borrowed browser may do. */
+/** Asks a logged-in user for the password again, before changes that must not be possible in a borrowed browser. */
 @Injectable()
 export class PasswordConfirmation {
   private readonly ofUser: AttemptLimit;
@@ -26,7 +26,7 @@ export class PasswordConfirmation {
   }
 
   /**
-   * @param action leaves an entry in the audit log when the password was wrong
+   * @param action recorded in the audit log when the password is wrong
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async confirm(actor: DashboardActor, password: string, action?: AuditAction): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
-/** Lets whoever has the mailbox set the password, once. A user has one at most: the newest. */
+/** A single-use link, sent by email, that sets the password of a user. A user has at most one. */
 @Entity({ name: 'password_link' })
 @Unique('password_link_user_key', ['userId'])
 export class PasswordLink {

@@ -7,7 +7,7 @@ import { PasswordLink } from './password-link.entity.js';
 export class PasswordLinksRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** In the place of the user's earlier link, if there is one. */
+  /** Replaces an earlier link of the user. */
   async storeLink(link: PasswordLink): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO password_link (token_hash, user_id, expires_at) VALUES ($1, $2, $3)
@@ -21,7 +21,7 @@ export class PasswordLinksRepository {
     return this.transaction.manager.existsBy(PasswordLink, { tokenHash, expiresAt: MoreThan(now) });
   }
 
-  /** Uses the link up. @returns whose it was; of rivals with the same one it is told to one */
+  /** Deletes the link. @returns its user, to one of several concurrent calls */
   async takeLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
     const [[row]] = await this.transaction.manager.query<[{ userId: string }[], number]>(
       'DELETE FROM password_link WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id AS "userId"',

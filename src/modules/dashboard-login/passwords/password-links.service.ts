@@ -14,26 +14,25 @@ import {
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { tooManyAttempts } from '../too-many-attempts.js';
-import { PasswordMails } from './password-mails.js';
+import { PasswordEmails } from './password-emails.js';
 import { ResetLimits } from './reset-limits.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
-const RESET_LASTS = HOUR;
-const INVITATION_LASTS = 7 * DAY;
+const RESET_LIFETIME = HOUR;
+const INVITATION_LIFETIME = 7 * DAY;
 
-/** Whom to invite. */
 export interface Invitation {
   readonly id: string;
   readonly organizationId: string;
   readonly email: string;
 }
 
-/** `void`: unknown, used or out of date. `taken`: the e-mail address has an account elsewhere. */
-export type Redemption = 'set' | 'void' | 'taken';
+/** `invalid`: the link is unknown, used or expired. `taken`: the email has an account in another organization. */
+export type Redemption = 'set' | 'invalid' | 'taken';
 
 /**
- * Links by mail that set a password: the first one of who is invited, a new one for who lost theirs. Of the
- * token in a link only a hash is kept, and a new link makes the older one void.
+ * Links that set a password: the first password of an invited user, or a new password. They are sent by email. Only a
+ * hash of the token is stored, and a new link replaces an older one.
  */
 @Injectable()
 export class PasswordLinksService {
@@ -41,7 +40,7 @@ export class PasswordLinksService {
     private readonly repository: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
-    private readonly mails: PasswordMails,
+    private readonly emails: PasswordEmails,
     private readonly resetLimits: ResetLimits,
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,
@@ -50,51 +49,50 @@ export class PasswordLinksService {
   ) {}
 
   /**
-   * Mails a link by which an invited user sets their first password, which makes the account theirs; 7 days.
-   * Call it when the user is committed: a mail is not rolled back. Nobody waits for it, and the user is there
-   * whether it goes out or not.
+   * Sends an email with a link by which an invited user sets the first password. Call it after the commit, because
+   * an email cannot be rolled back. It is sent in the background, and the user stays invited if sending fails.
    */
   invite({ id, organizationId, email }: Invitation): void {
-    this.mails.inBackground(async () => {
-      const link = await this.createLink(id, INVITATION_LASTS);
-      this.mails.sendInvitation(email, await this.users.organizationName(organizationId), link);
+    this.emails.inBackground(async () => {
+      const link = await this.createLink(id, INVITATION_LIFETIME);
+      this.emails.sendInvitation(email, await this.users.organizationName(organizationId), link);
     });
   }
 
   /**
-   * Counts the wish for a new password. What comes of it is found out by `sendReset`, behind the answer.
+   * Counts a request for a new password. `sendReset` processes it after the response.
    *
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async countReset(email: string, origin: RequestOrigin): Promise<void> {
+  async countResetRequest(email: string, origin: RequestOrigin): Promise<void> {
     const wait = await this.resetLimits.count(email, origin.ip);
     if (wait !== undefined) throw tooManyAttempts(wait);
   }
 
-  /** Mails a link when the address has an account that may log in. Nobody waits for it. */
+  /** Sends an email with a link in the background, if the address has an account that is not disabled. */
   sendReset(email: string): void {
-    this.mails.inBackground(async () => {
+    this.emails.inBackground(async () => {
       const user = await this.users.findAccepted(email);
       if (!user || user.disabledAt) return;
-      this.mails.sendReset(user.email, await this.createLink(user.id, RESET_LASTS));
+      this.emails.sendReset(user.email, await this.createLink(user.id, RESET_LIFETIME));
     });
   }
 
-  /** Whether the link is still good. Mail programs look at links before people do: it stays so. */
-  async isGood(token: string): Promise<boolean> {
+  /** Does not use up the link: email programs open links before users do. */
+  async isValid(token: string): Promise<boolean> {
     return this.repository.hasLink(sha256(token), this.clock.now());
   }
 
-  /** Sets the password and ends all the user's logins. */
+  /** Sets the password and ends all sessions of the user. */
   async redeem(token: string, password: string, origin: RequestOrigin): Promise<Redemption> {
-    // Before the hash, which is expensive, and before a transaction, which should be short.
-    if (!(await this.isGood(token))) return 'void';
+    // Checked first because hashing is expensive, and outside the transaction because it should be short.
+    if (!(await this.isValid(token))) return 'invalid';
     const passwordHash = await hashPassword(password);
     try {
       const user = await this.setPassword(sha256(token), passwordHash, origin);
-      if (!user) return 'void';
+      if (!user) return 'invalid';
       await this.loginLimits.forget(user.email);
-      if (user.passwordHash !== null) this.mails.sendChanged(user.email);
+      if (user.passwordHash !== null) this.emails.sendChanged(user.email);
       return 'set';
     } catch (error) {
       if (error instanceof EmailTakenError) return 'taken';
@@ -102,7 +100,7 @@ export class PasswordLinksService {
     }
   }
 
-  /** @returns the user as they were before */
+  /** @returns the user before the change */
   @Transactional()
   private async setPassword(
     tokenHash: Buffer,

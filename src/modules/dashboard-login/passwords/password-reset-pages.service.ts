@@ -13,36 +13,36 @@ import {
   invalidLinkPage,
 } from './password-reset.pages.js';
 
-const ANSWERS: Readonly<Record<Redemption, () => PageResponse>> = {
+const RESPONSES: Readonly<Record<Redemption, () => PageResponse>> = {
   set: () => ({ redirectTo: '/password-reset/done' }),
-  void: invalidLinkPage,
+  invalid: invalidLinkPage,
   taken: addressTakenPage,
 };
 
-/** Leads through the pages of a password that was lost, or is the first. */
+/** The pages to request a link and to set a password with it. */
 @Injectable()
 export class PasswordResetPagesService {
   constructor(private readonly links: PasswordLinksService) {}
 
-  /** Whether there is an account is not even looked up before the answer has left. */
+  /** Looks up the account only after the response, whose time must not show whether the account exists. */
   async request(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
     const email = emailFromForm(form);
     if (email === undefined) return resetRequestPage({ missing: true });
-    await this.links.countReset(email, requestOrigin(request));
+    await this.links.countResetRequest(email, requestOrigin(request));
     response.once('close', () => this.links.sendReset(email));
     return resetRequestedPage();
   }
 
   async show(token: unknown): Promise<PageResponse> {
-    const isGood = typeof token === 'string' && (await this.links.isGood(token));
-    return isGood ? setPasswordPage({ token }) : invalidLinkPage();
+    const isValid = typeof token === 'string' && (await this.links.isValid(token));
+    return isValid ? setPasswordPage({ token }) : invalidLinkPage();
   }
 
   async set(form: FormFields, request: Request): Promise<PageResponse> {
     const token = form.get('token') ?? '';
     const password = form.get('new_password');
-    const fault = validateNewPassword(password);
-    if (fault !== undefined || password === undefined) return setPasswordPage({ token, fault });
-    return ANSWERS[await this.links.redeem(token, password, requestOrigin(request))]();
+    const error = validateNewPassword(password);
+    if (error !== undefined || password === undefined) return setPasswordPage({ token, error });
+    return RESPONSES[await this.links.redeem(token, password, requestOrigin(request))]();
   }
 }

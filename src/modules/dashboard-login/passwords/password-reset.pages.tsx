@@ -7,37 +7,37 @@ export function resetRequestPage(props: { readonly missing?: boolean } = {}): Pa
     status: props.missing ? 400 : 200,
     content: (
       <>
-        <p>Enter the e-mail address of your account. We send you a link to set a new password.</p>
+        <p>Enter the email address of your account. We’ll send you a link to set a new password.</p>
         <Form action="/password-reset">
           <TextField
             name="email"
-            label="E-mail address"
+            label="Email address"
             type="email"
             autocomplete="username"
-            error={props.missing ? 'Enter your e-mail address.' : undefined}
+            error={props.missing ? 'Enter your email address.' : undefined}
           />
-          <button>Send the link</button>
+          <button>Send link</button>
         </Form>
         <p>
-          <a href="/login">Back to the login</a>
+          <a href="/login">Back to login</a>
         </p>
       </>
     ),
   };
 }
 
-/** The same whether the address has an account or not. */
+/** The page is the same whether or not the address has an account. */
 export function resetRequestedPage(): Page {
   return {
-    title: 'Look into your mailbox',
+    title: 'Check your email',
     content: (
       <>
         <Notice kind="good">
-          If this address has an account, a mail with a link is on its way. The link works for one hour.
+          If this address has an account, an email with a link is on its way. The link works for one hour.
         </Notice>
-        <p>Nothing there after a few minutes? Look into the spam folder, and check the address.</p>
+        <p>No email after a few minutes? Check your spam folder, and make sure the address is right.</p>
         <p>
-          <a href="/login">Back to the login</a>
+          <a href="/login">Back to login</a>
         </p>
       </>
     ),
@@ -46,20 +46,20 @@ export function resetRequestedPage(): Page {
 
 interface SetPasswordPageProps {
   readonly token: string;
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
-export function setPasswordPage({ token, fault }: SetPasswordPageProps): Page {
+export function setPasswordPage({ token, error }: SetPasswordPageProps): Page {
   return {
     title: 'Set a password',
-    status: fault ? 400 : 200,
+    status: error ? 400 : 200,
     content: (
       <>
-        <p>With the new password all other logins of your account end.</p>
+        <p>Setting a new password ends all sessions of your account.</p>
         <Form action="/password-reset/confirm">
           <input type="hidden" name="token" value={token} />
-          <NewPasswordField fault={fault} />
-          <button>Set the password</button>
+          <NewPasswordField error={error} />
+          <button>Set password</button>
         </Form>
       </>
     ),
@@ -68,30 +68,31 @@ export function setPasswordPage({ token, fault }: SetPasswordPageProps): Page {
 
 export function invalidLinkPage(): Page {
   return {
-    title: 'This link does not work',
+    title: 'This link doesn’t work',
     status: 400,
     content: (
       <>
-        <Notice kind="bad">It was used already, is out of date, or a newer one was sent.</Notice>
+        <Notice kind="bad">It has expired, was already used, or was replaced by a newer link.</Notice>
         <p>
-          <a href="/password-reset">Ask for a new link</a>. If you were invited, ask whoever invited you.
+          <a href="/password-reset">Request a new link</a>. If you were invited, ask for a new invitation.
         </p>
       </>
     ),
   };
 }
 
-/** Only who has the mailbox gets to see this, and they may know. */
+/** Only the owner of the mailbox sees this page, so it may say that the account exists. */
 export function addressTakenPage(): Page {
   return {
-    title: 'You have an account already',
+    title: 'You already have an account',
     status: 409,
     content: (
       <>
         <Notice kind="bad">
-          Your e-mail address has an account of another organization, and can have only one.
+          Your email address already has an account in another organization. An address can have only one
+          account.
         </Notice>
-        <p>Ask whoever invited you to invite another address of yours.</p>
+        <p>Ask to be invited with a different email address.</p>
       </>
     ),
   };
@@ -102,7 +103,7 @@ export function passwordSetPage(): Page {
     title: 'Your password is set',
     content: (
       <>
-        <Notice kind="good">From now on only the new password works.</Notice>
+        <Notice kind="good">Use your new password from now on.</Notice>
         <p>
           <a href="/login">Log in</a>
         </p>

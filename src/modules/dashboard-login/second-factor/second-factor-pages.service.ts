@@ -7,7 +7,7 @@ import { SecondFactorService } from './second-factor.service.js';
 
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
-/** Leads through the pages by which a user turns the second factor on and off. */
+/** The pages to enable and disable the second factor. */
 @Injectable()
 export class SecondFactorPagesService {
   constructor(private readonly secondFactor: SecondFactorService) {}

@@ -6,7 +6,7 @@ import type { SecondFactorSetup, SecondFactorState } from './second-factor.servi
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
 
-/** What the password was asked for and was not right. */
+/** The change that was refused because the password was wrong. */
 export type RefusedChange = 'turn off' | 'renew';
 
 export function secondFactorStatePage(state: SecondFactorState, refused?: RefusedChange): Page {
@@ -28,11 +28,12 @@ function Off(): VNode {
   return (
     <>
       <p>
-        It is <strong>off</strong>. With it, a login needs your password and a code that an app on your phone
-        shows: who finds out your password alone does not get in.
+        Two-factor authentication is <strong>off</strong>. If you turn it on, you need your password and a
+        code from an app on your phone to log in. Someone who learns your password can’t log in without the
+        code.
       </p>
       <Form action="/account/second-factor/setup">
-        <button>Set it up</button>
+        <button>Set up two-factor authentication</button>
       </Form>
     </>
   );
@@ -48,18 +49,18 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
   return (
     <>
       <p>
-        It is <strong>on</strong> since <Moment time={enabledAt} />.
+        Two-factor authentication has been <strong>on</strong> since <Moment time={enabledAt} />.
       </p>
       <h2>Recovery codes</h2>
-      <p>{`You have ${state.recoveryCodesLeft} left. New ones take the place of all old ones.`}</p>
+      <p>{`You have ${state.recoveryCodesLeft} left. New codes replace all old codes.`}</p>
       <PasswordForm
         action="/account/second-factor/recovery-codes"
         name="password"
-        button="Make new recovery codes"
+        button="Create new recovery codes"
         isRefused={refused === 'renew'}
       />
-      <h2>Turn it off</h2>
-      <p>A login will need your password only. The recovery codes stop working.</p>
+      <h2>Turn off</h2>
+      <p>You will need only your password to log in. Your recovery codes will stop working.</p>
       <PasswordForm
         action="/account/second-factor/disable"
         name="password_to_turn_off"
@@ -85,7 +86,7 @@ function PasswordForm({ action, name, button, isRefused }: PasswordFormProps): V
         label="Your password"
         type="password"
         autocomplete="current-password"
-        error={isRefused ? 'This is not your password.' : undefined}
+        error={isRefused ? 'This isn’t your password.' : undefined}
       />
       <button class="second">{button}</button>
     </Form>
@@ -98,23 +99,23 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
     status: isWrong ? 400 : 200,
     content: (
       <>
-        <h2>1. Tell your authenticator app</h2>
-        <p>Scan this code with the app:</p>
-        <QrCode text={uri} label="QR code for your authenticator app; the same key stands below as text" />
-        <p>Or type this key into it:</p>
+        <h2>1. Add this account to your authenticator app</h2>
+        <p>Scan this QR code with the app:</p>
+        <QrCode text={uri} label="QR code for your authenticator app. The same key is shown below as text." />
+        <p>Or enter this key in the app:</p>
         <p>
           <code class="secret">{inGroups(secret)}</code>
         </p>
-        <h2>2. Enter what it shows</h2>
+        <h2>2. Enter the code from the app</h2>
         <Form action="/account/second-factor/enable">
           <TextField
             name="code"
             label="Code"
-            hint="The 6 digits that the app shows now."
+            hint="The 6-digit code that the app shows."
             autocomplete="one-time-code"
             inputmode="numeric"
             error={
-              isWrong ? 'This code is wrong or expired. Enter the one that the app shows now.' : undefined
+              isWrong ? 'This code is wrong or expired. Enter the code that the app shows now.' : undefined
             }
           />
           <button>Turn on two-factor authentication</button>
@@ -127,18 +128,18 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
   };
 }
 
-/** Shown once: nobody can read them again, us included. */
+/** Shown once: only digests of the codes are stored. */
 export function recoveryCodesPage(codes: readonly string[], isNew: boolean): Page {
   return {
     title: 'Your recovery codes',
     content: (
       <>
         <Notice kind="good">
-          {isNew ? 'Two-factor authentication is on.' : 'The old recovery codes no longer work.'}
+          {isNew ? 'Two-factor authentication is on.' : 'Your old recovery codes no longer work.'}
         </Notice>
         <p>
-          Keep these codes where you keep your passwords, <strong>now: they are not shown again</strong>. Each
-          lets you in once when you cannot use your app.
+          Save these codes where you keep your passwords. <strong>They won’t be shown again.</strong> If you
+          can’t use your app, you can log in with one of the codes. Each code works once.
         </p>
         <ul class="codes">
           {codes.map((code) => (
@@ -148,14 +149,14 @@ export function recoveryCodesPage(codes: readonly string[], isNew: boolean): Pag
           ))}
         </ul>
         <p>
-          <a href="/account">I have kept them</a>
+          <a href="/account">I’ve saved my codes</a>
         </p>
       </>
     ),
   };
 }
 
-/** Groups of 4 are easier to type; apps take the spaces. */
+/** Groups of 4 are easier to type. Apps ignore the spaces. */
 function inGroups(secret: string): string {
   return secret.match(/.{1,4}/g)?.join(' ') ?? '';
 }

@@ -16,7 +16,7 @@ const RECOVERY_CODE_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RECOVERY_CODE_LENGTH = 10;
 const RECOVERY_CODES = 10;
 
-/** What a user shows in the second step of a login. */
+/** The proof that a user gives in the second step of a login. */
 export type SecondFactorProof = { readonly code: string } | { readonly recoveryCode: string };
 
 export interface SecondFactorState {
@@ -24,7 +24,7 @@ export interface SecondFactorState {
   readonly recoveryCodesLeft: number;
 }
 
-/** What an authenticator app is to be told, as text and for a QR code. */
+/** The setup of an authenticator app, as text and for a QR code. */
 export interface SecondFactorSetup {
   readonly secret: string;
   readonly uri: string;
@@ -49,12 +49,12 @@ export class SecondFactorService {
     return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft };
   }
 
-  /** Makes a secret, which counts once a code proves that the app has it. */
+  /** Creates a secret. It takes effect when a code proves that the app has it. */
   async prepare({ userId }: DashboardPrincipal): Promise<void> {
     await this.users.prepareTotp(userId, this.sealer.seal(generateTotpSecret(), ownerOf(userId)));
   }
 
-  /** @returns undefined when nothing was prepared, or the second factor is on already */
+  /** @returns undefined when there is no prepared secret, or the second factor is already enabled */
   async prepared({ userId, email }: DashboardPrincipal): Promise<SecondFactorSetup | undefined> {
     const user = await this.users.find(userId);
     if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
@@ -63,8 +63,8 @@ export class SecondFactorService {
   }
 
   /**
-   * @param code of the app, which proves that it has the secret
-   * @returns the recovery codes, to be shown this once; undefined when the code is not that of the secret
+   * @param code from the app
+   * @returns the recovery codes, to be shown once; undefined when the code is wrong
    */
   @Transactional()
   async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
@@ -82,20 +82,26 @@ export class SecondFactorService {
     return codes;
   }
 
-  /** @returns whether the password was right @throws ApiError RATE_LIMIT_EXCEEDED */
+  /**
+   * @returns whether the password was correct
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
     if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
     await this.turnOff(actor);
     return true;
   }
 
-  /** @returns new codes in the place of the old; undefined when the password was wrong @throws ApiError RATE_LIMIT_EXCEEDED */
+  /**
+   * @returns the new codes; undefined when the password was wrong
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
     if (!(await this.passwords.confirm(actor, password))) return undefined;
-    return this.renewOf(actor);
+    return this.replaceRecoveryCodes(actor);
   }
 
-  /** Whether the proof is good, which it is once. Joins the transaction of the login. */
+  /** Accepts a valid proof once. Joins the transaction of the login. */
   @Transactional()
   async accepts(user: DashboardUser, proof: SecondFactorProof): Promise<boolean> {
     if (!user.totpEnabledAt) return false;
@@ -119,7 +125,7 @@ export class SecondFactorService {
   }
 
   @Transactional()
-  private async renewOf({ userId }: DashboardPrincipal): Promise<readonly string[]> {
+  private async replaceRecoveryCodes({ userId }: DashboardPrincipal): Promise<readonly string[]> {
     const user = await this.users.lock(userId);
     return user?.totpEnabledAt ? this.renew(userId) : [];
   }

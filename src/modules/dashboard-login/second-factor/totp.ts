@@ -1,25 +1,25 @@
 import { Secret, TOTP } from 'otpauth';
 
-/** What every authenticator app can do (RFC 6238): SHA-1, 6 digits, 30 seconds. */
+/** The values that every authenticator app supports (RFC 6238). */
 const ALGORITHM = 'SHA1';
 const DIGITS = 6;
 const PERIOD = 30;
-/** Steps before and after the present one, for clocks that differ and people who type slowly. */
+/** Accepted steps before and after the current one, for clocks that differ and users who type slowly. */
 const WINDOW = 1;
 /** Bytes; RFC 4226, section 4, recommends 160 bits. */
 const SECRET_BYTES = 20;
 
-/** The secret in base32, as apps take it. */
+/** Returns a new secret in base32, the encoding that apps use. */
 export function generateTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** What the QR code says to the app. */
+/** Returns the URI that the QR code contains. */
 export function totpUri(secret: string, email: string): string {
   return totp(secret, email).toString();
 }
 
-/** The step that the code belongs to (RFC 6238, section 4.2); undefined when it is not the code of one near. */
+/** Returns the step of the code (RFC 6238, section 4.2); undefined when the code belongs to no step of the window. */
 export function totpStepOf(secret: string, code: string, milliseconds: number): number | undefined {
   const token = code.replaceAll(/\s/g, '');
   if (!/^\d{6}$/.test(token)) return undefined;

@@ -1,10 +1,10 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 
-/** `second_factor`: the password was right and the code is still missing; good for nothing else. */
+/** `second_factor`: the password was correct and the code is still missing. Grants no access. */
 export type SessionStage = 'second_factor' | 'complete';
 
-/** A login in a browser. Of the token in its cookie only a hash is kept. */
+/** A login in a browser. Only a hash of the token in its cookie is stored. */
 @Entity({ name: 'dashboard_session' })
 @Unique('dashboard_session_token_hash_key', ['tokenHash'])
 @Check('dashboard_session_stage_check', `stage IN ('second_factor', 'complete')`)
@@ -24,7 +24,7 @@ export class DashboardSession {
   @Column({ type: 'varchar', length: 13 })
   stage!: SessionStage;
 
-  /** When the user last proved who they are. */
+  /** When the user logged in. */
   @Column({ name: 'authenticated_at', type: 'timestamptz', precision: 3 })
   authenticatedAt!: Date;
 

@@ -19,8 +19,8 @@ export class DashboardSessionsRepository {
     });
   }
 
-  /** The newest login first. */
-  async ofUser(userId: string, now: Date): Promise<DashboardSession[]> {
+  /** Returns the newest session first. */
+  async list(userId: string, now: Date): Promise<DashboardSession[]> {
     return this.transaction.manager.find(DashboardSession, {
       where: { userId, stage: 'complete', expiresAt: MoreThan(now) },
       order: { authenticatedAt: 'DESC', id: 'ASC' },

@@ -12,7 +12,7 @@ import { DashboardUsersService } from '../../dashboard-users/index.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
 
-/** A login as the browser gets it; the token is shown to nobody else. */
+/** A new session. Only the browser gets the token. */
 export interface OpenedSession {
   readonly token: string;
   readonly expiresAt: Date;
@@ -23,7 +23,7 @@ const LIFETIMES: Readonly<Record<SessionStage, number>> = {
   complete: 12 * HOUR,
 };
 
-/** Logins in browsers. Each is asked for anew with every request, so what ends one ends it at once. */
+/** Logins in browsers. Every request looks up its session, so that ending a session takes effect immediately. */
 @Injectable()
 export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
@@ -34,7 +34,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     super();
   }
 
-  /** Every login gets a token of its own, also one that takes the place of another (session fixation). */
+  /** Every login gets a new token, which prevents session fixation. */
   async open(userId: string, stage: SessionStage, origin: RequestOrigin): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
     const authenticatedAt = this.clock.now();
@@ -60,20 +60,20 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     return { ...principal, credential: { kind: 'session', sessionId, authenticatedAt } };
   }
 
-  /** Whose password was right and whose second factor is still missing. */
+  /** Returns the user whose password was correct and whose second factor is still missing. */
   async awaitingSecondFactor(token: string): Promise<DashboardPrincipal | undefined> {
     const session = await this.repository.find(sha256(token), 'second_factor', this.clock.now());
     return session ? this.users.principal(session.userId) : undefined;
   }
 
-  /** @returns whether there was such a session; of rivals that end the same one it is told to one */
+  /** @returns whether the session existed; true for one of several concurrent calls */
   async end(token: string): Promise<boolean> {
     return this.repository.end(sha256(token));
   }
 
-  /** The newest login first. */
-  async ofUser(userId: string): Promise<DashboardSession[]> {
-    return this.repository.ofUser(userId, this.clock.now());
+  /** Returns the newest session first. */
+  async list(userId: string): Promise<DashboardSession[]> {
+    return this.repository.list(userId, this.clock.now());
   }
 
   async endOne(userId: string, sessionId: string): Promise<void> {
@@ -84,7 +84,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     await this.repository.endAll(userId);
   }
 
-  /** All but the one that the user acts in. */
+  /** Ends all sessions of the user except the given one. */
   async endOthers(userId: string, sessionId: string): Promise<void> {
     await this.repository.endAllBut(userId, sessionId);
   }

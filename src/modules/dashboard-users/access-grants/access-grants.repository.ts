@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { AccessGrant } from './access-grant.entity.js';
 
-/** A grant with the e-mail address of the user who has it. */
+/** A grant with the email of its user. */
 export interface GrantOfUser extends AccessGrant {
   readonly email: string;
 }
@@ -19,18 +19,18 @@ export class AccessGrantsRepository {
     await this.transaction.manager.insert(AccessGrant, grant);
   }
 
-  /** Those in force first, then the newest. */
-  async ofOrganization(organizationId: string, now: Date, most: number): Promise<GrantOfUser[]> {
+  /** Returns the grants in force first, then the newest. */
+  async list(organizationId: string, now: Date, limit: number): Promise<GrantOfUser[]> {
     return this.transaction.manager.query<GrantOfUser[]>(
       `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
         WHERE organization_id = $1
         ORDER BY (revoked_at IS NULL AND expires_at > $2) DESC, access_grant.created_at DESC, access_grant.id
         LIMIT $3`,
-      [organizationId, now, most],
+      [organizationId, now, limit],
     );
   }
 
-  async one(organizationId: string, id: string): Promise<GrantOfUser | undefined> {
+  async find(organizationId: string, id: string): Promise<GrantOfUser | undefined> {
     const [grant] = await this.transaction.manager.query<GrantOfUser[]>(
       `SELECT ${GRANT} FROM access_grant JOIN dashboard_user ON dashboard_user.id = user_id
         WHERE organization_id = $1 AND access_grant.id = $2`,
@@ -39,7 +39,7 @@ export class AccessGrantsRepository {
     return grant;
   }
 
-  /** @returns whether it was in force until now; of rivals one revokes */
+  /** @returns whether the grant was in force; true for one of several concurrent calls */
   async revoke(id: string, now: Date): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
       `UPDATE access_grant SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2`,

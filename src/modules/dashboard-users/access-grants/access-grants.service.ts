@@ -19,41 +19,39 @@ import {
 import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrantsRepository, type GrantOfUser } from './access-grants.repository.js';
 
-/** Privileged access: a role above the user's own, for a time and with a reason. */
+/** Manages privileged access: a higher role for a limited time and with a reason. */
 @Injectable()
 export class AccessGrantsService {
   constructor(
     private readonly repository: AccessGrantsRepository,
     private readonly users: DashboardUsersRepository,
-    private readonly refusals: RoleDenials,
+    private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<AccessGrantResponse[]> {
-    const grants = await this.repository.ofOrganization(organizationId, this.clock.now(), MAX_GRANTS);
-    return grants.map((grant) => this.inWordsOfTheApi(grant));
+    const grants = await this.repository.list(organizationId, this.clock.now(), MAX_GRANTS);
+    return grants.map((grant) => this.toResponse(grant));
   }
 
   async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
     const action = 'access_grant.create';
-    return this.inWordsOfTheApi(
-      await this.refusals.recorded(action, actor, () => this.grant(actor, request)),
-    );
+    return this.toResponse(await this.denials.recordDenial(action, actor, () => this.grant(actor, request)));
   }
 
-  /** Doing it again, or after the end, changes nothing. */
+  /** Changes nothing if the grant was already revoked or has expired. */
   async revoke(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
     const action = 'access_grant.revoke';
-    return this.inWordsOfTheApi(await this.refusals.recorded(action, actor, () => this.end(actor, id)));
+    return this.toResponse(await this.denials.recordDenial(action, actor, () => this.end(actor, id)));
   }
 
   @Transactional()
   private async grant(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<GrantOfUser> {
     const { organizationId } = actor;
-    // A user who is removed meanwhile gets none, and one who is promoted needs none.
+    // Prevents a grant to a user who is being removed or promoted at the same time.
     await this.users.lockUsersOf(organizationId);
-    const user = await this.users.one(organizationId, request.user_id);
+    const user = await this.users.findInOrganization(organizationId, request.user_id);
     if (!user) throw USER_NOT_FOUND.error();
     requireRoleFor(actor, request.role, user.email);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
@@ -77,18 +75,18 @@ export class AccessGrantsService {
 
   @Transactional()
   private async end(actor: DashboardActor, id: string): Promise<GrantOfUser> {
-    const grant = isUUID(id) ? await this.repository.one(actor.organizationId, id) : undefined;
+    const grant = isUUID(id) ? await this.repository.find(actor.organizationId, id) : undefined;
     if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
     requireRoleFor(actor, grant.role, grant.email);
     const now = this.clock.now();
-    // Of rivals the one whose statement found it in force.
+    // Only one of several concurrent requests revokes the grant and records it.
     if (!(await this.repository.revoke(grant.id, now)))
-      return (await this.repository.one(actor.organizationId, id)) ?? grant;
+      return (await this.repository.find(actor.organizationId, id)) ?? grant;
     await this.auditLog.record({ action: 'access_grant.revoke', by: actor, target: { name: grant.email } });
     return { ...grant, revokedAt: now };
   }
 
-  private inWordsOfTheApi(grant: GrantOfUser): AccessGrantResponse {
+  private toResponse(grant: GrantOfUser): AccessGrantResponse {
     return {
       id: grant.id,
       user_id: grant.userId,

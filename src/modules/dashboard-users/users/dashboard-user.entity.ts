@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
-/** A person who uses the dashboard of one organization. */
+/** A user of the dashboard of one organization. */
 @Entity({ name: 'dashboard_user' })
 @Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member')`)
 @Unique('dashboard_user_organization_email_key', ['organizationId', 'email'])
@@ -13,7 +13,7 @@ export class DashboardUser {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
-  /** In lower case: nobody means two people by one address. */
+  /** Lowercase, because addresses that differ only in case belong to the same user. */
   @Index('dashboard_user_email_key', { unique: true, where: 'password_hash IS NOT NULL' })
   @Column({ type: 'varchar', length: 254 })
   email!: string;
@@ -24,21 +24,21 @@ export class DashboardUser {
   @Column({ type: 'varchar', length: 6 })
   role!: DashboardRole;
 
-  /** Null until an invited user sets a password: only then is the e-mail address theirs alone. */
+  /** Null until an invited user sets a password. From then on, the email is unique. */
   @Column({ name: 'password_hash', type: 'text', nullable: true })
   passwordHash!: string | null;
 
   @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
   disabledAt!: Date | null;
 
-  /** Secret of the second factor (RFC 6238), sealed. Counts only once `totpEnabledAt` is set. */
+  /** Secret of the second factor (RFC 6238), sealed. Takes effect when `totpEnabledAt` is set. */
   @Column({ name: 'totp_secret_sealed', type: 'bytea', nullable: true })
   totpSecretSealed!: Buffer | null;
 
   @Column({ name: 'totp_enabled_at', type: 'timestamptz', precision: 3, nullable: true })
   totpEnabledAt!: Date | null;
 
-  /** The step of the last accepted code, none of which is accepted twice (RFC 6238, section 5.2). */
+  /** The step of the last accepted code. No code is accepted twice (RFC 6238, section 5.2). */
   @Column({ name: 'totp_last_step', type: 'integer', nullable: true })
   totpLastStep!: number | null;
 

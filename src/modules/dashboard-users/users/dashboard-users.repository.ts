@@ -11,7 +11,7 @@ export class EmailTakenError extends Error {}
 export class DashboardUsersRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** @returns whether it was added; an e-mail address has one user, of the organization and with a password */
+  /** @returns false when the email is taken: by a user of the organization, or by any user with a password */
   async add(user: DashboardUser): Promise<boolean> {
     try {
       await this.transaction.manager.insert(DashboardUser, user);
@@ -25,7 +25,7 @@ export class DashboardUsersRepository {
     }
   }
 
-  /** Who has this address for their own: they have a password, and may be disabled. */
+  /** Returns the user who set a password for this email, even if the user is disabled. */
   async findAccepted(email: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOneBy(DashboardUser, { email, passwordHash: Not(IsNull()) });
   }
@@ -34,7 +34,7 @@ export class DashboardUsersRepository {
     return this.transaction.manager.findOneBy(DashboardUser, { id });
   }
 
-  /** The user as nobody else can change them until the transaction ends. */
+  /** Returns the user, locked against other changes until the transaction ends. */
   async lock(id: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOne(DashboardUser, {
       where: { id },
@@ -50,12 +50,12 @@ export class DashboardUsersRepository {
     return row?.name ?? '';
   }
 
-  /** In the order in which they were added. */
-  async ofOrganization(organizationId: string, most: number): Promise<DashboardUser[]> {
+  /** Returns users in the order in which they were added. */
+  async list(organizationId: string, limit: number): Promise<DashboardUser[]> {
     return this.transaction.manager.find(DashboardUser, {
       where: { organizationId },
       order: { createdAt: 'ASC', id: 'ASC' },
-      take: most,
+      take: limit,
     });
   }
 
@@ -63,16 +63,16 @@ export class DashboardUsersRepository {
     return this.transaction.manager.countBy(DashboardUser, { organizationId });
   }
 
-  /** Lets nobody else manage users of the organization until the transaction ends. */
+  /** Serializes the management of the organization's users until the transaction ends. */
   async lockUsersOf(organizationId: string): Promise<void> {
     await this.transaction.lock(`dashboard-users:${organizationId}`);
   }
 
-  async one(organizationId: string, id: string): Promise<DashboardUser | null> {
+  async findInOrganization(organizationId: string, id: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
   }
 
-  /** Whether somebody else can log in as an owner, by a role of their own. */
+  /** Returns whether another user with the role owner can log in. Access grants do not count. */
   async hasActiveOwnerBesides(organizationId: string, id: string): Promise<boolean> {
     return this.transaction.manager.existsBy(DashboardUser, {
       organizationId,
@@ -115,7 +115,7 @@ export class DashboardUsersRepository {
     return count === 1;
   }
 
-  /** With all that hangs on them. */
+  /** Deletes the user with their sessions and grants. */
   async remove(id: string): Promise<void> {
     await this.transaction.manager.delete(DashboardUser, { id });
   }

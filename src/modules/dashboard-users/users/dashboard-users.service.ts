@@ -20,7 +20,7 @@ export interface NewDashboardUser {
   readonly email: string;
   readonly name: string;
   readonly role: DashboardRole;
-  /** A random one is made when it is absent. */
+  /** A random password is generated if it is absent. */
   readonly password?: string;
 }
 
@@ -30,7 +30,7 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
-/** The people who use the dashboard. */
+/** Adds and looks up dashboard users. */
 @Injectable()
 export class DashboardUsersService {
   constructor(
@@ -39,10 +39,10 @@ export class DashboardUsersService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OperatorError when the address is malformed or taken, or the password too short or too long */
+  /** @throws OperatorError when the email is malformed or taken, or the password is too short or too long */
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
-    if (!isEmail(email)) throw new OperatorError('The e-mail address is not valid.');
+    if (!isEmail(email)) throw new OperatorError('The email address is not valid.');
     validateName('a user', user.name);
     const password = user.password ?? generatePassword();
     if (!hasAllowedLength(password)) {
@@ -64,20 +64,19 @@ export class DashboardUsersService {
       totpLastStep: null,
       createdAt: this.clock.now(),
     });
-    if (!added) throw new OperatorError('A user with this e-mail address exists already.');
+    if (!added) throw new OperatorError('A user with this email address already exists.');
     return { id, email, password };
   }
 
   /**
-   * The user as of now: asked for with every call, so that who is removed or disabled is out at once.
+   * Returns the user as of now. Called for every request, so that removed and disabled users lose access immediately.
    *
-   * @returns undefined for a user who is gone, disabled or has not accepted the invitation
+   * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.principals.find(userId, this.clock.now());
   }
 
-  /** What the user's organization is called. */
   async organizationName(organizationId: string): Promise<string> {
     return this.repository.organizationName(organizationId);
   }

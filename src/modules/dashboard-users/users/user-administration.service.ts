@@ -25,38 +25,38 @@ import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { UserLogins } from './user-logins.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
-/** What changes about a user; what is absent stays. */
+/** Changes to a user. Absent fields stay the same. */
 type Changes = Partial<Pick<DashboardUser, 'name' | 'role' | 'disabledAt'>>;
 
-/** The people of an organization, managed by its owners and admins. Whoever changes them goes one by one. */
+/** Manages the users of an organization. Changes within an organization run one at a time. */
 @Injectable()
 export class UserAdministrationService {
   constructor(
     private readonly repository: DashboardUsersRepository,
     private readonly domains: AllowlistedDomainsService,
     private readonly logins: UserLogins,
-    private readonly refusals: RoleDenials,
+    private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<UserResponse[]> {
-    return (await this.repository.ofOrganization(organizationId, MAX_USERS)).map(toResponse);
+    return (await this.repository.list(organizationId, MAX_USERS)).map(toResponse);
   }
 
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.add', actor, () => this.add(actor, request));
+    const user = await this.denials.recordDenial('user.add', actor, () => this.add(actor, request));
     this.logins.invite(user);
     return toResponse(user);
   }
 
   async update(actor: DashboardActor, id: string, request: UpdateUserRequest): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.update', actor, () => this.change(actor, id, request));
+    const user = await this.denials.recordDenial('user.update', actor, () => this.change(actor, id, request));
     return toResponse(user);
   }
 
   async remove(actor: DashboardActor, id: string): Promise<UserResponse> {
-    const user = await this.refusals.recorded('user.remove', actor, () => this.delete(actor, id));
+    const user = await this.denials.recordDenial('user.remove', actor, () => this.delete(actor, id));
     return toResponse(user);
   }
 
@@ -95,7 +95,7 @@ export class UserAdministrationService {
     const user = await this.locked(actor, id);
     const changes = this.changesTo(user, request);
     requireRoleFor(actor, user.email, user.role, changes.role);
-    if (user.id === actor.userId) refuseAboutOneself(changes);
+    if (user.id === actor.userId) requireAllowedForSelf(changes);
     const changed = { ...user, ...changes };
     if (isActiveOwner(user) && !isActiveOwner(changed)) await this.requireAnotherOwner(user);
     if (Object.keys(changes).length === 0) return user;
@@ -111,7 +111,7 @@ export class UserAdministrationService {
     requireRoleFor(actor, user.email, user.role);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
     if (isActiveOwner(user)) await this.requireAnotherOwner(user);
-    // Their logins go with them.
+    // Sessions are deleted with the user.
     await this.repository.remove(user.id);
     await this.auditLog.record({ action: 'user.remove', by: actor, target: { name: user.email } });
     return user;
@@ -119,7 +119,7 @@ export class UserAdministrationService {
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
     await this.repository.lockUsersOf(organizationId);
-    const user = isUUID(id) ? await this.repository.one(organizationId, id) : null;
+    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
     if (!user) throw USER_NOT_FOUND.error();
     return user;
   }
@@ -141,7 +141,7 @@ export class UserAdministrationService {
   }
 }
 
-/** Who is no owner must not touch owners, and make none. */
+/** Only owners may add, change or remove owners. */
 function requireRoleFor(
   actor: DashboardActor,
   target: string,
@@ -150,12 +150,12 @@ function requireRoleFor(
   if (actor.role !== 'owner' && roles.includes('owner')) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
 
-function refuseAboutOneself({ role, disabledAt }: Changes): void {
+function requireAllowedForSelf({ role, disabledAt }: Changes): void {
   if (role !== undefined) throw INVALID_FIELD.error(CANNOT_CHANGE_OWN_ROLE);
   if (disabledAt) throw INVALID_FIELD.error(CANNOT_DISABLE_YOURSELF);
 }
 
-/** Invited owners who have not answered cannot log in, so they do not count. */
+/** Invited owners who have not set a password cannot log in, so they do not count. */
 function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boolean {
   return role === 'owner' && disabledAt === null && passwordHash !== null;
 }

@@ -4,9 +4,9 @@ import { Mailer, type Mail } from '../../../infrastructure/mail/index.js';
 
 const SIGNATURE = '-- \nMerchant Connectivity';
 
-/** Mails about passwords. Nobody waits for them, or how long an answer takes would tell who gets one. */
+/** Emails about passwords. They are sent in the background, so that response times do not show who gets one. */
 @Injectable()
-export class PasswordMails {
+export class PasswordEmails {
   private readonly logger = new Logger('Mail');
 
   constructor(
@@ -18,13 +18,13 @@ export class PasswordMails {
     this.send({
       to,
       subject: 'Set a new password',
-      text: `Somebody, probably you, asked for a new password for your account.
+      text: `Someone, probably you, requested a new password for your account.
 
-Set it here. The link works once, for one hour:
+Set a new password here. The link works once and expires in one hour:
 
 ${link}
 
-If it was not you, do nothing: your password stays as it is.`,
+If you didn't request it, ignore this email. Your password stays the same.`,
     });
   }
 
@@ -32,13 +32,13 @@ If it was not you, do nothing: your password stays as it is.`,
     this.send({
       to,
       subject: 'Your invitation',
-      text: `You are invited to the dashboard of ${organization}.
+      text: `You have been invited to the dashboard of ${organization}.
 
-Set a password to begin. The link works once, for 7 days:
+Set a password to get started. The link works once and expires in 7 days:
 
 ${link}
 
-If you do not know what this is about, do nothing.`,
+If you didn't expect this invitation, ignore this email.`,
     });
   }
 
@@ -46,20 +46,20 @@ If you do not know what this is about, do nothing.`,
     this.send({
       to,
       subject: 'Your password was changed',
-      text: `The password of your account was changed, and your other logins were ended.
+      text: `The password of your account was changed, and your other sessions were ended.
 
-If it was not you, ask for a new password on the login page at once, and tell an owner of your
-organization.`,
+If you didn't change it, request a new password on the login page right away, and tell an owner of
+your organization.`,
     });
   }
 
-  /** Work that ends in a mail: it goes on when its caller has gone. */
+  /** Runs work that sends an email. It continues after the response. */
   inBackground(work: () => Promise<void>): void {
     this.tasks.begin(() =>
       work().catch((error: unknown) => {
-        // The message may quote the recipient.
+        // The error message may contain the recipient's address.
         const { code, name } = error as { code?: string; name?: string };
-        this.logger.error(`A mail could not be sent (${code ?? name})`);
+        this.logger.error(`An email could not be sent (${code ?? name})`);
       }),
     );
   }
