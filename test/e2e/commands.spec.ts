@@ -164,7 +164,7 @@ describe('npm run cli', () => {
       }
 
       await Promise.all([
-        expectError(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
+        expectError(create('Again', 'ada@example.com'), 'A user with this email address already exists.'),
         expectError(
           create('Short', 'short@example.com') + ' --password-stdin',
           'The password must have 12 to 256 characters.',
@@ -264,7 +264,7 @@ describe('npm run cli', () => {
         result(`${add('grace@example.com')} --password-stdin`, password),
         result<Record<string, string>>(add('hopper@example.com', 'admin')),
         expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
-        expectError(add('no-address'), 'The e-mail address is not valid.'),
+        expectError(add('no-address'), 'The email address is not valid.'),
       ]);
       rememberSecret(generated['password'] ?? '');
       expect(withPassword).toEqual({ user_id: expect.any(String), email: 'grace@example.com' });
