@@ -25,6 +25,6 @@ export async function eventually<T>(
 }
 
 /** Returns 1 on an idle machine, and more when processes wait for its processors. */
-function loadFactor(): number {
+export function loadFactor(): number {
   return 1 + (loadavg()[0] ?? 0) / availableParallelism();
 }
