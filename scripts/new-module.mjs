@@ -55,41 +55,46 @@ export class ${Many}Module {}
 `,
 
   [`src/modules/${names}/${names}.controller.ts`]: `import { Controller, Post } from '@nestjs/common';
-import { Caller, type ApiCaller } from '../../infrastructure/auth/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { CurrentClient, type AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
-import { Topic, withMessages } from '../../infrastructure/openapi/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { Create${One}Request, EXAMPLE_${constant}, ${One}Response } from './${names}.dto.js';
+import { CREATE_${constant} } from './${names}.docs.js';
+import { Create${One}Request, ${One}Response } from './${names}.dto.js';
 import { ${Many}Service } from './${names}.service.js';
 
-@Topic('${title}', 'Manage ${pluralWords} of your users.')
+@Topic('${title}', 'Manage the ${pluralWords} of your users.')
 @Controller('${names}')
 export class ${Many}Controller {
   constructor(private readonly ${many}: ${Many}Service) {}
 
   @Post('create')
-  @PlatformOperation({
-    operationId: 'create${One}',
-    summary: 'Create ${words}',
-    description: 'Creates ${article} ${words} for one of your users.',
-    body: Create${One}Request,
-    response: ${One}Response,
-    responseDescription: 'The ${words} was created.',
-    responseExample: EXAMPLE_${constant},
-    errors: [withMessages(INVALID_FIELD, 'The name field is required.')],
-  })
-  create(@Caller() caller: ApiCaller, @JsonBody() request: Create${One}Request): Promise<${One}Response> {
-    return this.${many}.create(caller, request);
+  @PlatformOperation(CREATE_${constant})
+  create(@CurrentClient() client: AuthenticatedClient, @JsonBody() request: Create${One}Request): Promise<${One}Response> {
+    return this.${many}.create(client, request);
   }
 }
 `,
 
-  [`src/modules/${names}/${names}.dto.ts`]: `import { ApiProperty } from '@nestjs/swagger';
-import { ExternalUserId, Field, isString, maximumCharacters } from '../../infrastructure/validation/index.js';
+  [`src/modules/${names}/${names}.docs.ts`]: `import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { Create${One}Request, EXAMPLE_${constant}, ${One}Response } from './${names}.dto.js';
 
-/** The length of the column. */
-const NAME_LENGTH = 100;
+export const CREATE_${constant}: OperationDocument = {
+  operationId: 'create${One}',
+  summary: 'Create ${article} ${words}',
+  description: 'Creates ${article} ${words} for one of your users.',
+  body: Create${One}Request,
+  response: ${One}Response,
+  responseDescription: 'The ${words} was created.',
+  responseExample: EXAMPLE_${constant},
+  errors: [],
+};
+`,
+
+  [`src/modules/${names}/${names}.dto.ts`]: `import { ApiProperty } from '@nestjs/swagger';
+import { ExternalUserIdField, TextField } from '../../infrastructure/validation/index.js';
+
+const MAX_NAME_LENGTH = 100;
 
 export const EXAMPLE_${constant} = {
   id: '8d3f7a52-6f0b-4a6e-9b1d-0c5e2a7f4b10',
@@ -98,29 +103,15 @@ export const EXAMPLE_${constant} = {
 };
 
 export class Create${One}Request {
-  @ExternalUserId()
+  @ExternalUserIdField()
   external_user_id!: string;
 
-  @Field({
-    rules: [isString, maximumCharacters(NAME_LENGTH)],
-    document: {
-      type: String,
-      minLength: 1,
-      maxLength: NAME_LENGTH,
-      description: 'A name of your choice.',
-      example: EXAMPLE_${constant}.name,
-    },
-  })
+  @TextField({ max: MAX_NAME_LENGTH, description: 'A name of your choice.', example: EXAMPLE_${constant}.name })
   name!: string;
 }
 
 export class ${One}Response {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'The id of the ${words}.',
-    example: EXAMPLE_${constant}.id,
-  })
+  @ApiProperty({ type: String, format: 'uuid', description: 'ID of the ${words}.', example: EXAMPLE_${constant}.id })
   id!: string;
 
   @ApiProperty({ type: String, description: 'The name of the ${words}.', example: EXAMPLE_${constant}.name })
@@ -129,7 +120,7 @@ export class ${One}Response {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'The time when the ${words} was created.',
+    description: 'When the ${words} was created.',
     example: EXAMPLE_${constant}.created_at,
   })
   created_at!: Date;
@@ -138,7 +129,7 @@ export class ${One}Response {
 
   [`src/modules/${names}/${names}.service.ts`]: `import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { ApiCaller } from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import type { ${One} } from './${name}.entity.js';
@@ -154,10 +145,10 @@ export class ${Many}Service {
   ) {}
 
   @Transactional()
-  async create(caller: ApiCaller, request: Create${One}Request): Promise<${One}Response> {
+  async create(client: AuthenticatedClient, request: Create${One}Request): Promise<${One}Response> {
     const created: ${One} = {
       id: randomUUID(),
-      clientId: caller.clientId,
+      clientId: client.clientId,
       externalUserId: request.external_user_id,
       name: request.name,
       createdAt: this.clock.now(),
@@ -249,26 +240,26 @@ describe('${title}', () => {
   afterAll(() => service.close());
 
   const create = (body: object) =>
-    service.call<{ id: string }>(CREATE_${constant}.path, {
+    service.request<{ id: string }>(CREATE_${constant}.path, {
       body: { external_user_id: 'user-1', ...body },
       as: service.development,
     });
 
-  it('creates ${article} ${words} of the user', async () => {
-    const { status, body } = await create({ name: 'kept' });
+  it('creates ${article} ${words} for the user', async () => {
+    const { status, body } = await create({ name: 'Birthday' });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['id', 'name', 'created_at']);
     const rows = await service.database.query('SELECT * FROM ${table} WHERE id = $1', [body.id]);
     expect(rows).toMatchObject([
-      { client_id: service.development.clientId, external_user_id: 'user-1', name: 'kept' },
+      { client_id: service.development.clientId, external_user_id: 'user-1', name: 'Birthday' },
     ]);
   });
 
   it.each([
-    [{}, 'The name field is required.'],
-    [{ name: 7 }, 'The name field must be a string.'],
-    [{ name: 'a'.repeat(101) }, 'The name field must not be greater than 100 characters.'],
-  ])('rejects %j', async (body, message) => {
+    ['The name field is required.', {}],
+    ['The name field must be a string.', { name: 7 }],
+    ['The name field must not be greater than 100 characters.', { name: 'a'.repeat(101) }],
+  ])('rejects an invalid name: %s', async (message, body) => {
     expect(await create(body)).toMatchObject({ status: 400, body: invalidField(message) });
   });
 
@@ -280,18 +271,21 @@ describe('${title}', () => {
 
 const changed = {
   'src/app.module.ts': [
-    after(
-      /^import .* from '\.\/modules\/.*;\n(?!import)/m,
+    into(
+      /^(?:import .* from '\.\/modules\/.*;\n)+/m,
       `import { ${Many}Module } from './modules/${names}/index.js';\n`,
     ),
-    after(/^ {2}platform: \[\n(?: {4}.*\n)*/m, `    ${Many}Module,\n`),
+    into(/(?<=^const MODULES = \[\n)(?: {2}.*\n)+/m, `  ${Many}Module,\n`),
   ],
   [`${migrations}/index.ts`]: [
     after(/^(?:import .*\n)+/m, `import { ${migration} } from './${version}-create-${names}.js';\n`),
     after(/^export const MIGRATIONS = \[\n(?: {2}.*\n)*/m, `  ${migration},\n`),
   ],
   'test/architecture/dependency-rules.ts': [
-    after(/^export const MODULE_ARROWS.*\n/m, `  ${names.includes('-') ? `'${names}'` : names}: [],\n`),
+    into(
+      /(?<=^export const MODULE_ARROWS.*\n)(?: {2}.*\n)+/m,
+      `  ${names.includes('-') ? `'${names}'` : names}: [],\n`,
+    ),
   ],
   'docs/architecture.md': [
     after(/^\| module .*\n\| -.*\n(?:\| .*\n)*/m, `| \`${names}\` | ${pluralWords} of users | |\n`),
@@ -312,11 +306,25 @@ export const CREATE_${constant}: BodyOperation = {
   ],
 };
 
-/** Returns a change of a text that adds something right after a match. */
+/** Returns a change that adds text after a match. */
 function after(place, addition) {
+  return change(place, (found) => found + addition);
+}
+
+/** Returns a change that adds a line to an alphabetical list. Imports are in the order of their paths. */
+function into(place, line) {
+  const keyOf = (text) => text.split(' from ').at(-1).replace("'", '');
+  return change(place, (found) => {
+    const lines = found.match(/.+\n/g);
+    const next = lines.findIndex((each) => keyOf(each) > keyOf(line));
+    return lines.toSpliced(next < 0 ? lines.length : next, 0, line).join('');
+  });
+}
+
+function change(place, edit) {
   return (text, file) => {
     if (!place.test(text)) fail(`Cannot change ${file}: it has no match for ${place}.`);
-    return text.replace(place, (found) => found + addition);
+    return text.replace(place, edit);
   };
 }
 
@@ -326,9 +334,9 @@ function fail(message) {
 }
 
 // Computed before anything is written, so that a failure changes no file.
-const texts = Object.entries(changed).map(([file, additions]) => [
+const texts = Object.entries(changed).map(([file, edits]) => [
   file,
-  additions.reduce((text, add) => add(text, file), readFileSync(file, 'utf8')),
+  edits.reduce((text, edit) => edit(text, file), readFileSync(file, 'utf8')),
 ]);
 for (const [file, text] of [...Object.entries(files), ...texts]) {
   mkdirSync(dirname(file), { recursive: true });
@@ -351,7 +359,7 @@ ${Object.keys(files)
 Changed ${Object.keys(changed).join(', ')}.
 
 Next steps:
-1. Replace the placeholder texts in the dto, the controller and ${ARCHITECTURE}.
+1. Replace the placeholder texts in the files above and in ${ARCHITECTURE}.
 2. Run npm run openapi && npm run docs, and add the operation to the table in README.md.
 3. Run npm run jest -- test/architecture test/e2e/${names}.spec.ts test/e2e/migrations.spec.ts
 4. Read docs/extending.md to add operations, errors, limits and events.`);
