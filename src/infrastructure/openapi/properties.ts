@@ -50,6 +50,7 @@ export function exampleOf(model: Type): object {
   return (Reflect.getMetadata(EXAMPLE, model.prototype as object) ?? {}) as object;
 }
 
+/** Text; with `isArray`, several. */
 export function TextProperty(
   description: string,
   example?: string | readonly string[] | null,
@@ -76,6 +77,7 @@ export function TimestampProperty(
   return Property({ type: String, format: 'date-time' }, description, example, options);
 }
 
+/** A number without a fraction. */
 export function IntegerProperty(
   description: string,
   example: number | null,
@@ -84,6 +86,7 @@ export function IntegerProperty(
   return Property({ type: 'integer' }, description, example, options);
 }
 
+/** `true` or `false`. */
 export function BooleanProperty(description: string, example: boolean): PropertyDecorator {
   return Property({ type: Boolean }, description, example);
 }
