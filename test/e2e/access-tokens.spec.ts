@@ -49,18 +49,17 @@ const DOCUMENT = {
 @Controller('only-in-this-test')
 class TestController {
   @Get('read')
-  @DashboardOperation({ ...DOCUMENT, operationId: 'testRead', permission: { token: 'request_logs:read' } })
+  @DashboardOperation({ ...DOCUMENT, operationId: 'testRead' }, { token: 'request_logs:read' })
   read(@CurrentActor() actor: DashboardActor, @Query('environment') environment: PlatformEnvironment) {
     requireEnvironment(actor, environment);
     return { role: actor.role };
   }
 
   @Get('write')
-  @DashboardOperation({
-    ...DOCUMENT,
-    operationId: 'testWrite',
-    permission: { token: 'webhook_endpoints:write', role: 'admin' },
-  })
+  @DashboardOperation(
+    { ...DOCUMENT, operationId: 'testWrite' },
+    { token: 'webhook_endpoints:write', role: 'admin' },
+  )
   write() {
     return {};
   }

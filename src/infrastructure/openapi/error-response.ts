@@ -1,38 +1,22 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { EnumProperty, IntegerProperty, TextProperty } from './properties.js';
 import { ERROR_CODES, ERROR_TYPES } from '../errors/index.js';
 
 /** The body of every error response. */
 export class ErrorResponse {
-  @ApiProperty({
-    enum: ERROR_TYPES,
-    enumName: 'ErrorType',
-    description: 'Category of the error.',
-    example: 'INVALID_REQUEST',
-  })
+  @EnumProperty(ERROR_TYPES, 'Category of the error.', 'INVALID_REQUEST', { enumName: 'ErrorType' })
   error_type!: string;
 
-  @ApiProperty({
-    enum: ERROR_CODES,
-    enumName: 'ErrorCode',
-    description: 'The error. Branch on this value.',
-    example: 'INVALID_FIELD',
-  })
+  @EnumProperty(ERROR_CODES, 'The error. Branch on this value.', 'INVALID_FIELD', { enumName: 'ErrorCode' })
   error_code!: string;
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('Message for people. The wording may change.', 'The external user id field is required.', {
     minLength: 1,
-    description: 'Message for people. The wording may change.',
-    example: 'The external user id field is required.',
   })
   error_message!: string;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerProperty('Seconds to wait before you retry. Only present for rate-limit errors.', 12, {
     required: false,
     minimum: 1,
-    description: 'Seconds to wait before you retry. Only present for rate-limit errors.',
-    example: 12,
   })
   retry_after?: number;
 }

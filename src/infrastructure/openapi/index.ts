@@ -3,3 +3,12 @@ export { ErrorResponse } from './error-response.js';
 export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
 export { Topic } from './topic.js';
 export { resolveDescription, DocumentedOperation, type OperationDocument } from './operation.js';
+export {
+  BooleanProperty,
+  EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from './properties.js';

@@ -13,6 +13,7 @@ import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
 import { exampleMessages } from '../validation/index.js';
 import { ApiErrors, withMessages, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
+import { exampleOf } from './properties.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
 /** Returns the configuration that the document is built for: of this class. */
@@ -35,6 +36,10 @@ export interface OperationDocument {
   /** Media types of a response that is not JSON. */
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
+  /**
+   * The default consists of the examples of the properties of the response. Of an object, only the properties that
+   * differ; `undefined` leaves one out.
+   */
   readonly responseExample?: unknown;
   /** The messages of `INVALID_FIELD` about the fields of the body or query come from their DTO. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
@@ -78,7 +83,8 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
 
 function documentation(surface: Surface, operation: OperationDocument): MethodDecorator {
   const [model, schema] = schemaOf(operation.response);
-  const { responseType = 'application/json', responseExample: example } = operation;
+  const { responseType = 'application/json' } = operation;
+  const example = responseExampleOf(operation);
   const mediaTypes = typeof responseType === 'string' ? [responseType] : responseType;
   return applyDecorators(
     ApiOperation({
@@ -100,6 +106,12 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
     }),
     ApiErrors(operation.errors, operation.errorBody),
   );
+}
+
+function responseExampleOf({ response, responseExample }: OperationDocument): unknown {
+  if (response === String || response === (Buffer as unknown)) return responseExample;
+  if (Array.isArray(response)) return responseExample ?? [exampleOf(response[0] as Type)];
+  return { ...exampleOf(response as Type), ...(responseExample as object) };
 }
 
 type Schema = { $ref: string } | { type: 'array'; items: Schema } | { type: 'string'; format?: 'binary' };

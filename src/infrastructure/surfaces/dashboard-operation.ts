@@ -25,10 +25,6 @@ import {
 import { RateLimitGuard, RateLimitingConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
-export interface DashboardOperationOptions extends OperationDocument {
-  readonly permission: DashboardPermission;
-}
-
 /** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
 const LIMIT: RateLimit = {
   name: 'dashboard',
@@ -42,8 +38,10 @@ const DashboardLimitGuard = RateLimitGuard(LIMIT, RATE_LIMIT_EXCEEDED);
  * An operation of the dashboard API. Checks the access token or session (401), the rate limit (429) and the
  * permission (403) before it reads the JSON body.
  */
-export function DashboardOperation(options: DashboardOperationOptions): MethodDecorator {
-  const { permission } = options;
+export function DashboardOperation(
+  document: OperationDocument,
+  permission: DashboardPermission,
+): MethodDecorator {
   const bearer = permission.token === 'none' ? [] : [ApiSecurity('bearer')];
   return applyDecorators(
     HttpCode(200),
@@ -52,13 +50,13 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
     ...bearer,
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
-      ...options,
+      ...document,
       description: (configurationOf) =>
-        `${resolveDescription(options.description, configurationOf)}\n\n` +
+        `${resolveDescription(document.description, configurationOf)}\n\n` +
         `Limit: ${configurationOf(RateLimitingConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
         'across all operations of the dashboard API.',
       errors: [
-        ...options.errors,
+        ...document.errors,
         INVALID_ACCESS_TOKEN,
         ...(permission.recentLogin ? [withMessages(INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)] : []),
         RATE_LIMIT_EXCEEDED,
@@ -66,7 +64,7 @@ export function DashboardOperation(options: DashboardOperationOptions): MethodDe
           permission.token === 'any' || permission.token === 'none' ? permission.token : 'scope'
         ],
         ...(permission.role === undefined || permission.role === 'member' ? [] : [INSUFFICIENT_ROLE]),
-        ...commonErrors(options),
+        ...commonErrors(document),
       ],
     }),
   );

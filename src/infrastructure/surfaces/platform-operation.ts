@@ -6,7 +6,7 @@ import { DocumentedOperation, type OperationDocument } from '../openapi/index.js
 import { RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
-export interface PlatformOperationOptions extends OperationDocument {
+interface Checks {
   /** Checked after the credentials, before `guards` (429). */
   readonly limit?: RateLimit;
   /** Access checks that run before the body is read (403). */
@@ -17,32 +17,32 @@ export interface PlatformOperationOptions extends OperationDocument {
  * An operation of the platform API. Checks credentials, the rate limit and access before it reads the JSON body
  * (contract, "Order of checks").
  */
-export function PlatformOperation(options: PlatformOperationOptions): MethodDecorator {
+export function PlatformOperation(document: OperationDocument, checks: Checks = {}): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(BasicAuthGuard, ...guardsOf(options)),
+    UseGuards(BasicAuthGuard, ...guardsOf(checks)),
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
-      ...options,
-      errors: [...errorsOf(options), INVALID_API_KEYS],
+      ...document,
+      errors: [...errorsOf(document, checks), INVALID_API_KEYS],
     }),
   );
 }
 
 /** An operation of the platform API for the client SDK, which cannot keep a secret and sends no credentials. */
-export function SdkOperation(options: PlatformOperationOptions): MethodDecorator {
+export function SdkOperation(document: OperationDocument, checks: Checks): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(...guardsOf(options)),
+    UseGuards(...guardsOf(checks)),
     ApiSecurity({}),
-    DocumentedOperation('platform', { ...options, errors: errorsOf(options) }),
+    DocumentedOperation('platform', { ...document, errors: errorsOf(document, checks) }),
   );
 }
 
-function guardsOf({ limit, guards = [] }: PlatformOperationOptions): Type<CanActivate>[] {
+function guardsOf({ limit, guards = [] }: Checks): Type<CanActivate>[] {
   return [...(limit ? [RateLimitGuard(limit, TOO_MANY_REQUESTS)] : []), ...guards];
 }
 
-function errorsOf(options: PlatformOperationOptions): OperationDocument['errors'] {
-  return [...options.errors, ...(options.limit ? [TOO_MANY_REQUESTS] : []), ...commonErrors(options)];
+function errorsOf(document: OperationDocument, { limit }: Checks): OperationDocument['errors'] {
+  return [...document.errors, ...(limit ? [TOO_MANY_REQUESTS] : []), ...commonErrors(document)];
 }

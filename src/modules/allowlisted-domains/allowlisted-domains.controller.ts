@@ -14,19 +14,13 @@ export class AllowlistedDomainsController {
   constructor(private readonly domains: AllowlistedDomainsService) {}
 
   @Get('allowlisted-domains')
-  @DashboardOperation({
-    ...LIST_DOMAINS,
-    permission: { token: 'none', role: 'admin' },
-  })
+  @DashboardOperation(LIST_DOMAINS, { token: 'none', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<AllowlistedDomainResponse[]> {
     return this.domains.list(actor.organizationId);
   }
 
   @Post('allowlisted-domains/create')
-  @DashboardOperation({
-    ...ADD_DOMAIN,
-    permission: { token: 'none', role: 'admin', action: auditAction('domain.add') },
-  })
+  @DashboardOperation(ADD_DOMAIN, { token: 'none', role: 'admin', action: auditAction('domain.add') })
   add(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: AddDomainRequest,
@@ -35,10 +29,7 @@ export class AllowlistedDomainsController {
   }
 
   @Delete('allowlisted-domains/:id')
-  @DashboardOperation({
-    ...REMOVE_DOMAIN,
-    permission: { token: 'none', role: 'admin', action: auditAction('domain.remove') },
-  })
+  @DashboardOperation(REMOVE_DOMAIN, { token: 'none', role: 'admin', action: auditAction('domain.remove') })
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AllowlistedDomainResponse> {
     return this.domains.remove(actor, id);
   }

@@ -6,7 +6,7 @@ import {
   MAX_DOMAINS,
   TOO_MANY_DOMAINS,
 } from './allowlisted-domain-errors.js';
-import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_DOMAIN } from './allowlisted-domains.dto.js';
+import { AddDomainRequest, AllowlistedDomainResponse, EXAMPLE_ID } from './allowlisted-domains.dto.js';
 
 export const LIST_DOMAINS: OperationDocument = {
   operationId: 'listAllowlistedDomains',
@@ -17,7 +17,6 @@ export const LIST_DOMAINS: OperationDocument = {
     `${MAX_DOMAINS} domains. Available to admins and owners.`,
   response: [AllowlistedDomainResponse],
   responseDescription: 'All domains of the allowlist.',
-  responseExample: [EXAMPLE_DOMAIN],
   errors: [],
 };
 
@@ -31,7 +30,6 @@ export const ADD_DOMAIN: OperationDocument = {
   body: AddDomainRequest,
   response: AllowlistedDomainResponse,
   responseDescription: 'The domain is on the allowlist.',
-  responseExample: EXAMPLE_DOMAIN,
   errors: [withMessages(INVALID_FIELD, DOMAIN_TAKEN, TOO_MANY_DOMAINS)],
 };
 
@@ -42,9 +40,8 @@ export const REMOVE_DOMAIN: OperationDocument = {
     'Removes a domain; existing users of the domain stay. Use it when a domain no longer belongs to you. After the ' +
     'last domain is removed, users of any domain can be invited again. Available to admins and owners. Audited as ' +
     '`domain.remove`.',
-  pathParameters: { id: { description: 'The `id` of the domain.', example: EXAMPLE_DOMAIN.id } },
+  pathParameters: { id: { description: 'The `id` of the domain.', example: EXAMPLE_ID } },
   response: AllowlistedDomainResponse,
   responseDescription: 'The removed domain.',
-  responseExample: EXAMPLE_DOMAIN,
   errors: [ALLOWLISTED_DOMAIN_NOT_FOUND],
 };

@@ -1,8 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
+import { TextProperty, TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import { TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { domainName } from './domain-name.js';
 
+export const EXAMPLE_ID = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
 const MAX_DOMAIN_LENGTH = 253;
 
 function IsDomain(): PropertyDecorator {
@@ -26,32 +27,12 @@ export class AddDomainRequest {
 }
 
 export class AllowlistedDomainResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the entry.',
-    example: '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10',
-  })
+  @UuidProperty('ID of the entry.', EXAMPLE_ID)
   id!: string;
 
-  @ApiProperty({
-    type: String,
-    description: 'The domain, in lower case and ASCII (IDNA).',
-    example: 'example.com',
-  })
+  @TextProperty('The domain, in lower case and ASCII (IDNA).', 'example.com')
   domain!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the domain was added.',
-    example: '2026-01-31T08:15:30.123Z',
-  })
+  @TimestampProperty('When the domain was added.')
   created_at!: Date;
 }
-
-export const EXAMPLE_DOMAIN = {
-  id: '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10',
-  domain: 'example.com',
-  created_at: '2026-01-31T08:15:30.123Z',
-};

@@ -14,18 +14,17 @@ export class ApiClientsController {
   constructor(private readonly secrets: ApiSecretsService) {}
 
   @Get('api-clients')
-  @DashboardOperation({
-    ...LIST_CLIENTS,
-    permission: { token: 'none' },
-  })
+  @DashboardOperation(LIST_CLIENTS, { token: 'none' })
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
     return this.secrets.list(actor);
   }
 
   @Post('api-clients/:client_id/secret/view')
-  @DashboardOperation({
-    ...VIEW_SECRET,
-    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.view') },
+  @DashboardOperation(VIEW_SECRET, {
+    token: 'none',
+    role: 'admin',
+    recentLogin: true,
+    action: auditAction('secret.view'),
   })
   view(
     @CurrentActor() actor: DashboardActor,
@@ -35,9 +34,11 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/rotate')
-  @DashboardOperation({
-    ...ROTATE_SECRET,
-    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.rotate') },
+  @DashboardOperation(ROTATE_SECRET, {
+    token: 'none',
+    role: 'admin',
+    recentLogin: true,
+    action: auditAction('secret.rotate'),
   })
   rotate(
     @CurrentActor() actor: DashboardActor,
@@ -48,9 +49,11 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/activate')
-  @DashboardOperation({
-    ...ACTIVATE_SECRET,
-    permission: { token: 'none', role: 'admin', recentLogin: true, action: auditAction('secret.rotate') },
+  @DashboardOperation(ACTIVATE_SECRET, {
+    token: 'none',
+    role: 'admin',
+    recentLogin: true,
+    action: auditAction('secret.rotate'),
   })
   activate(
     @CurrentActor() actor: DashboardActor,

@@ -4,14 +4,13 @@ import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import {
   ApiClientResponse,
   ApiSecretResponse,
-  EXAMPLE_CLIENT,
-  EXAMPLE_SECRET,
+  EXAMPLE_CLIENT_ID,
   RotateSecretRequest,
 } from './api-clients.dto.js';
 import { RotationInProgressError } from './api-clients.service.js';
 
 const ID = {
-  client_id: { description: 'The `client_id` of the client.', example: EXAMPLE_CLIENT.client_id },
+  client_id: { description: 'The `client_id` of the client.', example: EXAMPLE_CLIENT_ID },
 };
 const RECENT_LOGIN = 'Available to admins and owners who logged in within the last 5 minutes.';
 
@@ -24,7 +23,6 @@ export const LIST_CLIENTS: OperationDocument = {
     'user.',
   response: [ApiClientResponse],
   responseDescription: 'All clients of the organization.',
-  responseExample: [EXAMPLE_CLIENT],
   errors: [],
 };
 
@@ -37,7 +35,6 @@ export const VIEW_SECRET: OperationDocument = {
   pathParameters: ID,
   response: ApiSecretResponse,
   responseDescription: 'The secret.',
-  responseExample: EXAMPLE_SECRET,
   errors: [API_CLIENT_NOT_FOUND],
 };
 
@@ -53,7 +50,6 @@ export const ROTATE_SECRET: OperationDocument = {
   body: RotateSecretRequest,
   response: ApiSecretResponse,
   responseDescription: 'The new secret.',
-  responseExample: EXAMPLE_SECRET,
   errors: [withMessages(INVALID_FIELD, RotationInProgressError.sentence), API_CLIENT_NOT_FOUND],
 };
 
@@ -67,6 +63,6 @@ export const ACTIVATE_SECRET: OperationDocument = {
   pathParameters: ID,
   response: ApiClientResponse,
   responseDescription: 'The client, which signs with its newest secret.',
-  responseExample: { ...EXAMPLE_CLIENT, signing_secret_version: 2 },
+  responseExample: { signing_secret_version: 2 },
   errors: [API_CLIENT_NOT_FOUND],
 };

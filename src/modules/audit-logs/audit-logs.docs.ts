@@ -3,7 +3,7 @@ import { withMessages, type OperationDocument } from '../../infrastructure/opena
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AUDIT_ACTIONS } from './audit-actions.js';
-import { AuditLogListResponse, EXAMPLE_PAGE } from './audit-logs.dto.js';
+import { AuditLogListResponse, PAGE_SIZE } from './audit-logs.dto.js';
 
 export const PRODUCTION_ONLY = 'Audit logs belong to the production environment: use production credentials.';
 
@@ -16,13 +16,12 @@ export const LIST_AUDIT_LOGS: OperationDocument = {
   summary: 'Get audit logs',
   description:
     'Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both ' +
-    `environments, newest entries first, ${EXAMPLE_PAGE.limit} per page. Entries are never changed or deleted. ` +
+    `environments, newest entries first, ${PAGE_SIZE} per page. Entries are never changed or deleted. ` +
     'Requires production credentials.\n\nTo get the following pages, send the `next_cursor` of each page until it is ' +
     'null. Entries added in the meantime do not shift the pages.\n\n' +
     `| action | target | meaning |\n| --- | --- | --- |\n${ACTION_ROWS.join('\n')}`,
   response: AuditLogListResponse,
   responseDescription: 'A page of the audit log.',
-  responseExample: EXAMPLE_PAGE,
   errors: [
     withMessages(INVALID_FIELD, MESSAGES.unknownParameter('limit')),
     INVALID_CURSOR_FORMAT,

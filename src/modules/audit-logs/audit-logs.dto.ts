@@ -1,5 +1,13 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
+import {
+  EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Field, siblingOf, TimestampField } from '../../infrastructure/validation/index.js';
 import {
@@ -10,6 +18,7 @@ import {
   type AuditOutcome,
 } from './audit-actions.js';
 
+export const PAGE_SIZE = 100;
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
 
 /** Accepts any text: the service refuses invalid cursors with an error code of their own. */
@@ -56,143 +65,96 @@ export class ListAuditLogsQuery {
 
 @ApiSchema({ description: 'The outcome of the action.' })
 export class AuditOutcomeResponse {
-  @ApiProperty({
-    enum: AUDIT_OUTCOMES,
-    description:
-      '`denied`: the user is not allowed to do this. `failure`: the attempt did not succeed, for example because of ' +
+  @EnumProperty(
+    AUDIT_OUTCOMES,
+    '`denied`: the user is not allowed to do this. `failure`: the attempt did not succeed, for example because of ' +
       'a wrong password.',
-    example: 'success',
-  })
+    'success',
+  )
   status!: AuditOutcome;
 }
 
 @ApiSchema({ description: 'The action and its outcome.' })
 export class AuditEventResponse {
-  @ApiProperty({
-    enum: AUDIT_ACTION_NAMES,
+  @EnumProperty(AUDIT_ACTION_NAMES, 'The action. More actions may be added.', 'secret.view', {
     enumName: 'AuditAction',
-    description: 'The action. More actions may be added.',
-    example: 'secret.view',
   })
   action!: AuditAction;
 
-  @ApiProperty({ type: AuditOutcomeResponse, description: 'The outcome of the action.' })
+  @ObjectProperty(AuditOutcomeResponse, 'The outcome of the action.')
   outcome!: AuditOutcomeResponse;
 }
 
 @ApiSchema({ description: 'The dashboard user who performed the action.' })
 export class AuditActorResponse {
-  @ApiProperty({ type: String, description: 'Name of the user at the time.', example: 'Ada Lovelace' })
+  @TextProperty('Name of the user at the time.', 'Ada Lovelace')
   name!: string;
 
-  @ApiProperty({
-    type: String,
-    description: 'Email address of the user at the time.',
-    example: 'ada@example.com',
-  })
+  @TextProperty('Email address of the user at the time.', 'ada@example.com')
   email!: string;
 }
 
 @ApiSchema({ description: 'The target of the action.' })
 export class AuditTargetResponse {
-  @ApiProperty({
-    type: String,
-    description: `The kind of target: ${AUDIT_TARGET_TYPES.map((type) => `\`${type}\``).join(', ')}. More may be added.`,
-    example: 'secret',
-  })
+  @TextProperty(
+    `The kind of target: ${AUDIT_TARGET_TYPES.map((type) => `\`${type}\``).join(', ')}. More may be added.`,
+    'secret',
+  )
   type!: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Name of the target at the time; null if it has no name.',
-    example: null,
-  })
+  @TextProperty('Name of the target at the time; null if it has no name.', null, { nullable: true })
   name!: string | null;
 
-  @ApiProperty({
-    enum: ENVIRONMENTS,
-    description:
-      'The environment of the target. Targets that belong to the whole organization, such as users and domains, ' +
+  @EnumProperty(
+    ENVIRONMENTS,
+    'The environment of the target. Targets that belong to the whole organization, such as users and domains, ' +
       'count as `production`.',
-    example: 'production',
-  })
+    'production',
+  )
   environment!: PlatformEnvironment;
 }
 
 @ApiSchema({ description: 'Where the user performed the action.' })
 export class AuditContextResponse {
-  @ApiProperty({ type: String, description: 'IP address of the user.', example: '203.0.113.7' })
+  @TextProperty('IP address of the user.', '203.0.113.7')
   ip!: string;
 
-  @ApiProperty({
-    type: String,
-    description: 'First 512 characters of the `User-Agent` header of the user’s browser or program.',
-    example: 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
-  })
+  @TextProperty(
+    'First 512 characters of the `User-Agent` header of the user’s browser or program.',
+    'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
+  )
   user_agent!: string;
 }
 
 export class AuditLogEntryResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the entry.',
-    example: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
-  })
+  @UuidProperty('ID of the entry.', '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11')
   id!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the action happened.',
-    example: '2026-01-31T08:15:30.123Z',
-  })
+  @TimestampProperty('When the action happened.')
   datetime!: Date;
 
-  @ApiProperty({ type: AuditEventResponse, description: 'The action and its outcome.' })
+  @ObjectProperty(AuditEventResponse, 'The action and its outcome.')
   event!: AuditEventResponse;
 
-  @ApiProperty({ type: AuditActorResponse, description: 'The dashboard user who performed the action.' })
+  @ObjectProperty(AuditActorResponse, 'The dashboard user who performed the action.')
   actor!: AuditActorResponse;
 
-  @ApiProperty({ type: AuditTargetResponse, description: 'The target of the action.' })
+  @ObjectProperty(AuditTargetResponse, 'The target of the action.')
   target!: AuditTargetResponse;
 
-  @ApiProperty({ type: AuditContextResponse, description: 'Where the user performed the action.' })
+  @ObjectProperty(AuditContextResponse, 'Where the user performed the action.')
   context!: AuditContextResponse;
 }
 
 export class AuditLogListResponse {
-  @ApiProperty({ type: [AuditLogEntryResponse], description: 'The entries, newest first.' })
+  @ObjectProperty([AuditLogEntryResponse], 'The entries, newest first.')
   data!: AuditLogEntryResponse[];
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
     nullable: true,
-    description: 'Send this value as `cursor` to get the next page; null on the last page.',
-    example: EXAMPLE_CURSOR,
   })
   next_cursor!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Maximum number of entries in a page.', example: 100 })
+  @IntegerProperty('Maximum number of entries in a page.', PAGE_SIZE)
   limit!: number;
 }
-
-export const EXAMPLE_PAGE = {
-  data: [
-    {
-      id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
-      datetime: '2026-01-31T08:15:30.123Z',
-      event: { action: 'secret.view', outcome: { status: 'success' } },
-      actor: { name: 'Ada Lovelace', email: 'ada@example.com' },
-      target: { type: 'secret', name: null, environment: 'production' },
-      context: {
-        ip: '203.0.113.7',
-        user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
-      },
-    },
-  ],
-  next_cursor: EXAMPLE_CURSOR,
-  limit: 100,
-};

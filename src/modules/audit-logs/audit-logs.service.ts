@@ -3,9 +3,12 @@ import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index
 import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
-import type { AuditLogEntryResponse, AuditLogListResponse, ListAuditLogsQuery } from './audit-logs.dto.js';
-
-const PAGE_SIZE = 100;
+import {
+  PAGE_SIZE,
+  type AuditLogEntryResponse,
+  type AuditLogListResponse,
+  type ListAuditLogsQuery,
+} from './audit-logs.dto.js';
 
 /** Reads an organization's audit log (specification, operation 4). */
 @Injectable()

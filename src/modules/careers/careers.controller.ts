@@ -13,14 +13,11 @@ export class CareersController {
   constructor(private readonly careers: CareersService) {}
 
   @Post('apply')
-  @CareersOperation({
-    ...SUBMIT_JOB_APPLICATION,
-    limit: {
-      name: 'careers',
-      requests: (configuration) => configuration.get(CareersConfiguration).requestsPerHour,
-      per: 'address',
-      seconds: 3600,
-    },
+  @CareersOperation(SUBMIT_JOB_APPLICATION, {
+    name: 'careers',
+    requests: (configuration) => configuration.get(CareersConfiguration).requestsPerHour,
+    per: 'address',
+    seconds: 3600,
   })
   submit(@JsonBody() request: SubmitApplicationRequest): Promise<ApplicationReceipt> {
     return this.careers.submit(request);

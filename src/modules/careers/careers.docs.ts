@@ -17,9 +17,5 @@ export const SUBMIT_JOB_APPLICATION: OperationDocument = {
   body: SubmitApplicationRequest,
   response: ApplicationReceipt,
   responseDescription: 'The application was received.',
-  responseExample: {
-    id: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
-    received_at: '2026-01-31T08:15:30.123Z',
-  },
   errors: [RATE_LIMIT_EXCEEDED],
 };

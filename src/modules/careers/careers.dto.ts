@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import {
   BooleanField,
   EmailField,
@@ -80,19 +80,12 @@ export class SubmitApplicationRequest {
 }
 
 export class ApplicationReceipt {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the application. Quote it if you ask about your application.',
-    example: '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
-  })
+  @UuidProperty(
+    'ID of the application. Quote it if you ask about your application.',
+    '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11',
+  )
   id!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the application was received.',
-    example: '2026-01-31T08:15:30.123Z',
-  })
+  @TimestampProperty('When the application was received.')
   received_at!: Date;
 }

@@ -33,10 +33,7 @@ export class DetectedAccountsController {
   }
 
   @Post('detected_accounts/identify')
-  @PlatformOperation({
-    ...IDENTIFY_DETECTED_ACCOUNTS,
-    guards: [EnabledOperationGuard(IDENTIFY_OPERATION)],
-  })
+  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, { guards: [EnabledOperationGuard(IDENTIFY_OPERATION)] })
   identify(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: IdentifyDetectedAccountsRequest,

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { BooleanProperty, TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
 import { ArrayField, ExternalUserIdField, validateText } from '../../infrastructure/validation/index.js';
 
 const MAX_NAMES = 100;
@@ -32,22 +32,14 @@ export class IdentifyDetectedAccountsRequest {
 }
 
 export class DetectedAccountResponse {
-  @ApiProperty({ type: String, description: 'The name as you sent it.', example: 'door dash' })
+  @TextProperty('The name as you sent it.', 'door dash')
   name!: string;
 
-  @ApiProperty({
-    type: Boolean,
-    description: 'Whether an account of the user was detected at this merchant.',
-    example: true,
-  })
+  @BooleanProperty('Whether an account of the user was detected at this merchant.', true)
   detected!: boolean;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @TimestampProperty('When the account was detected; null if none was detected.', undefined, {
     nullable: true,
-    description: 'When the account was detected; null if none was detected.',
-    example: '2026-01-31T08:15:30.123Z',
   })
   detected_at!: Date | null;
 }

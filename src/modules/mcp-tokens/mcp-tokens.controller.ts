@@ -14,8 +14,7 @@ export class McpTokensController {
   constructor(private readonly mcpTokens: McpTokensService) {}
 
   @Post('create')
-  @PlatformOperation({
-    ...CREATE_MCP_TOKEN,
+  @PlatformOperation(CREATE_MCP_TOKEN, {
     limit: {
       name: 'mcp-tokens',
       requests: (configuration) => configuration.get(McpTokensConfiguration).requestsPerMinute,

@@ -1,7 +1,7 @@
 import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
-import { CreateMcpTokenRequest, EXAMPLE_TOKEN, McpTokenResponse } from './mcp-tokens.dto.js';
+import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 
 export const CREATE_MCP_TOKEN: OperationDocument = {
   operationId: 'createMcpToken',
@@ -15,6 +15,5 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
   body: CreateMcpTokenRequest,
   response: McpTokenResponse,
   responseDescription: 'The token was created.',
-  responseExample: { token: EXAMPLE_TOKEN, expires_at: '2026-01-31T08:15:30.123Z' },
   errors: [TOO_MANY_REQUESTS],
 };

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
 import {
   ExternalUserIdField,
   IntegerField,
@@ -38,19 +38,13 @@ export class CreateMcpTokenRequest {
 }
 
 export class McpTokenResponse {
-  @ApiProperty({
-    type: String,
-    description: 'The token. Keep it secret: it is shown only once, and whoever has it can act for the user.',
-    pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$',
-    example: EXAMPLE_TOKEN,
-  })
+  @TextProperty(
+    'The token. Keep it secret: it is shown only once, and whoever has it can act for the user.',
+    EXAMPLE_TOKEN,
+    { pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$' },
+  )
   token!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the token expires.',
-    example: '2026-01-31T08:15:30.123Z',
-  })
+  @TimestampProperty('When the token expires.')
   expires_at!: Date;
 }

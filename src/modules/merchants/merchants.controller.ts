@@ -14,28 +14,23 @@ export class MerchantsController {
   constructor(private readonly merchants: MerchantVisibilityService) {}
 
   @Get('merchants')
-  @DashboardOperation({
-    ...LIST_MERCHANTS,
-    permission: { token: 'none' },
-  })
+  @DashboardOperation(LIST_MERCHANTS, { token: 'none' })
   list(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<MerchantResponse[]> {
     return this.merchants.list(actor, query.environment);
   }
 
   @Get('merchants/export')
-  @DashboardOperation({
-    ...EXPORT_MERCHANTS,
-    permission: { token: 'none', role: 'admin', action: auditAction('merchant.export') },
+  @DashboardOperation(EXPORT_MERCHANTS, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('merchant.export'),
   })
   export(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<StreamableFile> {
     return this.merchants.export(actor, query.environment);
   }
 
   @Post('merchants/:id/hide')
-  @DashboardOperation({
-    ...HIDE_MERCHANT,
-    permission: { token: 'none', role: 'admin', action: auditAction('merchant.hide') },
-  })
+  @DashboardOperation(HIDE_MERCHANT, { token: 'none', role: 'admin', action: auditAction('merchant.hide') })
   hide(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -45,9 +40,10 @@ export class MerchantsController {
   }
 
   @Post('merchants/:id/activate')
-  @DashboardOperation({
-    ...ACTIVATE_MERCHANT,
-    permission: { token: 'none', role: 'admin', action: auditAction('merchant.activate') },
+  @DashboardOperation(ACTIVATE_MERCHANT, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('merchant.activate'),
   })
   activate(
     @CurrentActor() actor: DashboardActor,

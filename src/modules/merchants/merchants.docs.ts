@@ -1,9 +1,9 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 import { MAX_MERCHANTS } from './merchant-visibility.service.js';
-import { ChangeMerchantVisibilityRequest, EXAMPLE_MERCHANT, MerchantResponse } from './merchants.dto.js';
+import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
-const ID = { id: { description: 'The `id` of the merchant.', example: String(EXAMPLE_MERCHANT.id) } };
+const ID = { id: { description: 'The `id` of the merchant.', example: '12' } };
 const HIDDEN =
   'Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are ' +
   'not affected.';
@@ -16,7 +16,6 @@ export const LIST_MERCHANTS: OperationDocument = {
     `choose which merchants your users see, and to find the IDs of merchants. ${HIDDEN} Available to every user.`,
   response: [MerchantResponse],
   responseDescription: 'The merchants.',
-  responseExample: [EXAMPLE_MERCHANT],
   errors: [],
 };
 
@@ -44,7 +43,7 @@ export const HIDE_MERCHANT: OperationDocument = {
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,
   responseDescription: 'The merchant is hidden.',
-  responseExample: { ...EXAMPLE_MERCHANT, hidden: true },
+  responseExample: { hidden: true },
   errors: [MERCHANT_NOT_FOUND],
 };
 
@@ -58,6 +57,5 @@ export const ACTIVATE_MERCHANT: OperationDocument = {
   body: ChangeMerchantVisibilityRequest,
   response: MerchantResponse,
   responseDescription: 'The merchant is visible.',
-  responseExample: EXAMPLE_MERCHANT,
   errors: [MERCHANT_NOT_FOUND],
 };

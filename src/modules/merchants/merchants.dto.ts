@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { BooleanProperty, IntegerProperty, TextProperty } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { EnvironmentField } from '../../infrastructure/validation/index.js';
 
@@ -15,18 +15,12 @@ export class ChangeMerchantVisibilityRequest {
 }
 
 export class MerchantResponse {
-  @ApiProperty({ type: 'integer', description: 'ID of the merchant.', example: 12 })
+  @IntegerProperty('ID of the merchant.', 12)
   id!: number;
 
-  @ApiProperty({ type: String, description: 'Name of the merchant.', example: 'Netflix' })
+  @TextProperty('Name of the merchant.', 'Netflix')
   name!: string;
 
-  @ApiProperty({
-    type: Boolean,
-    description: 'Whether your organization hides the merchant.',
-    example: false,
-  })
+  @BooleanProperty('Whether your organization hides the merchant.', false)
   hidden!: boolean;
 }
-
-export const EXAMPLE_MERCHANT = { id: 12, name: 'Netflix', hidden: false };

@@ -14,27 +14,26 @@ export class OrganizationController {
   constructor(private readonly administration: OrganizationAdministrationService) {}
 
   @Get('organization')
-  @DashboardOperation({
-    ...GET_ORGANIZATION,
-    permission: { token: 'none' },
-  })
+  @DashboardOperation(GET_ORGANIZATION, { token: 'none' })
   get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.administration.get(actor);
   }
 
   @Post('organization/activate')
-  @DashboardOperation({
-    ...ACTIVATE_ORGANIZATION,
-    permission: { token: 'none', role: 'owner', action: auditAction('account.activate') },
+  @DashboardOperation(ACTIVATE_ORGANIZATION, {
+    token: 'none',
+    role: 'owner',
+    action: auditAction('account.activate'),
   })
   activate(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.administration.activate(actor);
   }
 
   @Post('organization/logo')
-  @DashboardOperation({
-    ...UPDATE_LOGO,
-    permission: { token: 'none', role: 'admin', action: auditAction('account.logo_update') },
+  @DashboardOperation(UPDATE_LOGO, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('account.logo_update'),
   })
   updateLogo(
     @CurrentActor() actor: DashboardActor,
@@ -46,10 +45,7 @@ export class OrganizationController {
   // A user uploaded the image: browsers must not execute anything in it.
   @Get('organization/logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
-  @DashboardOperation({
-    ...GET_LOGO,
-    permission: { token: 'none' },
-  })
+  @DashboardOperation(GET_LOGO, { token: 'none' })
   logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
     return this.administration.logo(actor);
   }

@@ -1,6 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { LOGO_MEDIA_TYPES } from './logo.js';
-import { EXAMPLE_ORGANIZATION, OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
+import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
 
 export const GET_ORGANIZATION: OperationDocument = {
@@ -11,7 +11,6 @@ export const GET_ORGANIZATION: OperationDocument = {
     'to every user.',
   response: OrganizationResponse,
   responseDescription: 'The organization.',
-  responseExample: EXAMPLE_ORGANIZATION,
   errors: [],
 };
 
@@ -23,7 +22,6 @@ export const ACTIVATE_ORGANIZATION: OperationDocument = {
     'response and change nothing. Available to owners. Audited as `account.activate`, once.',
   response: OrganizationResponse,
   responseDescription: 'The organization is active.',
-  responseExample: EXAMPLE_ORGANIZATION,
   errors: [],
 };
 
@@ -37,7 +35,6 @@ export const UPDATE_LOGO: OperationDocument = {
   body: UpdateLogoRequest,
   response: OrganizationResponse,
   responseDescription: 'The organization with its new logo.',
-  responseExample: EXAMPLE_ORGANIZATION,
   errors: [],
 };
 

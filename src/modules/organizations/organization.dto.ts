@@ -1,5 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
+import {
+  BooleanProperty,
+  EnumProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
 import { TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { decodeBase64, MAX_LOGO_BYTES, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
 
@@ -40,43 +46,25 @@ export class UpdateLogoRequest {
 }
 
 export class OrganizationResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the organization.',
-    example: '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c',
-  })
+  @UuidProperty('ID of the organization.', '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c')
   organization_id!: string;
 
-  @ApiProperty({ type: String, description: 'Name of the organization.', example: 'Example organization' })
+  @TextProperty('Name of the organization.', 'Example organization')
   name!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
+  @TimestampProperty('When the organization was activated; null if it is not activated.', undefined, {
     nullable: true,
-    description: 'When the organization was activated; null if it is not activated.',
-    example: '2026-01-31T08:15:30.123Z',
   })
   activated_at!: Date | null;
 
-  @ApiProperty({ type: Boolean, description: 'Whether the organization has a logo.', example: true })
+  @BooleanProperty('Whether the organization has a logo.', true)
   has_logo!: boolean;
 
-  @ApiProperty({
-    type: String,
-    enum: [...LOGO_MEDIA_TYPES, null],
-    nullable: true,
-    description: 'Media type of the logo; null if there is no logo.',
-    example: 'image/png',
-  })
+  @EnumProperty(
+    [...LOGO_MEDIA_TYPES, null],
+    'Media type of the logo; null if there is no logo.',
+    'image/png',
+    { nullable: true },
+  )
   logo_media_type!: LogoMediaType | null;
 }
-
-export const EXAMPLE_ORGANIZATION = {
-  organization_id: '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c',
-  name: 'Example organization',
-  activated_at: '2026-01-31T08:15:30.123Z',
-  has_logo: true,
-  logo_media_type: 'image/png',
-};

@@ -25,28 +25,19 @@ export class SamlConfigurationsController {
   constructor(private readonly configurations: SamlConfigurationsService) {}
 
   @Get('saml-configurations')
-  @DashboardOperation({
-    ...LIST_CONFIGURATIONS,
-    permission: { token: 'none', role: 'admin' },
-  })
+  @DashboardOperation(LIST_CONFIGURATIONS, { token: 'none', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
     return this.configurations.list(actor);
   }
 
   @Get('saml-configurations/:id')
-  @DashboardOperation({
-    ...GET_CONFIGURATION,
-    permission: { token: 'none', role: 'admin' },
-  })
+  @DashboardOperation(GET_CONFIGURATION, { token: 'none', role: 'admin' })
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.get(actor, id);
   }
 
   @Post('saml-configurations/create')
-  @DashboardOperation({
-    ...CREATE_CONFIGURATION,
-    permission: { token: 'none', role: 'admin', action: auditAction('sso.add') },
-  })
+  @DashboardOperation(CREATE_CONFIGURATION, { token: 'none', role: 'admin', action: auditAction('sso.add') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateSamlConfigurationRequest,
@@ -55,9 +46,10 @@ export class SamlConfigurationsController {
   }
 
   @Patch('saml-configurations/:id')
-  @DashboardOperation({
-    ...UPDATE_CONFIGURATION,
-    permission: { token: 'none', role: 'admin', action: auditAction('sso.update') },
+  @DashboardOperation(UPDATE_CONFIGURATION, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('sso.update'),
   })
   update(
     @CurrentActor() actor: DashboardActor,
@@ -68,18 +60,20 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/enable')
-  @DashboardOperation({
-    ...ENABLE_CONFIGURATION,
-    permission: { token: 'none', role: 'admin', action: auditAction('sso.enable') },
+  @DashboardOperation(ENABLE_CONFIGURATION, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('sso.enable'),
   })
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.enable(actor, id);
   }
 
   @Post('saml-configurations/:id/disable')
-  @DashboardOperation({
-    ...DISABLE_CONFIGURATION,
-    permission: { token: 'none', role: 'admin', action: auditAction('sso.disable') },
+  @DashboardOperation(DISABLE_CONFIGURATION, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('sso.disable'),
   })
   disable(
     @CurrentActor() actor: DashboardActor,

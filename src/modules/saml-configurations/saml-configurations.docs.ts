@@ -9,13 +9,13 @@ import {
 } from './saml-configuration-errors.js';
 import {
   CreateSamlConfigurationRequest,
-  EXAMPLE_CONFIGURATION,
+  EXAMPLE_ID,
   SamlConfigurationResponse,
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
 import { METADATA_ERRORS } from './saml-metadata.js';
 
-const ID = { id: { description: 'The `id` of the configuration.', example: EXAMPLE_CONFIGURATION.id } };
+const ID = { id: { description: 'The `id` of the configuration.', example: EXAMPLE_ID } };
 const NOT_YET =
   '\n\nSAML single sign-on is not available for login yet: the configurations are stored for later use.';
 const METADATA =
@@ -32,7 +32,6 @@ export const LIST_CONFIGURATIONS: OperationDocument = {
     `${MAX_CONFIGURATIONS} configurations. Available to admins and owners.${NOT_YET}`,
   response: [SamlConfigurationResponse],
   responseDescription: 'All configurations of the organization.',
-  responseExample: [EXAMPLE_CONFIGURATION],
   errors: [],
 };
 
@@ -45,7 +44,6 @@ export const GET_CONFIGURATION: OperationDocument = {
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration.',
-  responseExample: EXAMPLE_CONFIGURATION,
   errors: [SAML_CONFIGURATION_NOT_FOUND],
 };
 
@@ -58,7 +56,6 @@ export const CREATE_CONFIGURATION: OperationDocument = {
   body: CreateSamlConfigurationRequest,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration with the values read from its metadata.',
-  responseExample: EXAMPLE_CONFIGURATION,
   errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS), TOO_MANY_CONFIGURATIONS)],
 };
 
@@ -73,7 +70,6 @@ export const UPDATE_CONFIGURATION: OperationDocument = {
   body: UpdateSamlConfigurationRequest,
   response: SamlConfigurationResponse,
   responseDescription: 'The updated configuration.',
-  responseExample: EXAMPLE_CONFIGURATION,
   errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS)), SAML_CONFIGURATION_NOT_FOUND],
 };
 
@@ -87,7 +83,7 @@ export const ENABLE_CONFIGURATION: OperationDocument = {
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is enabled.',
-  responseExample: { ...EXAMPLE_CONFIGURATION, enabled: true },
+  responseExample: { enabled: true },
   errors: [
     withMessages(INVALID_FIELD, ANOTHER_CONFIGURATION_ENABLED, ALL_CERTIFICATES_EXPIRED),
     SAML_CONFIGURATION_NOT_FOUND,
@@ -103,6 +99,5 @@ export const DISABLE_CONFIGURATION: OperationDocument = {
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is disabled.',
-  responseExample: EXAMPLE_CONFIGURATION,
   errors: [SAML_CONFIGURATION_NOT_FOUND],
 };

@@ -37,10 +37,7 @@ export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}
 
   @Post('accounts/link')
-  @PlatformOperation({
-    ...LINK_ACCOUNT,
-    guards: GUARDS,
-  })
+  @PlatformOperation(LINK_ACCOUNT, { guards: GUARDS })
   link(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: LinkAccountRequest,
@@ -49,10 +46,7 @@ export class SandboxController {
   }
 
   @Post('accounts/disconnect')
-  @PlatformOperation({
-    ...DISCONNECT_ACCOUNT,
-    guards: GUARDS,
-  })
+  @PlatformOperation(DISCONNECT_ACCOUNT, { guards: GUARDS })
   disconnect(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: DisconnectAccountRequest,
@@ -61,10 +55,7 @@ export class SandboxController {
   }
 
   @Post('detected-accounts')
-  @PlatformOperation({
-    ...DETECT_ACCOUNTS,
-    guards: GUARDS,
-  })
+  @PlatformOperation(DETECT_ACCOUNTS, { guards: GUARDS })
   detect(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: DetectAccountsRequest,
@@ -73,10 +64,7 @@ export class SandboxController {
   }
 
   @Post('webhooks/trigger')
-  @PlatformOperation({
-    ...TRIGGER_WEBHOOK,
-    guards: GUARDS,
-  })
+  @PlatformOperation(TRIGGER_WEBHOOK, { guards: GUARDS })
   trigger(
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: TriggerWebhookRequest,

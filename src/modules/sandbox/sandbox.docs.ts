@@ -17,7 +17,6 @@ export const DEVELOPMENT_ONLY = 'The sandbox requires development credentials.';
 const FORBIDDEN = withMessages(NO_ACCESS, DEVELOPMENT_ONLY);
 const SANDBOX = 'Sandbox: requires development credentials; nothing real is affected.';
 const QUEUED = 'The event is queued.';
-const EXAMPLE = { event_id: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1' };
 
 export const LINK_ACCOUNT: OperationDocument = {
   operationId: 'linkSandboxAccount',
@@ -28,7 +27,6 @@ export const LINK_ACCOUNT: OperationDocument = {
   body: LinkAccountRequest,
   response: LinkedAccountResponse,
   responseDescription: QUEUED,
-  responseExample: { ...EXAMPLE, task_id: 25_605, session_id: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' },
   errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
 };
 
@@ -42,7 +40,6 @@ export const DISCONNECT_ACCOUNT: OperationDocument = {
   body: DisconnectAccountRequest,
   response: PublishedEventResponse,
   responseDescription: QUEUED,
-  responseExample: EXAMPLE,
   errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
 };
 
@@ -56,7 +53,6 @@ export const DETECT_ACCOUNTS: OperationDocument = {
   body: DetectAccountsRequest,
   response: PublishedEventResponse,
   responseDescription: 'The accounts are recorded and the event is queued.',
-  responseExample: EXAMPLE,
   errors: [FORBIDDEN, withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants.0 does not exist.')],
 };
 
@@ -70,7 +66,6 @@ export const TRIGGER_WEBHOOK: OperationDocument = {
   body: TriggerWebhookRequest,
   response: TriggeredWebhookResponse,
   responseDescription: QUEUED,
-  responseExample: { ...EXAMPLE, task_id: 25_605 },
   errors: [
     withMessages(INVALID_FIELD, MESSAGES.string('data.card id')),
     FORBIDDEN,

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { IntegerProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import {
   ArrayField,
   EnumField,
@@ -110,34 +110,19 @@ export class TriggerWebhookRequest {
 }
 
 export class PublishedEventResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the event: its `webhook-id` header.',
-    example: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
-  })
+  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
   event_id!: string;
 }
 
 export class LinkedAccountResponse extends PublishedEventResponse {
-  @ApiProperty({ type: 'integer', description: 'The `task_id` of the event.', example: 25_605 })
+  @IntegerProperty('The `task_id` of the event.', 25_605)
   task_id!: number;
 
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'The `session_id` of the event.',
-    example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
-  })
+  @UuidProperty('The `session_id` of the event.', 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584')
   session_id!: string;
 }
 
 export class TriggeredWebhookResponse extends PublishedEventResponse {
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'The `task_id` of the event; null if the event has none.',
-    example: 25_605,
-  })
+  @IntegerProperty('The `task_id` of the event; null if the event has none.', 25_605, { nullable: true })
   task_id!: number | null;
 }

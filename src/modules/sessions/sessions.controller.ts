@@ -40,8 +40,7 @@ export class SessionsController {
   }
 
   @Post('open')
-  @SdkOperation({
-    ...OPEN_SESSION,
+  @SdkOperation(OPEN_SESSION, {
     limit: {
       name: 'session-opens',
       requests: (configuration) => configuration.get(SessionsConfiguration).opensPerMinute,

@@ -6,7 +6,6 @@ import { SESSION_LIFETIME } from './session-types.js';
 import { SessionsConfiguration } from './sessions.configuration.js';
 import {
   CreateSessionRequest,
-  EXAMPLE_SESSION,
   ExtendSessionRequest,
   OpenSessionRequest,
   OpenSessionResponse,
@@ -14,7 +13,6 @@ import {
 } from './sessions.dto.js';
 
 const MINUTES = SESSION_LIFETIME / MINUTE;
-const EXAMPLE_OPEN_SESSION = { session: EXAMPLE_SESSION, expires_at: '2026-01-31T08:45:30.123Z' };
 
 export const CREATE_SESSION: OperationDocument = {
   operationId: 'createSession',
@@ -26,7 +24,6 @@ export const CREATE_SESSION: OperationDocument = {
   body: CreateSessionRequest,
   response: SessionResponse,
   responseDescription: 'The session was created.',
-  responseExample: { session: EXAMPLE_SESSION },
   errors: [],
 };
 
@@ -39,7 +36,6 @@ export const EXTEND_SESSION: OperationDocument = {
   body: ExtendSessionRequest,
   response: OpenSessionResponse,
   responseDescription: 'The session with its new expiry.',
-  responseExample: EXAMPLE_OPEN_SESSION,
   errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
 };
 
@@ -54,6 +50,5 @@ export const OPEN_SESSION: OperationDocument = {
   body: OpenSessionRequest,
   response: OpenSessionResponse,
   responseDescription: 'The session is open.',
-  responseExample: EXAMPLE_OPEN_SESSION,
   errors: [SESSION_NOT_FOUND, TOO_MANY_REQUESTS],
 };

@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
+import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import {
   EmailField,
   EnumField,
@@ -71,16 +71,11 @@ export class OpenSessionRequest {
 }
 
 export class SessionResponse {
-  @ApiProperty({ type: String, format: 'uuid', description: 'ID of the session.', example: EXAMPLE_SESSION })
+  @UuidProperty('ID of the session.', EXAMPLE_SESSION)
   session!: string;
 }
 
 export class OpenSessionResponse extends SessionResponse {
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the session expires.',
-    example: '2026-01-31T08:45:30.123Z',
-  })
+  @TimestampProperty('When the session expires.', '2026-01-31T08:45:30.123Z')
   expires_at!: Date;
 }

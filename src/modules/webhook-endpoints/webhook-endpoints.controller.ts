@@ -25,10 +25,7 @@ export class WebhookEndpointsController {
   constructor(private readonly endpoints: WebhookEndpointsService) {}
 
   @Get('webhook-endpoints')
-  @DashboardOperation({
-    ...LIST_ENDPOINTS,
-    permission: { token: 'webhook_endpoints:read' },
-  })
+  @DashboardOperation(LIST_ENDPOINTS, { token: 'webhook_endpoints:read' })
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
@@ -37,18 +34,15 @@ export class WebhookEndpointsController {
   }
 
   @Get('webhook-endpoints/:id')
-  @DashboardOperation({
-    ...GET_ENDPOINT,
-    permission: { token: 'webhook_endpoints:read' },
-  })
+  @DashboardOperation(GET_ENDPOINT, { token: 'webhook_endpoints:read' })
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.get(actor, id);
   }
 
   @Post('webhook-endpoints/create')
-  @DashboardOperation({
-    ...CREATE_ENDPOINT,
-    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.create') },
+  @DashboardOperation(CREATE_ENDPOINT, {
+    token: 'webhook_endpoints:write',
+    action: auditAction('webhook.create'),
   })
   create(
     @CurrentActor() actor: DashboardActor,
@@ -58,9 +52,9 @@ export class WebhookEndpointsController {
   }
 
   @Patch('webhook-endpoints/:id')
-  @DashboardOperation({
-    ...UPDATE_ENDPOINT,
-    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.update') },
+  @DashboardOperation(UPDATE_ENDPOINT, {
+    token: 'webhook_endpoints:write',
+    action: auditAction('webhook.update'),
   })
   update(
     @CurrentActor() actor: DashboardActor,
@@ -71,9 +65,9 @@ export class WebhookEndpointsController {
   }
 
   @Delete('webhook-endpoints/:id')
-  @DashboardOperation({
-    ...DELETE_ENDPOINT,
-    permission: { token: 'webhook_endpoints:write', action: auditAction('webhook.delete') },
+  @DashboardOperation(DELETE_ENDPOINT, {
+    token: 'webhook_endpoints:write',
+    action: auditAction('webhook.delete'),
   })
   delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.delete(actor, id);

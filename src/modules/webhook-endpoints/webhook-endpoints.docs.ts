@@ -10,12 +10,12 @@ import {
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import {
   CreateWebhookEndpointRequest,
-  EXAMPLE_ENDPOINT,
+  EXAMPLE_ID,
   UpdateWebhookEndpointRequest,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 
-const ID = { id: { description: 'The `id` of the endpoint.', example: EXAMPLE_ENDPOINT.id } };
+const ID = { id: { description: 'The `id` of the endpoint.', example: EXAMPLE_ID } };
 /** The service checks these, not the DTO. */
 const INVALID = withMessages(
   INVALID_FIELD,
@@ -36,7 +36,6 @@ export const LIST_ENDPOINTS: OperationDocument = {
     `${ACCESS}.`,
   response: [WebhookEndpointResponse],
   responseDescription: 'All endpoints of the environment.',
-  responseExample: [EXAMPLE_ENDPOINT],
   errors: [ENVIRONMENT_MISMATCH],
 };
 
@@ -47,7 +46,6 @@ export const GET_ENDPOINT: OperationDocument = {
   pathParameters: ID,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint.',
-  responseExample: EXAMPLE_ENDPOINT,
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };
 
@@ -61,7 +59,6 @@ export const CREATE_ENDPOINT: OperationDocument = {
   body: CreateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint was created.',
-  responseExample: EXAMPLE_ENDPOINT,
   errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_ALREADY_EXISTS, WEBHOOK_ENDPOINT_LIMIT_REACHED],
 };
 
@@ -76,7 +73,6 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   body: UpdateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The updated endpoint.',
-  responseExample: EXAMPLE_ENDPOINT,
   errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_ALREADY_EXISTS],
 };
 
@@ -89,6 +85,5 @@ export const DELETE_ENDPOINT: OperationDocument = {
   pathParameters: ID,
   response: WebhookEndpointResponse,
   responseDescription: 'The deleted endpoint.',
-  responseExample: EXAMPLE_ENDPOINT,
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };

@@ -1,15 +1,16 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  EnumProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { EnvironmentField, Field, TextField } from '../../infrastructure/validation/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
-export const EXAMPLE_ENDPOINT = {
-  id: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
-  url: 'https://hooks.example.com/merchants',
-  description: 'Card updates',
-  environment: 'production',
-  created_at: '2026-01-31T08:15:30.123Z',
-};
+export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
+const EXAMPLE_URL = 'https://hooks.example.com/merchants';
+const EXAMPLE_DESCRIPTION = 'Card updates';
 
 const ENVIRONMENT = 'The environment whose events are sent. Must match the environment of the access token.';
 
@@ -21,7 +22,7 @@ const URL_FIELD = {
     'A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and ' +
     'shown in the normal form of the URL Standard and without a fragment: `https://EXAMPLE.com:443#a` becomes ' +
     '`https://example.com/`.',
-  example: EXAMPLE_ENDPOINT.url,
+  example: EXAMPLE_URL,
 };
 
 /** The service checks the text, because it checks the URL first: problems are reported in the order of the fields. */
@@ -29,7 +30,7 @@ const DESCRIPTION_FIELD = {
   required: false,
   schema: { type: String, maxLength: MAX_DESCRIPTION_LENGTH },
   description: `What you use the endpoint for, in at most ${MAX_DESCRIPTION_LENGTH} characters.`,
-  example: EXAMPLE_ENDPOINT.description,
+  example: EXAMPLE_DESCRIPTION,
 };
 
 export class WebhookEndpointsQuery {
@@ -61,44 +62,24 @@ export class UpdateWebhookEndpointRequest {
 }
 
 export class WebhookEndpointResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the endpoint.',
-    example: EXAMPLE_ENDPOINT.id,
-  })
+  @UuidProperty('ID of the endpoint.', EXAMPLE_ID)
   id!: string;
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('The URL that webhooks are sent to, in the normal form of the URL Standard.', EXAMPLE_URL, {
     format: 'uri',
     maxLength: MAX_URL_LENGTH,
-    description: 'The URL that webhooks are sent to, in the normal form of the URL Standard.',
-    example: EXAMPLE_ENDPOINT.url,
   })
   url!: string;
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('What you use the endpoint for; null if you did not describe it.', EXAMPLE_DESCRIPTION, {
     nullable: true,
     maxLength: MAX_DESCRIPTION_LENGTH,
-    description: 'What you use the endpoint for; null if you did not describe it.',
-    example: EXAMPLE_ENDPOINT.description,
   })
   description!: string | null;
 
-  @ApiProperty({
-    enum: ENVIRONMENTS,
-    description: 'The environment whose events are sent.',
-    example: 'production',
-  })
+  @EnumProperty(ENVIRONMENTS, 'The environment whose events are sent.', 'production')
   environment!: PlatformEnvironment;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the endpoint was created.',
-    example: EXAMPLE_ENDPOINT.created_at,
-  })
+  @TimestampProperty('When the endpoint was created.')
   created_at!: Date;
 }

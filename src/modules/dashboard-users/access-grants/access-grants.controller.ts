@@ -14,18 +14,16 @@ export class AccessGrantsController {
   constructor(private readonly grants: AccessGrantsService) {}
 
   @Get('access-grants')
-  @DashboardOperation({
-    ...LIST_ACCESS_GRANTS,
-    permission: { token: 'none', role: 'admin' },
-  })
+  @DashboardOperation(LIST_ACCESS_GRANTS, { token: 'none', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<AccessGrantResponse[]> {
     return this.grants.list(actor);
   }
 
   @Post('access-grants/create')
-  @DashboardOperation({
-    ...CREATE_ACCESS_GRANT,
-    permission: { token: 'none', role: 'admin', action: auditAction('access_grant.create') },
+  @DashboardOperation(CREATE_ACCESS_GRANT, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('access_grant.create'),
   })
   create(
     @CurrentActor() actor: DashboardActor,
@@ -35,9 +33,10 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/:id/revoke')
-  @DashboardOperation({
-    ...REVOKE_ACCESS_GRANT,
-    permission: { token: 'none', role: 'admin', action: auditAction('access_grant.revoke') },
+  @DashboardOperation(REVOKE_ACCESS_GRANT, {
+    token: 'none',
+    role: 'admin',
+    action: auditAction('access_grant.revoke'),
   })
   revoke(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AccessGrantResponse> {
     return this.grants.revoke(actor, id);

@@ -1,4 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanProperty,
+  EnumProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
 import { EnumField, IntegerField, TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
 const GRANTED_ROLES = ['owner', 'admin'] as const;
@@ -9,21 +15,12 @@ const MIN_LIFETIME = 300;
 const MAX_LIFETIME = 604_800;
 const REASON_LENGTH = 256;
 
-export const EXAMPLE_GRANT = {
-  id: '6c7d8b8e-2f5c-4e0c-8a0b-5e5b1a7c9d42',
-  user_id: 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21',
-  email: 'ada@example.com',
-  role: 'admin',
-  reason: 'Covers for Grace this week',
-  created_at: '2026-01-31T08:15:30.123Z',
-  created_by: 'grace@example.com',
-  expires_at: '2026-02-01T08:15:30.123Z',
-  revoked_at: null,
-  active: true,
-};
+export const EXAMPLE_GRANT_ID = '6c7d8b8e-2f5c-4e0c-8a0b-5e5b1a7c9d42';
+const EXAMPLE_USER_ID = 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21';
+const EXAMPLE_REASON = 'Covers for Grace this week';
 
 export class CreateAccessGrantRequest {
-  @UuidField({ description: 'The user who gets the role.', example: EXAMPLE_GRANT.user_id })
+  @UuidField({ description: 'The user who gets the role.', example: EXAMPLE_USER_ID })
   user_id!: string;
 
   @EnumField(GRANTED_ROLES, {
@@ -35,7 +32,7 @@ export class CreateAccessGrantRequest {
   @TextField({
     max: REASON_LENGTH,
     description: 'Why the user needs the role, for later review.',
-    example: EXAMPLE_GRANT.reason,
+    example: EXAMPLE_REASON,
   })
   reason!: string;
 
@@ -49,67 +46,33 @@ export class CreateAccessGrantRequest {
 }
 
 export class AccessGrantResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the grant.',
-    example: EXAMPLE_GRANT.id,
-  })
+  @UuidProperty('ID of the grant.', EXAMPLE_GRANT_ID)
   id!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'The user who has the role.',
-    example: EXAMPLE_GRANT.user_id,
-  })
+  @UuidProperty('The user who has the role.', EXAMPLE_USER_ID)
   user_id!: string;
 
-  @ApiProperty({
-    type: String,
-    description: 'Email address of the user.',
-    example: EXAMPLE_GRANT.email,
-  })
+  @TextProperty('Email address of the user.', 'ada@example.com')
   email!: string;
 
-  @ApiProperty({ enum: GRANTED_ROLES, description: 'The granted role.', example: EXAMPLE_GRANT.role })
+  @EnumProperty(GRANTED_ROLES, 'The granted role.', 'admin')
   role!: GrantedRole;
 
-  @ApiProperty({ type: String, description: 'Why the role was granted.', example: EXAMPLE_GRANT.reason })
+  @TextProperty('Why the role was granted.', EXAMPLE_REASON)
   reason!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the role was granted.',
-    example: EXAMPLE_GRANT.created_at,
-  })
+  @TimestampProperty('When the role was granted.')
   created_at!: Date;
 
-  @ApiProperty({
-    type: String,
-    description: 'Email address of the user who granted the role.',
-    example: EXAMPLE_GRANT.created_by,
-  })
+  @TextProperty('Email address of the user who granted the role.', 'grace@example.com')
   created_by!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the grant expires.',
-    example: EXAMPLE_GRANT.expires_at,
-  })
+  @TimestampProperty('When the grant expires.', '2026-02-01T08:15:30.123Z')
   expires_at!: Date;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'When the grant was revoked; null if it was not revoked.',
-    example: null,
-  })
+  @TimestampProperty('When the grant was revoked; null if it was not revoked.', null, { nullable: true })
   revoked_at!: Date | null;
 
-  @ApiProperty({ type: Boolean, description: 'Whether the grant is in force.', example: true })
+  @BooleanProperty('Whether the grant is in force.', true)
   active!: boolean;
 }

@@ -14,19 +14,13 @@ export class UsersController {
   constructor(private readonly users: UserAdministrationService) {}
 
   @Get('users')
-  @DashboardOperation({
-    ...LIST_USERS,
-    permission: { token: 'none', role: 'admin' },
-  })
+  @DashboardOperation(LIST_USERS, { token: 'none', role: 'admin' })
   list(@CurrentActor() actor: DashboardActor): Promise<UserResponse[]> {
     return this.users.list(actor);
   }
 
   @Post('users/create')
-  @DashboardOperation({
-    ...CREATE_USER,
-    permission: { token: 'none', role: 'admin', action: auditAction('user.add') },
-  })
+  @DashboardOperation(CREATE_USER, { token: 'none', role: 'admin', action: auditAction('user.add') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateUserRequest,
@@ -35,10 +29,7 @@ export class UsersController {
   }
 
   @Patch('users/:id')
-  @DashboardOperation({
-    ...UPDATE_USER,
-    permission: { token: 'none', role: 'admin', action: auditAction('user.update') },
-  })
+  @DashboardOperation(UPDATE_USER, { token: 'none', role: 'admin', action: auditAction('user.update') })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -48,10 +39,7 @@ export class UsersController {
   }
 
   @Delete('users/:id')
-  @DashboardOperation({
-    ...DELETE_USER,
-    permission: { token: 'none', role: 'admin', action: auditAction('user.remove') },
-  })
+  @DashboardOperation(DELETE_USER, { token: 'none', role: 'admin', action: auditAction('user.remove') })
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<UserResponse> {
     return this.users.remove(actor, id);
   }

@@ -12,9 +12,9 @@ import {
   TOO_MANY_USERS,
   USER_NOT_FOUND,
 } from './dashboard-user-errors.js';
-import { CreateUserRequest, EXAMPLE_USER, UpdateUserRequest, UserResponse } from './users.dto.js';
+import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
-const ID = { id: { description: 'The `id` of the user.', example: EXAMPLE_USER.id } };
+const ID = { id: { description: 'The `id` of the user.', example: EXAMPLE_USER_ID } };
 
 export const LIST_USERS: OperationDocument = {
   operationId: 'listUsers',
@@ -25,7 +25,6 @@ export const LIST_USERS: OperationDocument = {
     `can have at most ${MAX_USERS} users. Available to admins and owners.`,
   response: [UserResponse],
   responseDescription: 'All users of the organization.',
-  responseExample: [EXAMPLE_USER],
   errors: [],
 };
 
@@ -39,7 +38,6 @@ export const CREATE_USER: OperationDocument = {
   body: CreateUserRequest,
   response: UserResponse,
   responseDescription: 'The user was added and invited.',
-  responseExample: EXAMPLE_USER,
   errors: [
     withMessages(INVALID_FIELD, DOMAIN_NOT_ALLOWED, EMAIL_TAKEN, TOO_MANY_USERS),
     withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
@@ -58,7 +56,6 @@ export const UPDATE_USER: OperationDocument = {
   body: UpdateUserRequest,
   response: UserResponse,
   responseDescription: 'The updated user.',
-  responseExample: EXAMPLE_USER,
   errors: [
     withMessages(INVALID_FIELD, CANNOT_CHANGE_OWN_ROLE, CANNOT_DISABLE_YOURSELF, LAST_OWNER),
     withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
@@ -76,7 +73,6 @@ export const DELETE_USER: OperationDocument = {
   pathParameters: ID,
   response: UserResponse,
   responseDescription: 'The removed user.',
-  responseExample: EXAMPLE_USER,
   errors: [
     withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER),
     withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),

@@ -17,8 +17,7 @@ export class DeviceAuthorizationsController {
   constructor(private readonly authorizations: DeviceAuthorizationsService) {}
 
   @Post('code')
-  @OAuthOperation({
-    ...REQUEST_DEVICE_CODE,
+  @OAuthOperation(REQUEST_DEVICE_CODE, {
     limit: {
       name: 'device-codes',
       requests: (configuration) => configuration.get(OAuthConfiguration).deviceCodesPerMinute,

@@ -2,7 +2,7 @@ import { withMessages, type OperationDocument } from '../../../infrastructure/op
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
-import { DeviceCodeRequest, DeviceCodeResponse, EXAMPLE_DEVICE_CODE } from './device-authorizations.dto.js';
+import { DeviceCodeRequest, DeviceCodeResponse } from './device-authorizations.dto.js';
 
 export const REQUEST_DEVICE_CODE: OperationDocument = {
   operationId: 'requestDeviceCode',
@@ -15,13 +15,7 @@ export const REQUEST_DEVICE_CODE: OperationDocument = {
   body: DeviceCodeRequest,
   response: DeviceCodeResponse,
   responseDescription: 'The codes. They are valid for 10 minutes.',
-  responseExample: {
-    device_code: EXAMPLE_DEVICE_CODE,
-    user_code: 'WDJB-MJHT',
-    verification_uri: 'https://dashboard.example.com/device',
-    expires_in: 600,
-    interval: 5,
-  },
+  responseExample: { verification_uri_complete: undefined },
   errors: [
     withMessages(
       INVALID_REQUEST,

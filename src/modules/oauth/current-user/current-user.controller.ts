@@ -9,10 +9,7 @@ import { GET_CURRENT_USER } from './current-user.docs.js';
 @Controller()
 export class CurrentUserController {
   @Get('me')
-  @DashboardOperation({
-    ...GET_CURRENT_USER,
-    permission: { token: 'any' },
-  })
+  @DashboardOperation(GET_CURRENT_USER, { token: 'any' })
   currentUser(@CurrentActor() actor: DashboardActor): CurrentUserResponse {
     return describe(actor);
   }

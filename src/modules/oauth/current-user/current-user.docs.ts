@@ -1,5 +1,5 @@
 import type { OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { CurrentUserResponse, EXAMPLE_CURRENT_USER } from './current-user.dto.js';
+import { CurrentUserResponse } from './current-user.dto.js';
 
 export const GET_CURRENT_USER: OperationDocument = {
   operationId: 'getCurrentUser',
@@ -8,6 +8,5 @@ export const GET_CURRENT_USER: OperationDocument = {
     'Returns the authenticated user and the scopes of the access token. Use it to check whether a token works.',
   response: CurrentUserResponse,
   responseDescription: 'The authenticated user.',
-  responseExample: EXAMPLE_CURRENT_USER,
   errors: [],
 };

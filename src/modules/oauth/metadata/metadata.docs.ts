@@ -1,11 +1,6 @@
 import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import type { OperationDocument } from '../../../infrastructure/openapi/index.js';
-import {
-  AuthorizationServerMetadata,
-  EXAMPLE_JWKS,
-  EXAMPLE_METADATA,
-  JsonWebKeySet,
-} from './metadata.dto.js';
+import { AuthorizationServerMetadata, EXAMPLE_JWKS, JsonWebKeySet } from './metadata.dto.js';
 
 export const GET_METADATA: OperationDocument = {
   operationId: 'getAuthorizationServerMetadata',
@@ -14,7 +9,6 @@ export const GET_METADATA: OperationDocument = {
     'Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically.',
   response: AuthorizationServerMetadata,
   responseDescription: 'The metadata.',
-  responseExample: EXAMPLE_METADATA,
   errors: [],
 };
 

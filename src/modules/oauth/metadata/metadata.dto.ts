@@ -1,14 +1,14 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { EnumProperty, ObjectProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
 import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { TOKEN_ALGORITHMS } from '../tokens/token-signing-key.entity.js';
 
 const EXAMPLE_ISSUER = 'https://dashboard.example.com';
 
 const strings = (description: string, example: readonly string[]): PropertyDecorator =>
-  ApiProperty({ type: String, isArray: true, description, example });
+  TextProperty(description, example, { isArray: true });
 
 const endpoint = (description: string, path: string): PropertyDecorator =>
-  ApiProperty({ type: String, format: 'uri', description, example: `${EXAMPLE_ISSUER}${path}` });
+  TextProperty(description, `${EXAMPLE_ISSUER}${path}`, { format: 'uri' });
 
 export class AuthorizationServerMetadata {
   @endpoint('Issuer of the tokens: their `iss`, and also their `aud`.', '')
@@ -35,7 +35,7 @@ export class AuthorizationServerMetadata {
   @strings('None: there is no authorization endpoint.', [])
   response_types_supported!: string[];
 
-  @ApiProperty({ enum: SCOPES, isArray: true, description: 'Scopes that a token can have.', example: SCOPES })
+  @EnumProperty(SCOPES, 'Scopes that a token can have.', SCOPES, { isArray: true })
   scopes_supported!: readonly Scope[];
 
   @strings('`none`: clients of the token endpoint have no credentials.', ['none'])
@@ -48,39 +48,21 @@ export class AuthorizationServerMetadata {
   introspection_endpoint_auth_methods_supported!: string[];
 }
 
-export const EXAMPLE_METADATA: AuthorizationServerMetadata = {
-  issuer: EXAMPLE_ISSUER,
-  device_authorization_endpoint: `${EXAMPLE_ISSUER}/oauth/device/code`,
-  token_endpoint: `${EXAMPLE_ISSUER}/oauth/token`,
-  revocation_endpoint: `${EXAMPLE_ISSUER}/oauth/revoke`,
-  introspection_endpoint: `${EXAMPLE_ISSUER}/oauth/introspect`,
-  jwks_uri: `${EXAMPLE_ISSUER}/.well-known/jwks.json`,
-  grant_types_supported: ['urn:ietf:params:oauth:grant-type:device_code'],
-  response_types_supported: [],
-  scopes_supported: SCOPES,
-  token_endpoint_auth_methods_supported: ['none'],
-  revocation_endpoint_auth_methods_supported: ['none'],
-  introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
-};
-
 const parameter = (description: string): PropertyDecorator =>
-  ApiPropertyOptional({ type: String, description });
+  TextProperty(description, undefined, { required: false });
 
 /** A public key (RFC 7517; its parameters: RFC 7518, section 6). */
 export class PublicJwk {
-  @ApiProperty({
-    type: String,
-    description: 'ID of the key. The header of a token names the key that verifies it.',
-  })
+  @TextProperty('ID of the key. The header of a token names the key that verifies it.')
   kid!: string;
 
-  @ApiProperty({ enum: TOKEN_ALGORITHMS, description: 'Algorithm of the key.', example: 'ES256' })
+  @EnumProperty(TOKEN_ALGORITHMS, 'Algorithm of the key.', 'ES256')
   alg!: string;
 
-  @ApiProperty({ type: String, enum: ['sig'], description: 'The key verifies signatures.', example: 'sig' })
+  @EnumProperty(['sig'], 'The key verifies signatures.', 'sig')
   use!: string;
 
-  @ApiProperty({ type: String, enum: ['EC', 'RSA'], description: 'Type of the key.', example: 'EC' })
+  @EnumProperty(['EC', 'RSA'], 'Type of the key.', 'EC')
   kty!: string;
 
   @parameter('EC keys only: the curve.')
@@ -100,11 +82,10 @@ export class PublicJwk {
 }
 
 export class JsonWebKeySet {
-  @ApiProperty({
-    type: [PublicJwk],
-    description:
-      'The current signing key, the next one, and previous keys whose last tokens have not expired yet.',
-  })
+  @ObjectProperty(
+    [PublicJwk],
+    'The current signing key, the next one, and previous keys whose last tokens have not expired yet.',
+  )
   keys!: PublicJwk[];
 }
 

@@ -20,7 +20,7 @@ import { OAuthConfiguration } from '../oauth.configuration.js';
 import { oauthBodyOf } from './oauth-error-format.js';
 import { OAuthErrorResponse } from './oauth-error-response.js';
 
-export interface OAuthOperationOptions extends OperationDocument {
+interface OAuthChecks {
   /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */
   readonly security?: 'basic';
   /** Checked before the form is read; the default is one limit per address for all of OAuth. */
@@ -38,21 +38,20 @@ const OAUTH_LIMIT: RateLimit = {
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
 /** An OAuth endpoint: takes a form, and its errors have both the fields of OAuth and those of the API. */
-export function OAuthOperation({
-  security,
-  limit = OAUTH_LIMIT,
-  ...options
-}: OAuthOperationOptions): MethodDecorator {
+export function OAuthOperation(
+  document: OperationDocument,
+  { security, limit = OAUTH_LIMIT }: OAuthChecks = {},
+): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
     UseGuards(...(security ? [ClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
     ApiSecurity(security ?? {}),
     ApiConsumes('application/x-www-form-urlencoded'),
     DocumentedOperation('dashboard', {
-      ...options,
+      ...document,
       errorBody: ERROR_BODY,
       errors: [
-        ...options.errors,
+        ...document.errors,
         ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
         withMessages(PAYLOAD_TOO_LARGE, 'The request body must not be larger than 16384 bytes.'),
@@ -68,14 +67,14 @@ export function OAuthOperation({
 }
 
 /** A public description of this authorization server. */
-export function OAuthMetadata(options: OperationDocument): MethodDecorator {
+export function OAuthMetadata(document: OperationDocument): MethodDecorator {
   return applyDecorators(
     UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED)),
     ApiSecurity({}),
     DocumentedOperation('dashboard', {
-      ...options,
+      ...document,
       errorBody: ERROR_BODY,
-      errors: [...options.errors, RATE_LIMIT_EXCEEDED],
+      errors: [...document.errors, RATE_LIMIT_EXCEEDED],
     }),
   );
 }

@@ -19,24 +19,19 @@ export class TokensController {
   ) {}
 
   @Post('token')
-  @OAuthOperation({
-    ...EXCHANGE_DEVICE_CODE,
-  })
+  @OAuthOperation(EXCHANGE_DEVICE_CODE)
   exchange(@PublicForm() form: FormFields): Promise<AccessTokenResponse> {
     return this.deviceCodes.exchange(form);
   }
 
   @Post('revoke')
-  @OAuthOperation({
-    ...REVOKE_TOKEN,
-  })
+  @OAuthOperation(REVOKE_TOKEN)
   revoke(@PublicForm() form: FormFields): Promise<RevocationResponse> {
     return this.tokens.revoke(form);
   }
 
   @Post('introspect')
-  @OAuthOperation({
-    ...INTROSPECT_TOKEN,
+  @OAuthOperation(INTROSPECT_TOKEN, {
     security: 'basic',
     limit: {
       name: 'introspection',

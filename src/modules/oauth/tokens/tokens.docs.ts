@@ -14,8 +14,6 @@ import {
 } from '../protocol/oauth-errors.js';
 import {
   AccessTokenResponse,
-  EXAMPLE_ACCESS_TOKEN,
-  EXAMPLE_INTROSPECTION,
   ExchangeDeviceCodeRequest,
   IntrospectionResponse,
   IntrospectTokenRequest,
@@ -36,7 +34,6 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   body: ExchangeDeviceCodeRequest,
   response: AccessTokenResponse,
   responseDescription: 'The token.',
-  responseExample: { token_type: 'Bearer', expires_in: 900, access_token: EXAMPLE_ACCESS_TOKEN },
   errors: [
     AUTHORIZATION_PENDING,
     SLOW_DOWN,
@@ -66,7 +63,6 @@ export const REVOKE_TOKEN: OperationDocument = {
   body: RevokeTokenRequest,
   response: RevocationResponse,
   responseDescription: 'The token is not valid, whatever it was before.',
-  responseExample: {},
   errors: [
     withMessages(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
     INVALID_CLIENT,
@@ -84,6 +80,6 @@ export const INTROSPECT_TOKEN: OperationDocument = {
   body: IntrospectTokenRequest,
   response: IntrospectionResponse,
   responseDescription: 'The state of the token.',
-  responseExample: EXAMPLE_INTROSPECTION,
+  responseExample: { phone_number: undefined },
   errors: [withMessages(INVALID_REQUEST, MESSAGES.required('token')), INVALID_API_KEYS],
 };

@@ -1,4 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
@@ -110,124 +117,80 @@ export class ListRequestLogsQuery {
 }
 
 export class RequestLogEntryResponse {
-  @ApiProperty({ type: 'integer', format: 'int64', description: 'ID of the entry.', example: 8_001_234 })
+  @IntegerProperty('ID of the entry.', 8_001_234, { format: 'int64' })
   id!: number;
 
-  @ApiProperty({
-    enum: REQUEST_LOG_TYPES,
-    description: '`request`: an API request. `webhook`: a delivery attempt.',
-    example: 'request',
-  })
+  @EnumProperty(REQUEST_LOG_TYPES, '`request`: an API request. `webhook`: a delivery attempt.', 'request')
   type!: RequestLogType;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When the response was sent or the attempt ended.',
-    example: '2026-01-31T08:15:30.123Z',
-  })
+  @TimestampProperty('When the response was sent or the attempt ended.')
   datetime!: Date;
 
-  @ApiProperty({ type: String, description: 'HTTP method.', example: 'POST' })
+  @TextProperty('HTTP method.', 'POST')
   method!: string;
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('Path of the API request; null for a delivery attempt.', '/mcp/tokens/create', {
     nullable: true,
-    description: 'Path of the API request; null for a delivery attempt.',
-    example: '/mcp/tokens/create',
   })
   path!: string | null;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API ' +
+  @TextProperty(
+    'URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API ' +
       'request.',
-    example: null,
-  })
+    null,
+    { nullable: true },
+  )
   url!: string | null;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Name of the webhook event; null for an API request.',
-    example: null,
-  })
+  @TextProperty('Name of the webhook event; null for an API request.', null, { nullable: true })
   event!: string | null;
 
-  @ApiProperty({
-    type: 'integer',
-    description:
-      'Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.',
-    example: 200,
-  })
+  @IntegerProperty(
+    'Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.',
+    200,
+  )
   status_code!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds until the response.', example: 12 })
+  @IntegerProperty('Milliseconds until the response.', 12)
   latency_ms!: number;
 
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
-    description: 'The session that the entry belongs to; null if there is none.',
-    example: null,
-  })
+  @UuidProperty('The session that the entry belongs to; null if there is none.', null, { nullable: true })
   session_id!: string | null;
 
-  @ApiProperty({
-    type: 'integer',
+  @IntegerProperty('The task that the entry belongs to; null if there is none.', null, {
     format: 'int64',
     nullable: true,
-    description: 'The task that the entry belongs to; null if there is none.',
-    example: null,
   })
   task_id!: number | null;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Your identifier for the user that the entry belongs to; null if there is none.',
-    example: 'user-8f3a',
-  })
+  @TextProperty(
+    'Your identifier for the user that the entry belongs to; null if there is none.',
+    'user-8f3a',
+    { nullable: true },
+  )
   external_user_id!: string | null;
 }
 
 export class LoggedDeliveryResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the webhook endpoint.',
-    example: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
-  })
+  @UuidProperty('ID of the webhook endpoint.', 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11')
   webhook_endpoint_id!: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the event: the `webhook-id` header of its deliveries.',
-    example: 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
-  })
+  @UuidProperty(
+    'ID of the event: the `webhook-id` header of its deliveries.',
+    'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
+  )
   event_id!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Number of the attempt, starting at 1.',
-    example: 1,
-  })
+  @IntegerProperty('Number of the attempt, starting at 1.', 1)
   attempt!: number;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. ' +
+  @TextProperty(
+    'Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. ' +
       '`INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no ' +
       `response: ${FAILURES}.`,
-    example: 'NON_200',
-  })
+    'NON_200',
+    { nullable: true },
+  )
   reason!: string | null;
 
   @Phase('to resolve the host name')
@@ -244,37 +207,31 @@ export class LoggedDeliveryResponse {
 }
 
 function Phase(what: string): PropertyDecorator {
-  return ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: `Milliseconds ${what}; null if the attempt did not reach or did not need this step.`,
-    example: 7,
-  });
+  return IntegerProperty(
+    `Milliseconds ${what}; null if the attempt did not reach or did not need this step.`,
+    7,
+    { nullable: true },
+  );
 }
 
 export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
-  @ApiProperty({
-    type: LoggedDeliveryResponse,
+  @ObjectProperty(LoggedDeliveryResponse, 'Details of a delivery attempt; null for an API request.', {
     nullable: true,
-    description: 'Details of a delivery attempt; null for an API request.',
     example: null,
   })
   delivery!: LoggedDeliveryResponse | null;
 }
 
 export class RequestLogListResponse {
-  @ApiProperty({ type: [RequestLogEntryResponse], description: 'The entries, newest first.' })
+  @ObjectProperty([RequestLogEntryResponse], 'The entries, newest first.')
   data!: RequestLogEntryResponse[];
 
-  @ApiProperty({
-    type: String,
+  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
     nullable: true,
-    description: 'Send this value as `cursor` to get the next page; null on the last page.',
-    example: EXAMPLE_CURSOR,
   })
   next_cursor!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Maximum number of entries in this page.', example: 25 })
+  @IntegerProperty('Maximum number of entries in this page.', 25)
   limit!: number;
 }
 

@@ -21,10 +21,7 @@ export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post('test')
-  @DashboardOperation({
-    ...TEST_ENDPOINT,
-    permission: PERMISSION,
-  })
+  @DashboardOperation(TEST_ENDPOINT, PERMISSION)
   test(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -34,10 +31,7 @@ export class DeliveriesController {
   }
 
   @Post('redeliver')
-  @DashboardOperation({
-    ...REDELIVER_EVENT,
-    permission: PERMISSION,
-  })
+  @DashboardOperation(REDELIVER_EVENT, PERMISSION)
   redeliver(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -47,10 +41,7 @@ export class DeliveriesController {
   }
 
   @Post('recover')
-  @DashboardOperation({
-    ...RECOVER_EVENTS,
-    permission: PERMISSION,
-  })
+  @DashboardOperation(RECOVER_EVENTS, PERMISSION)
   recover(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

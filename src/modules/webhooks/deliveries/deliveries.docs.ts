@@ -2,7 +2,6 @@ import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/err
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
 import {
-  EXAMPLE_TEST,
   QueuedDeliveriesResponse,
   RecoverRequest,
   RedeliverRequest,
@@ -26,7 +25,6 @@ export const TEST_ENDPOINT: OperationDocument = {
   body: TestWebhookEndpointRequest,
   response: TestedWebhookEndpointResponse,
   responseDescription: 'The event was sent. `received` tells whether it counts as received.',
-  responseExample: EXAMPLE_TEST,
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };
 
@@ -40,7 +38,6 @@ export const REDELIVER_EVENT: OperationDocument = {
   body: RedeliverRequest,
   response: QueuedDeliveriesResponse,
   responseDescription: 'The delivery is queued.',
-  responseExample: { queued: 1 },
   errors: [withMessages(INVALID_FIELD, UNKNOWN_EVENT), ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };
 

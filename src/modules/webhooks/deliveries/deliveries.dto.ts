@@ -1,4 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanProperty,
+  EnumProperty,
+  IntegerProperty,
+  TextProperty,
+  UuidProperty,
+} from '../../../infrastructure/openapi/index.js';
 import { EnumField, TextField, TimestampField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
@@ -17,56 +23,32 @@ export class TestWebhookEndpointRequest {
 }
 
 export class TestedWebhookEndpointResponse {
-  @ApiProperty({
-    type: String,
-    format: 'uuid',
-    description: 'ID of the event: its `webhook-id` header.',
-    example: EXAMPLE_EVENT_ID,
-  })
+  @UuidProperty('ID of the event: its `webhook-id` header.', EXAMPLE_EVENT_ID)
   event_id!: string;
 
-  @ApiProperty({
-    type: Boolean,
-    description: 'Whether the event counts as received: the endpoint responded with 200 in time.',
-    example: false,
-  })
+  @BooleanProperty('Whether the event counts as received: the endpoint responded with 200 in time.', false)
   received!: boolean;
 
-  @ApiProperty({
-    type: 'integer',
-    description: 'Status code of the endpoint’s response; 0 if there was no response.',
-    example: 204,
-  })
+  @IntegerProperty('Status code of the endpoint’s response; 0 if there was no response.', 204)
   status_code!: number;
 
-  @ApiProperty({
-    type: String,
-    enum: [...TRANSPORT_FAILURES, 'NON_200', null],
-    nullable: true,
-    description: 'Why the event does not count as received; null if it does.',
-    example: 'NON_200',
-  })
+  @EnumProperty(
+    [...TRANSPORT_FAILURES, 'NON_200', null],
+    'Why the event does not count as received; null if it does.',
+    'NON_200',
+    { nullable: true },
+  )
   reason!: FailureReason | null;
 
-  @ApiProperty({
-    type: String,
-    description: 'The result in words. The wording may change.',
-    example: 'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
-  })
+  @TextProperty(
+    'The result in words. The wording may change.',
+    'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
+  )
   message!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Duration of the attempt in milliseconds.', example: 84 })
+  @IntegerProperty('Duration of the attempt in milliseconds.', 84)
   latency_ms!: number;
 }
-
-export const EXAMPLE_TEST: TestedWebhookEndpointResponse = {
-  event_id: EXAMPLE_EVENT_ID,
-  received: false,
-  status_code: 204,
-  reason: 'NON_200',
-  message: 'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
-  latency_ms: 84,
-};
 
 export class RedeliverRequest {
   @TextField({
@@ -87,6 +69,6 @@ export class RecoverRequest {
 }
 
 export class QueuedDeliveriesResponse {
-  @ApiProperty({ type: 'integer', description: 'Number of deliveries added to the queue.', example: 1 })
+  @IntegerProperty('Number of deliveries added to the queue.', 1)
   queued!: number;
 }

@@ -1,0 +1,115 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+
+/** What a property can have besides its type, description and example. */
+interface PropertyOptions {
+  /** `false`: the property can be absent. */
+  readonly required?: false;
+  readonly nullable?: true;
+  readonly isArray?: true;
+  readonly format?: 'email' | 'int64' | 'uri';
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** Makes an enumeration a schema of its own. */
+  readonly enumName?: string;
+}
+
+/**
+ * A property that is documented but not validated, as in a response. The fields of requests use the decorators
+ * of `infrastructure/validation`, such as `TextField`.
+ */
+function Property(
+  type: object,
+  description: string,
+  example: unknown,
+  options: PropertyOptions = {},
+): PropertyDecorator {
+  const documented = example === undefined ? {} : { example };
+  return applyDecorators(
+    ApiProperty({ ...type, ...options, description, ...documented } as ApiPropertyOptions),
+    addToExample(documented),
+  );
+}
+
+const EXAMPLE = Symbol('example');
+
+/** Subclasses inherit the examples. */
+function addToExample(documented: { readonly example?: unknown }): PropertyDecorator {
+  return (prototype, name) => {
+    const own = 'example' in documented ? { [name]: documented.example } : {};
+    const inherited = Reflect.getMetadata(EXAMPLE, prototype) as object | undefined;
+    Reflect.defineMetadata(EXAMPLE, { ...inherited, ...own }, prototype);
+  };
+}
+
+/** Returns an object of this class, made of the examples of its properties. */
+export function exampleOf(model: Type): object {
+  return (Reflect.getMetadata(EXAMPLE, model.prototype as object) ?? {}) as object;
+}
+
+/** Text; with `isArray`, several. */
+export function TextProperty(
+  description: string,
+  example?: string | readonly string[] | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ type: String }, description, example, options);
+}
+
+/** A UUID of any version. */
+export function UuidProperty(
+  description: string,
+  example: string | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ type: String, format: 'uuid' }, description, example, options);
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export function TimestampProperty(
+  description: string,
+  example: string | null = '2026-01-31T08:15:30.123Z',
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ type: String, format: 'date-time' }, description, example, options);
+}
+
+/** A number without a fraction. */
+export function IntegerProperty(
+  description: string,
+  example: number | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ type: 'integer' }, description, example, options);
+}
+
+/** `true` or `false`. */
+export function BooleanProperty(description: string, example: boolean): PropertyDecorator {
+  return Property({ type: Boolean }, description, example);
+}
+
+/** One of a few words; with `isArray`, several of them. */
+export function EnumProperty(
+  values: readonly (string | null)[],
+  description: string,
+  example: string | readonly string[] | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ enum: values }, description, example, options);
+}
+
+/** An object of another class; in brackets, an array of such objects. */
+export function ObjectProperty(
+  type: Type | readonly [Type],
+  description: string,
+  { example, ...options }: PropertyOptions & { readonly example?: null } = {},
+): PropertyDecorator {
+  const nested = Array.isArray(type) ? [exampleOf(type[0] as Type)] : exampleOf(type as Type);
+  return applyDecorators(
+    Property({ type }, description, example, options),
+    ...(example === undefined ? [addToExample({ example: nested })] : []),
+  );
+}
