@@ -27,6 +27,7 @@ const CHANGED = [
   'src/modules/gift-cards',
   'src/modules/webhooks/events',
   'test/architecture',
+  'test/e2e/fuzz.spec.ts',
   'test/e2e/gift-cards.spec.ts',
   'test/support',
   ...MODULES.flatMap(([names]) => [`src/modules/${names}`, `test/e2e/${names}.spec.ts`]),
