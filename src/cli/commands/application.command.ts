@@ -1,26 +1,21 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult } from './output.js';
 import { parseNumber } from './options.js';
 
 const DEFAULT_LIST = 20;
 
 @SubCommand({ name: 'list', description: 'List the newest job applications' })
-export class ListApplicationsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { limit?: number }): Promise<void> {
-    return this.session.run(async (app) => {
-      const limit = options.limit ?? DEFAULT_LIST;
-      if (!Number.isInteger(limit) || limit < 1)
-        throw new OperatorError('The limit must be a positive integer.');
-      printResult((await app.get(CareersService).newest(limit)).map(toRow));
-    });
+class ListApplicationsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: { limit?: number }): Promise<void> {
+    const limit = options.limit ?? DEFAULT_LIST;
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new OperatorError('The limit must be a positive integer.');
+    printResult((await app.get(CareersService).newest(limit)).map(toRow));
   }
 
   @Option({ flags: '--limit <number>', description: `number of applications (default: ${DEFAULT_LIST})` })
@@ -30,15 +25,9 @@ export class ListApplicationsCommand extends CommandRunner {
 }
 
 @SubCommand({ name: 'export', description: 'Write all job applications to standard output' })
-export class ExportApplicationsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { format: string }): Promise<void> {
-    return this.session.run((app) =>
-      exportRows(options.format, COLUMNS, toRows(app.get(CareersService).all())),
-    );
+class ExportApplicationsCommand extends OperatorCommand {
+  protected execute(app: INestApplicationContext, options: { format: string }): Promise<void> {
+    return exportRows(options.format, COLUMNS, toRows(app.get(CareersService).all()));
   }
 
   @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })

@@ -10,6 +10,7 @@ import {
 } from '../../modules/request-logs/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult, withProgress, writeLines } from './output.js';
 import { parseNumber, requirePeriod, type PeriodOptions } from './options.js';
 
@@ -33,7 +34,7 @@ interface TailOptions {
   description:
     'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
 })
-export class TailRequestLogCommand extends CommandRunner {
+class TailRequestLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
   }
@@ -71,22 +72,16 @@ export class TailRequestLogCommand extends CommandRunner {
   }
 }
 
-@SubCommand({
-  name: 'export',
-  description: 'Write the entries of a client to standard output, oldest first',
-})
-export class ExportRequestLogCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], { client: id, format, ...bounds }: ExportOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      const client = await findClient(app, id);
-      requirePeriod(bounds);
-      const entries = app.get(RequestLogHistory).all(client, bounds);
-      await exportRows(format, COLUMNS, withProgress(entries));
-    });
+@SubCommand({ name: 'export', description: 'Write the entries of a client to standard output, oldest first' })
+class ExportRequestLogCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    { client: id, format, ...bounds }: ExportOptions,
+  ): Promise<void> {
+    const client = await findClient(app, id);
+    requirePeriod(bounds);
+    const entries = app.get(RequestLogHistory).all(client, bounds);
+    await exportRows(format, COLUMNS, withProgress(entries));
   }
 
   @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
@@ -108,10 +103,7 @@ export class ExportRequestLogCommand extends CommandRunner {
     return value;
   }
 
-  @Option({
-    flags: '--end <time>',
-    description: 'only entries at or before this time (default: now)',
-  })
+  @Option({ flags: '--end <time>', description: 'only entries at or before this time (default: now)' })
   end(value: string): string {
     return value;
   }
@@ -121,20 +113,14 @@ export class ExportRequestLogCommand extends CommandRunner {
   name: 'partitions',
   description: 'Show the partitions of the log; exits with code 1 and names the problems if there are any',
 })
-export class ShowRequestLogPartitionsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.session.run(async (app) => {
-      const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
-      printResult(partitions);
-      for (const problem of problems) {
-        process.stderr.write(`${problem}\n`);
-        process.exitCode = EXIT.failed;
-      }
-    });
+class ShowRequestLogPartitionsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
+    printResult(partitions);
+    for (const problem of problems) {
+      process.stderr.write(`${problem}\n`);
+      process.exitCode = EXIT.failed;
+    }
   }
 }
 

@@ -1,10 +1,11 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -17,28 +18,22 @@ interface AddUserOptions {
 }
 
 @SubCommand({ name: 'add', description: 'Add a dashboard user; shows a generated password once' })
-export class AddUserCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: AddUserOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      if (!isRole(options.role))
-        throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
-      await app.get(OrganizationsService).require(options.organization);
-      const user = await app.get(DashboardUsersService).add({
-        organizationId: options.organization,
-        email: options.email,
-        name: options.name,
-        role: options.role,
-        ...(options.passwordStdin ? { password: await readSecret() } : {}),
-      });
-      printResult({
-        user_id: user.id,
-        email: user.email,
-        ...(options.passwordStdin ? {} : { password: user.password }),
-      });
+class AddUserCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: AddUserOptions): Promise<void> {
+    if (!isRole(options.role))
+      throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
+    await app.get(OrganizationsService).require(options.organization);
+    const user = await app.get(DashboardUsersService).add({
+      organizationId: options.organization,
+      email: options.email,
+      name: options.name,
+      role: options.role,
+      ...(options.passwordStdin ? { password: await readSecret() } : {}),
+    });
+    printResult({
+      user_id: user.id,
+      email: user.email,
+      ...(options.passwordStdin ? {} : { password: user.password }),
     });
   }
 
