@@ -27,7 +27,7 @@ class ListApplicationsCommand extends OperatorCommand {
 @SubCommand({ name: 'export', description: 'Write all job applications to standard output' })
 class ExportApplicationsCommand extends OperatorCommand {
   protected execute(app: INestApplicationContext, options: { format: string }): Promise<void> {
-    return exportRows(options.format, COLUMNS, toRows(app.get(CareersService).all()));
+    return exportRows(options.format, Object.keys(FIELDS), toRows(app.get(CareersService).all()));
   }
 
   @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
@@ -43,43 +43,27 @@ class ExportApplicationsCommand extends OperatorCommand {
 })
 export class ApplicationCommand extends CommandGroup {}
 
-const COLUMNS = [
-  'id',
-  'received_at',
-  'role',
-  'full_name',
-  'email',
-  'resume_url',
-  'years_experience',
-  'authorized_to_work',
-  'onsite_nyc',
-  'phone_number',
-  'github_url',
-  'linkedin_url',
-  'twitter_url',
-  'website',
-  'exceptional_at',
-];
+/** The columns, named as in the API, and the fields that they show. */
+const FIELDS = {
+  id: 'id',
+  received_at: 'receivedAt',
+  role: 'role',
+  full_name: 'fullName',
+  email: 'email',
+  resume_url: 'resumeUrl',
+  years_experience: 'yearsExperience',
+  authorized_to_work: 'authorizedToWork',
+  onsite_nyc: 'onsiteNyc',
+  phone_number: 'phoneNumber',
+  github_url: 'githubUrl',
+  linkedin_url: 'linkedinUrl',
+  twitter_url: 'twitterUrl',
+  website: 'website',
+  exceptional_at: 'exceptionalAt',
+} satisfies Record<string, keyof JobApplication>;
 
-/** Names the fields as in the API. */
 function toRow(application: JobApplication): Record<string, unknown> {
-  return {
-    id: application.id,
-    received_at: application.receivedAt,
-    role: application.role,
-    full_name: application.fullName,
-    email: application.email,
-    resume_url: application.resumeUrl,
-    years_experience: application.yearsExperience,
-    authorized_to_work: application.authorizedToWork,
-    onsite_nyc: application.onsiteNyc,
-    phone_number: application.phoneNumber,
-    github_url: application.githubUrl,
-    linkedin_url: application.linkedinUrl,
-    twitter_url: application.twitterUrl,
-    website: application.website,
-    exceptional_at: application.exceptionalAt,
-  };
+  return Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, application[field]]));
 }
 
 async function* toRows(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {
