@@ -1,15 +1,22 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult } from './output.js';
-import { parseNumber } from './options.js';
+import { FORMAT, Options, parseNumber } from './options.js';
 
 const DEFAULT_LIST = 20;
 
 @SubCommand({ name: 'list', description: 'List the newest job applications' })
+@Options({
+  limit: {
+    flags: '--limit <number>',
+    description: `number of applications (default: ${DEFAULT_LIST})`,
+    parse: parseNumber,
+  },
+})
 class ListApplicationsCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: { limit?: number }): Promise<void> {
     const limit = options.limit ?? DEFAULT_LIST;
@@ -17,22 +24,13 @@ class ListApplicationsCommand extends OperatorCommand {
       throw new OperatorError('The limit must be a positive integer.');
     printResult((await app.get(CareersService).newest(limit)).map(toRow));
   }
-
-  @Option({ flags: '--limit <number>', description: `number of applications (default: ${DEFAULT_LIST})` })
-  limit(value: string): number {
-    return parseNumber(value);
-  }
 }
 
 @SubCommand({ name: 'export', description: 'Write all job applications to standard output' })
+@Options({ format: FORMAT })
 class ExportApplicationsCommand extends OperatorCommand {
   protected execute(app: INestApplicationContext, options: { format: string }): Promise<void> {
     return exportRows(options.format, Object.keys(FIELDS), toRows(app.get(CareersService).all()));
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
   }
 }
 

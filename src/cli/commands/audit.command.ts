@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   AuditLogsService,
@@ -14,7 +14,7 @@ import { EXIT } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult, withProgress } from './output.js';
-import { requirePeriod, type PeriodOptions } from './options.js';
+import { FORMAT, ORGANIZATION, Options, requirePeriod, type PeriodOptions } from './options.js';
 
 interface ExportOptions extends PeriodOptions {
   readonly organization: string;
@@ -26,6 +26,14 @@ interface ExportOptions extends PeriodOptions {
   description:
     'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
     'if there is one',
+})
+@Options({
+  organization: { flags: '--organization <id>', description: 'verify only the chain of this organization' },
+  head: {
+    flags: '--head <file>',
+    description:
+      'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
+  },
 })
 class VerifyAuditLogCommand extends OperatorCommand {
   protected async execute(
@@ -44,26 +52,13 @@ class VerifyAuditLogCommand extends OperatorCommand {
       process.exitCode = EXIT.failed;
     }
   }
-
-  @Option({ flags: '--organization <id>', description: 'verify only the chain of this organization' })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--head <file>',
-    description:
-      'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
-  })
-  head(value: string): string {
-    return value;
-  }
 }
 
 @SubCommand({
   name: 'head',
   description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
 })
+@Options({ organization: ORGANIZATION })
 class ShowAuditHeadCommand extends OperatorCommand {
   protected async execute(
     app: INestApplicationContext,
@@ -72,16 +67,20 @@ class ShowAuditHeadCommand extends OperatorCommand {
     await app.get(OrganizationsService).require(organization);
     printResult(await app.get(AuditVerification).head(organization));
   }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
 }
 
 @SubCommand({
   name: 'export',
   description: 'Write the audit log of an organization to standard output, oldest first',
+})
+@Options({
+  organization: ORGANIZATION,
+  format: FORMAT,
+  start: {
+    flags: '--start <time>',
+    description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
+  },
+  end: { flags: '--end <time>', description: 'only entries at or before this time' },
 })
 class ExportAuditLogCommand extends OperatorCommand {
   protected async execute(
@@ -92,29 +91,6 @@ class ExportAuditLogCommand extends OperatorCommand {
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
     await exportRows(format, COLUMNS, withProgress(entries));
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--start <time>',
-    description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
-  })
-  start(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--end <time>', description: 'only entries at or before this time' })
-  end(value: string): string {
-    return value;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
@@ -8,9 +8,12 @@ import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
-import { parseNumber } from './options.js';
+import { CLIENT, ORGANIZATION, Options, parseNumber } from './options.js';
 
 @SubCommand({ name: 'list', description: 'List API clients, without their secrets' })
+@Options({
+  organization: { flags: '--organization <id>', description: 'list only the clients of this organization' },
+})
 class ListClientsCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: { organization?: string }): Promise<void> {
     if (options.organization) await app.get(OrganizationsService).require(options.organization);
@@ -25,16 +28,15 @@ class ListClientsCommand extends OperatorCommand {
       })),
     );
   }
-
-  @Option({ flags: '--organization <id>', description: 'list only the clients of this organization' })
-  organization(value: string): string {
-    return value;
-  }
 }
 
 @SubCommand({
   name: 'create',
   description: 'Create the missing API client of an organization; shows its secret once',
+})
+@Options({
+  organization: ORGANIZATION,
+  environment: { flags: '--environment <name>', description: 'development or production', required: true },
 })
 class CreateClientCommand extends OperatorCommand {
   protected async execute(
@@ -48,21 +50,19 @@ class CreateClientCommand extends OperatorCommand {
     const client = await app.get(ApiClientsService).create(options.organization, options.environment);
     printResult({ client_id: client.clientId, environment: client.environment, secret: client.secret });
   }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--environment <name>', description: 'development or production', required: true })
-  environment(value: string): string {
-    return value;
-  }
 }
 
 @SubCommand({
   name: 'rotate-secret',
   description: 'Issue a new secret; the old one is accepted until the overlap ends',
+})
+@Options({
+  client: CLIENT,
+  overlapHours: {
+    flags: '--overlap-hours <hours>',
+    description: 'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
+    parse: parseNumber,
+  },
 })
 class RotateSecretCommand extends OperatorCommand {
   protected async execute(
@@ -72,35 +72,26 @@ class RotateSecretCommand extends OperatorCommand {
     const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
     printResult({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
   }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--overlap-hours <hours>',
-    description: 'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
-  })
-  overlapHours(value: string): number {
-    return parseNumber(value);
-  }
 }
 
 @SubCommand({ name: 'activate-secret', description: 'Sign webhooks with the newest secret from now on' })
+@Options({ client: CLIENT })
 class ActivateSecretCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: { client: string }): Promise<void> {
     await app.get(ApiClientsService).activateSecret(options.client);
     printResult({ client_id: options.client, activated: true });
   }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
 }
 
 @SubCommand({ name: 'enable', description: 'Enable an operation that clients can’t use by default' })
+@Options({
+  client: CLIENT,
+  operation: {
+    flags: '--operation <name>',
+    description: `the operation: ${IDENTIFY_OPERATION}`,
+    required: true,
+  },
+})
 class EnableOperationCommand extends OperatorCommand {
   protected async execute(
     app: INestApplicationContext,
@@ -111,20 +102,6 @@ class EnableOperationCommand extends OperatorCommand {
     }
     await app.get(ApiClientsService).enableOperation(options.client, options.operation);
     printResult({ client_id: options.client, enabled: options.operation });
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--operation <name>',
-    description: `the operation: ${IDENTIFY_OPERATION}`,
-    required: true,
-  })
-  operation(value: string): string {
-    return value;
   }
 }
 

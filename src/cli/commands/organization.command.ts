@@ -1,8 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
+import { Options } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -18,6 +19,12 @@ interface CreateOrganizationOptions {
   description:
     'Create an organization with an owner and an API client for each environment; shows their secrets once',
 })
+@Options({
+  name: { flags: '--name <name>', description: 'name of the organization', required: true },
+  ownerEmail: { flags: '--owner-email <address>', description: 'email address of the owner', required: true },
+  ownerName: { flags: '--owner-name <name>', description: 'name of the owner', required: true },
+  passwordStdin: { flags: '--password-stdin', description: 'read the owner’s password from standard input' },
+})
 class CreateOrganizationCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: CreateOrganizationOptions): Promise<void> {
     const { id, development, production, owner } = await app.get(OrganizationsService).create({
@@ -32,26 +39,6 @@ class CreateOrganizationCommand extends OperatorCommand {
       production: { client_id: production.clientId, secret: production.secret },
       dashboard: { email: owner.email, ...(options.passwordStdin ? {} : { password: owner.password }) },
     });
-  }
-
-  @Option({ flags: '--name <name>', description: 'name of the organization', required: true })
-  name(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--owner-email <address>', description: 'email address of the owner', required: true })
-  ownerEmail(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--owner-name <name>', description: 'name of the owner', required: true })
-  ownerName(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--password-stdin', description: 'read the owner’s password from standard input' })
-  passwordStdin(): boolean {
-    return true;
   }
 }
 

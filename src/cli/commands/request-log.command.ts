@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
@@ -12,7 +12,7 @@ import { EXIT, OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult, withProgress, writeLines } from './output.js';
-import { parseNumber, requirePeriod, type PeriodOptions } from './options.js';
+import { CLIENT, FORMAT, Options, parseNumber, requirePeriod, type PeriodOptions } from './options.js';
 
 const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -34,6 +34,15 @@ interface TailOptions {
   description:
     'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
 })
+@Options({
+  client: CLIENT,
+  lines: {
+    flags: '--lines <number>',
+    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
+    parse: parseNumber,
+  },
+  json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
+})
 class TailRequestLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
@@ -52,27 +61,19 @@ class TailRequestLogCommand extends CommandRunner {
       await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
     });
   }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--lines <number>',
-    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-  })
-  lines(value: string): number {
-    return parseNumber(value);
-  }
-
-  @Option({ flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' })
-  json(): boolean {
-    return true;
-  }
 }
 
 @SubCommand({ name: 'export', description: 'Write the entries of a client to standard output, oldest first' })
+@Options({
+  client: CLIENT,
+  format: FORMAT,
+  start: {
+    flags: '--start <time>',
+    description:
+      'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
+  },
+  end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
+})
 class ExportRequestLogCommand extends OperatorCommand {
   protected async execute(
     app: INestApplicationContext,
@@ -82,30 +83,6 @@ class ExportRequestLogCommand extends OperatorCommand {
     requirePeriod(bounds);
     const entries = app.get(RequestLogHistory).all(client, bounds);
     await exportRows(format, COLUMNS, withProgress(entries));
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--start <time>',
-    description:
-      'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
-  })
-  start(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--end <time>', description: 'only entries at or before this time (default: now)' })
-  end(value: string): string {
-    return value;
   }
 }
 

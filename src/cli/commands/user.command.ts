@@ -1,11 +1,12 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
+import { ORGANIZATION, Options } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -18,6 +19,13 @@ interface AddUserOptions {
 }
 
 @SubCommand({ name: 'add', description: 'Add a dashboard user; shows a generated password once' })
+@Options({
+  organization: ORGANIZATION,
+  email: { flags: '--email <address>', description: 'email address', required: true },
+  name: { flags: '--name <name>', description: 'name', required: true },
+  role: { flags: '--role <role>', description: DASHBOARD_ROLES.join(', '), required: true },
+  passwordStdin: { flags: '--password-stdin', description: 'read the password from standard input' },
+})
 class AddUserCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: AddUserOptions): Promise<void> {
     if (!isRole(options.role))
@@ -35,31 +43,6 @@ class AddUserCommand extends OperatorCommand {
       email: user.email,
       ...(options.passwordStdin ? {} : { password: user.password }),
     });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--email <address>', description: 'email address', required: true })
-  email(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--name <name>', description: 'name', required: true })
-  name(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--role <role>', description: DASHBOARD_ROLES.join(', '), required: true })
-  role(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--password-stdin', description: 'read the password from standard input' })
-  passwordStdin(): boolean {
-    return true;
   }
 }
 
