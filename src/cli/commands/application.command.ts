@@ -1,49 +1,36 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { CareersService, type JobApplication } from '../../modules/careers/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult } from './output.js';
-import { parseNumber } from './options.js';
+import { FORMAT, Options, parseNumber } from './options.js';
 
 const DEFAULT_LIST = 20;
 
 @SubCommand({ name: 'list', description: 'List the newest job applications' })
-export class ListApplicationsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { limit?: number }): Promise<void> {
-    return this.session.run(async (app) => {
-      const limit = options.limit ?? DEFAULT_LIST;
-      if (!Number.isInteger(limit) || limit < 1)
-        throw new OperatorError('The limit must be a positive integer.');
-      printResult((await app.get(CareersService).newest(limit)).map(toRow));
-    });
-  }
-
-  @Option({ flags: '--limit <number>', description: `number of applications (default: ${DEFAULT_LIST})` })
-  limit(value: string): number {
-    return parseNumber(value);
+@Options({
+  limit: {
+    flags: '--limit <number>',
+    description: `number of applications (default: ${DEFAULT_LIST})`,
+    parse: parseNumber,
+  },
+})
+class ListApplicationsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: { limit?: number }): Promise<void> {
+    const limit = options.limit ?? DEFAULT_LIST;
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new OperatorError('The limit must be a positive integer.');
+    printResult((await app.get(CareersService).newest(limit)).map(toRow));
   }
 }
 
 @SubCommand({ name: 'export', description: 'Write all job applications to standard output' })
-export class ExportApplicationsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { format: string }): Promise<void> {
-    return this.session.run((app) =>
-      exportRows(options.format, COLUMNS, toRows(app.get(CareersService).all())),
-    );
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
+@Options({ format: FORMAT })
+class ExportApplicationsCommand extends OperatorCommand {
+  protected execute(app: INestApplicationContext, options: { format: string }): Promise<void> {
+    return exportRows(options.format, Object.keys(FIELDS), toRows(app.get(CareersService).all()));
   }
 }
 
@@ -54,43 +41,27 @@ export class ExportApplicationsCommand extends CommandRunner {
 })
 export class ApplicationCommand extends CommandGroup {}
 
-const COLUMNS = [
-  'id',
-  'received_at',
-  'role',
-  'full_name',
-  'email',
-  'resume_url',
-  'years_experience',
-  'authorized_to_work',
-  'onsite_nyc',
-  'phone_number',
-  'github_url',
-  'linkedin_url',
-  'twitter_url',
-  'website',
-  'exceptional_at',
-];
+/** The columns, named as in the API, and the fields that they show. */
+const FIELDS = {
+  id: 'id',
+  received_at: 'receivedAt',
+  role: 'role',
+  full_name: 'fullName',
+  email: 'email',
+  resume_url: 'resumeUrl',
+  years_experience: 'yearsExperience',
+  authorized_to_work: 'authorizedToWork',
+  onsite_nyc: 'onsiteNyc',
+  phone_number: 'phoneNumber',
+  github_url: 'githubUrl',
+  linkedin_url: 'linkedinUrl',
+  twitter_url: 'twitterUrl',
+  website: 'website',
+  exceptional_at: 'exceptionalAt',
+} satisfies Record<string, keyof JobApplication>;
 
-/** Names the fields as in the API. */
 function toRow(application: JobApplication): Record<string, unknown> {
-  return {
-    id: application.id,
-    received_at: application.receivedAt,
-    role: application.role,
-    full_name: application.fullName,
-    email: application.email,
-    resume_url: application.resumeUrl,
-    years_experience: application.yearsExperience,
-    authorized_to_work: application.authorizedToWork,
-    onsite_nyc: application.onsiteNyc,
-    phone_number: application.phoneNumber,
-    github_url: application.githubUrl,
-    linkedin_url: application.linkedinUrl,
-    twitter_url: application.twitterUrl,
-    website: application.website,
-    exceptional_at: application.exceptionalAt,
-  };
+  return Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, application[field]]));
 }
 
 async function* toRows(applications: AsyncIterable<JobApplication>): AsyncGenerator<Record<string, unknown>> {

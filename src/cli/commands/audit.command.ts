@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   AuditLogsService,
@@ -10,10 +10,11 @@ import {
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { EXIT, OperatorSession } from '../operator-session.js';
+import { EXIT } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult, withProgress } from './output.js';
-import { requirePeriod, type PeriodOptions } from './options.js';
+import { FORMAT, ORGANIZATION, Options, requirePeriod, type PeriodOptions } from './options.js';
 
 interface ExportOptions extends PeriodOptions {
   readonly organization: string;
@@ -26,39 +27,30 @@ interface ExportOptions extends PeriodOptions {
     'Verify the hash chains of the audit log; exits with code 1 and names the first broken entry of each chain ' +
     'if there is one',
 })
-export class VerifyAuditLogCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { organization?: string; head?: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      const head = options.head === undefined ? undefined : await readHead(options.head);
-      const verification = app.get(AuditVerification);
-      const reports: ChainReport[] = [];
-      for (const organizationId of await organizationsToVerify(app, options.organization, head))
-        reports.push(await verification.verify(organizationId, head));
-      printResult({ intact: reports.every(({ flaw }) => !flaw), organizations: reports.map(toReport) });
-      for (const { organizationId, flaw } of reports) {
-        if (!flaw) continue;
-        process.stderr.write(`Organization ${organizationId}: ${flaw.explanation}\n`);
-        process.exitCode = EXIT.failed;
-      }
-    });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'verify only the chain of this organization' })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({
+@Options({
+  organization: { flags: '--organization <id>', description: 'verify only the chain of this organization' },
+  head: {
     flags: '--head <file>',
     description:
       'file written by `audit head` earlier; verify that the chain of its organization still contains that head',
-  })
-  head(value: string): string {
-    return value;
+  },
+})
+class VerifyAuditLogCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    options: { organization?: string; head?: string },
+  ): Promise<void> {
+    const head = options.head === undefined ? undefined : await readHead(options.head);
+    const verification = app.get(AuditVerification);
+    const reports: ChainReport[] = [];
+    for (const organizationId of await organizationsToVerify(app, options.organization, head))
+      reports.push(await verification.verify(organizationId, head));
+    printResult({ intact: reports.every(({ flaw }) => !flaw), organizations: reports.map(toReport) });
+    for (const { organizationId, flaw } of reports) {
+      if (!flaw) continue;
+      process.stderr.write(`Organization ${organizationId}: ${flaw.explanation}\n`);
+      process.exitCode = EXIT.failed;
+    }
   }
 }
 
@@ -66,21 +58,14 @@ export class VerifyAuditLogCommand extends CommandRunner {
   name: 'head',
   description: 'Show the head of an organization’s chain, for you to sign and to keep outside the database',
 })
-export class ShowAuditHeadCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], { organization }: { organization: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      await app.get(OrganizationsService).require(organization);
-      printResult(await app.get(AuditVerification).head(organization));
-    });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
+@Options({ organization: ORGANIZATION })
+class ShowAuditHeadCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    { organization }: { organization: string },
+  ): Promise<void> {
+    await app.get(OrganizationsService).require(organization);
+    printResult(await app.get(AuditVerification).head(organization));
   }
 }
 
@@ -88,41 +73,24 @@ export class ShowAuditHeadCommand extends CommandRunner {
   name: 'export',
   description: 'Write the audit log of an organization to standard output, oldest first',
 })
-export class ExportAuditLogCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], { organization, format, ...bounds }: ExportOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      await app.get(OrganizationsService).require(organization);
-      requirePeriod(bounds);
-      const entries = app.get(AuditLogsService).all(organization, bounds);
-      await exportRows(format, COLUMNS, withProgress(entries));
-    });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
-  }
-
-  @Option({
+@Options({
+  organization: ORGANIZATION,
+  format: FORMAT,
+  start: {
     flags: '--start <time>',
     description: 'only entries at or after this time, such as 2026-01-31T08:15:30Z',
-  })
-  start(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--end <time>', description: 'only entries at or before this time' })
-  end(value: string): string {
-    return value;
+  },
+  end: { flags: '--end <time>', description: 'only entries at or before this time' },
+})
+class ExportAuditLogCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    { organization, format, ...bounds }: ExportOptions,
+  ): Promise<void> {
+    await app.get(OrganizationsService).require(organization);
+    requirePeriod(bounds);
+    const entries = app.get(AuditLogsService).all(organization, bounds);
+    await exportRows(format, COLUMNS, withProgress(entries));
   }
 }
 

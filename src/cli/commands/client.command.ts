@@ -1,39 +1,32 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
-import { parseNumber } from './options.js';
+import { CLIENT, ORGANIZATION, Options, parseNumber } from './options.js';
 
 @SubCommand({ name: 'list', description: 'List API clients, without their secrets' })
-export class ListClientsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { organization?: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      if (options.organization) await app.get(OrganizationsService).require(options.organization);
-      const clients = await app.get(ApiClientsService).list(options.organization);
-      printResult(
-        clients.map((client) => ({
-          client_id: client.id,
-          organization_id: client.organizationId,
-          environment: client.environment,
-          enabled_operations: client.enabledOperations,
-          created_at: client.createdAt,
-        })),
-      );
-    });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'list only the clients of this organization' })
-  organization(value: string): string {
-    return value;
+@Options({
+  organization: { flags: '--organization <id>', description: 'list only the clients of this organization' },
+})
+class ListClientsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: { organization?: string }): Promise<void> {
+    if (options.organization) await app.get(OrganizationsService).require(options.organization);
+    const clients = await app.get(ApiClientsService).list(options.organization);
+    printResult(
+      clients.map((client) => ({
+        client_id: client.id,
+        organization_id: client.organizationId,
+        environment: client.environment,
+        enabled_operations: client.enabledOperations,
+        created_at: client.createdAt,
+      })),
+    );
   }
 }
 
@@ -41,30 +34,21 @@ export class ListClientsCommand extends CommandRunner {
   name: 'create',
   description: 'Create the missing API client of an organization; shows its secret once',
 })
-export class CreateClientCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { organization: string; environment: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      if (!isEnvironment(options.environment)) {
-        throw new OperatorError('The environment must be development or production.');
-      }
-      await app.get(OrganizationsService).require(options.organization);
-      const client = await app.get(ApiClientsService).create(options.organization, options.environment);
-      printResult({ client_id: client.clientId, environment: client.environment, secret: client.secret });
-    });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--environment <name>', description: 'development or production', required: true })
-  environment(value: string): string {
-    return value;
+@Options({
+  organization: ORGANIZATION,
+  environment: { flags: '--environment <name>', description: 'development or production', required: true },
+})
+class CreateClientCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    options: { organization: string; environment: string },
+  ): Promise<void> {
+    if (!isEnvironment(options.environment)) {
+      throw new OperatorError('The environment must be development or production.');
+    }
+    await app.get(OrganizationsService).require(options.organization);
+    const client = await app.get(ApiClientsService).create(options.organization, options.environment);
+    printResult({ client_id: client.clientId, environment: client.environment, secret: client.secret });
   }
 }
 
@@ -72,79 +56,52 @@ export class CreateClientCommand extends CommandRunner {
   name: 'rotate-secret',
   description: 'Issue a new secret; the old one is accepted until the overlap ends',
 })
-export class RotateSecretCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { client: string; overlapHours?: number }): Promise<void> {
-    return this.session.run(async (app) => {
-      const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
-      printResult({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
-    });
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
+@Options({
+  client: CLIENT,
+  overlapHours: {
     flags: '--overlap-hours <hours>',
     description: 'how long the old secret is still accepted, 0 to 168 (default: 24); use 0 after a leak',
-  })
-  overlapHours(value: string): number {
-    return parseNumber(value);
+    parse: parseNumber,
+  },
+})
+class RotateSecretCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    options: { client: string; overlapHours?: number },
+  ): Promise<void> {
+    const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
+    printResult({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
   }
 }
 
 @SubCommand({ name: 'activate-secret', description: 'Sign webhooks with the newest secret from now on' })
-export class ActivateSecretCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { client: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      await app.get(ApiClientsService).activateSecret(options.client);
-      printResult({ client_id: options.client, activated: true });
-    });
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
+@Options({ client: CLIENT })
+class ActivateSecretCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: { client: string }): Promise<void> {
+    await app.get(ApiClientsService).activateSecret(options.client);
+    printResult({ client_id: options.client, activated: true });
   }
 }
 
 @SubCommand({ name: 'enable', description: 'Enable an operation that clients can’t use by default' })
-export class EnableOperationCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: { client: string; operation: string }): Promise<void> {
-    return this.session.run(async (app) => {
-      if (options.operation !== IDENTIFY_OPERATION) {
-        throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
-      }
-      await app.get(ApiClientsService).enableOperation(options.client, options.operation);
-      printResult({ client_id: options.client, enabled: options.operation });
-    });
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
+@Options({
+  client: CLIENT,
+  operation: {
     flags: '--operation <name>',
     description: `the operation: ${IDENTIFY_OPERATION}`,
     required: true,
-  })
-  operation(value: string): string {
-    return value;
+  },
+})
+class EnableOperationCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    options: { client: string; operation: string },
+  ): Promise<void> {
+    if (options.operation !== IDENTIFY_OPERATION) {
+      throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
+    }
+    await app.get(ApiClientsService).enableOperation(options.client, options.operation);
+    printResult({ client_id: options.client, enabled: options.operation });
   }
 }
 

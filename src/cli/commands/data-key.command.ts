@@ -1,7 +1,8 @@
-import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 
 @SubCommand({
@@ -9,15 +10,9 @@ import { printResult } from './output.js';
   description:
     'Wrap the data keys with KEY_ENCRYPTION_KEY, so that you can remove PREVIOUS_KEY_ENCRYPTION_KEY',
 })
-export class RewrapDataKeysCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.session.run(async (app) => {
-      printResult({ data_keys: await app.get(Sealer).rewrapDataKeys() });
-    });
+class RewrapDataKeysCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    printResult({ data_keys: await app.get(Sealer).rewrapDataKeys() });
   }
 }
 

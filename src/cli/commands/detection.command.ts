@@ -1,14 +1,16 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { createReadStream } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
   DetectedAccountsImport,
   MAX_LINE_LENGTH,
   type ImportState,
 } from '../../modules/detected-accounts/index.js';
-import { EXIT, OperatorSession } from '../operator-session.js';
+import { EXIT } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 import { linesOf } from './input.js';
 
@@ -20,22 +22,20 @@ import { linesOf } from './input.js';
     'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
     'detected_at. Reports and skips invalid lines (exit code 2). You can safely repeat an import',
 })
-export class ImportDetectionsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run([file = '-']: string[]): Promise<void> {
-    return this.session.run(async (app) => {
-      const input = file === '-' ? process.stdin : await openFile(file);
-      const state = await app.get(DetectedAccountsImport).run(linesOf(input, MAX_LINE_LENGTH), {
-        skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
-        progress: showProgress,
-      });
-      if (process.stderr.isTTY) process.stderr.write('\n');
-      printResult(state);
-      if (state.skipped > 0) process.exitCode = EXIT.incomplete;
+class ImportDetectionsCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    _options: object,
+    [file = '-']: readonly string[],
+  ): Promise<void> {
+    const input = file === '-' ? process.stdin : await openFile(file);
+    const state = await app.get(DetectedAccountsImport).run(linesOf(input, MAX_LINE_LENGTH), {
+      skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
+      progress: showProgress,
     });
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    printResult(state);
+    if (state.skipped > 0) process.exitCode = EXIT.incomplete;
   }
 }
 

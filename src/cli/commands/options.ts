@@ -1,5 +1,28 @@
+import { Option, type OptionMetadata } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
+
+interface CommandOption extends OptionMetadata {
+  readonly parse?: (text: string) => unknown;
+}
+
+export const CLIENT = { flags: '--client <client_id>', description: 'the API client', required: true };
+export const ORGANIZATION = { flags: '--organization <id>', description: 'the organization', required: true };
+export const FORMAT = { flags: '--format <format>', description: 'csv or ndjson', required: true };
+
+/**
+ * Declares the options of a command in one place, each under the name of its flag. nest-commander expects a method for
+ * each option, which would only return its text.
+ */
+export function Options(options: Readonly<Record<string, CommandOption>>): ClassDecorator {
+  return ({ prototype }) => {
+    for (const [name, { parse = (text: string) => text, ...option }] of Object.entries(options)) {
+      const descriptor = { value: (text: string) => parse(text) };
+      Option(option)(prototype as object, name, descriptor);
+      Object.defineProperty(prototype, name, descriptor);
+    }
+  };
+}
 
 /** The options `--start` and `--end`. */
 export interface PeriodOptions {

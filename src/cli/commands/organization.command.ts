@@ -1,7 +1,9 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
+import { Options } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -17,46 +19,26 @@ interface CreateOrganizationOptions {
   description:
     'Create an organization with an owner and an API client for each environment; shows their secrets once',
 })
-export class CreateOrganizationCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: CreateOrganizationOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      const { id, development, production, owner } = await app.get(OrganizationsService).create({
-        name: options.name,
-        ownerEmail: options.ownerEmail,
-        ownerName: options.ownerName,
-        ...(options.passwordStdin ? { ownerPassword: await readSecret() } : {}),
-      });
-      printResult({
-        organization_id: id,
-        development: { client_id: development.clientId, secret: development.secret },
-        production: { client_id: production.clientId, secret: production.secret },
-        dashboard: { email: owner.email, ...(options.passwordStdin ? {} : { password: owner.password }) },
-      });
+@Options({
+  name: { flags: '--name <name>', description: 'name of the organization', required: true },
+  ownerEmail: { flags: '--owner-email <address>', description: 'email address of the owner', required: true },
+  ownerName: { flags: '--owner-name <name>', description: 'name of the owner', required: true },
+  passwordStdin: { flags: '--password-stdin', description: 'read the owner’s password from standard input' },
+})
+class CreateOrganizationCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: CreateOrganizationOptions): Promise<void> {
+    const { id, development, production, owner } = await app.get(OrganizationsService).create({
+      name: options.name,
+      ownerEmail: options.ownerEmail,
+      ownerName: options.ownerName,
+      ...(options.passwordStdin ? { ownerPassword: await readSecret() } : {}),
     });
-  }
-
-  @Option({ flags: '--name <name>', description: 'name of the organization', required: true })
-  name(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--owner-email <address>', description: 'email address of the owner', required: true })
-  ownerEmail(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--owner-name <name>', description: 'name of the owner', required: true })
-  ownerName(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--password-stdin', description: 'read the owner’s password from standard input' })
-  passwordStdin(): boolean {
-    return true;
+    printResult({
+      organization_id: id,
+      development: { client_id: development.clientId, secret: development.secret },
+      production: { client_id: production.clientId, secret: production.secret },
+      dashboard: { email: owner.email, ...(options.passwordStdin ? {} : { password: owner.password }) },
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
@@ -10,8 +10,9 @@ import {
 } from '../../modules/request-logs/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { exportRows, printResult, withProgress, writeLines } from './output.js';
-import { parseNumber, requirePeriod, type PeriodOptions } from './options.js';
+import { CLIENT, FORMAT, Options, parseNumber, requirePeriod, type PeriodOptions } from './options.js';
 
 const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -33,7 +34,16 @@ interface TailOptions {
   description:
     'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
 })
-export class TailRequestLogCommand extends CommandRunner {
+@Options({
+  client: CLIENT,
+  lines: {
+    flags: '--lines <number>',
+    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
+    parse: parseNumber,
+  },
+  json: { flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' },
+})
+class TailRequestLogCommand extends CommandRunner {
   constructor(private readonly session: OperatorSession) {
     super();
   }
@@ -51,69 +61,28 @@ export class TailRequestLogCommand extends CommandRunner {
       await writeLines(history.follow(client, { lines, until: stopped }), lineOf);
     });
   }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--lines <number>',
-    description: `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-  })
-  lines(value: string): number {
-    return parseNumber(value);
-  }
-
-  @Option({ flags: '--json', description: 'print each entry as JSON, as in an NDJSON export' })
-  json(): boolean {
-    return true;
-  }
 }
 
-@SubCommand({
-  name: 'export',
-  description: 'Write the entries of a client to standard output, oldest first',
-})
-export class ExportRequestLogCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], { client: id, format, ...bounds }: ExportOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      const client = await findClient(app, id);
-      requirePeriod(bounds);
-      const entries = app.get(RequestLogHistory).all(client, bounds);
-      await exportRows(format, COLUMNS, withProgress(entries));
-    });
-  }
-
-  @Option({ flags: '--client <client_id>', description: 'the API client', required: true })
-  client(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--format <format>', description: 'csv or ndjson', required: true })
-  format(value: string): string {
-    return value;
-  }
-
-  @Option({
+@SubCommand({ name: 'export', description: 'Write the entries of a client to standard output, oldest first' })
+@Options({
+  client: CLIENT,
+  format: FORMAT,
+  start: {
     flags: '--start <time>',
     description:
       'only entries at or after this time, such as 2026-01-31T08:15:30Z (default: one day before the end)',
-  })
-  start(value: string): string {
-    return value;
-  }
-
-  @Option({
-    flags: '--end <time>',
-    description: 'only entries at or before this time (default: now)',
-  })
-  end(value: string): string {
-    return value;
+  },
+  end: { flags: '--end <time>', description: 'only entries at or before this time (default: now)' },
+})
+class ExportRequestLogCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    { client: id, format, ...bounds }: ExportOptions,
+  ): Promise<void> {
+    const client = await findClient(app, id);
+    requirePeriod(bounds);
+    const entries = app.get(RequestLogHistory).all(client, bounds);
+    await exportRows(format, COLUMNS, withProgress(entries));
   }
 }
 
@@ -121,20 +90,14 @@ export class ExportRequestLogCommand extends CommandRunner {
   name: 'partitions',
   description: 'Show the partitions of the log; exits with code 1 and names the problems if there are any',
 })
-export class ShowRequestLogPartitionsCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.session.run(async (app) => {
-      const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
-      printResult(partitions);
-      for (const problem of problems) {
-        process.stderr.write(`${problem}\n`);
-        process.exitCode = EXIT.failed;
-      }
-    });
+class ShowRequestLogPartitionsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
+    printResult(partitions);
+    for (const problem of problems) {
+      process.stderr.write(`${problem}\n`);
+      process.exitCode = EXIT.failed;
+    }
   }
 }
 

@@ -1,36 +1,22 @@
-import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { TokenSigningKeysService, type TokenSigningKeyStatus } from '../../modules/oauth/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 
 @SubCommand({ name: 'list', description: 'List the signing keys of access tokens, newest first' })
-export class ListTokenKeysCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.session.run(async (app) => {
-      const keys = await app.get(TokenSigningKeysService).describe();
-      printResult(keys.map(toReport));
-    });
+class ListTokenKeysCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    const keys = await app.get(TokenSigningKeysService).describe();
+    printResult(keys.map(toReport));
   }
 }
 
-@SubCommand({
-  name: 'rotate',
-  description: 'Publish a new key, which signs access tokens after 10 minutes',
-})
-export class RotateTokenKeyCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.session.run(async (app) => {
-      printResult(toReport(await app.get(TokenSigningKeysService).rotate()));
-    });
+@SubCommand({ name: 'rotate', description: 'Publish a new key, which signs access tokens after 10 minutes' })
+class RotateTokenKeyCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    printResult(toReport(await app.get(TokenSigningKeysService).rotate()));
   }
 }
 

@@ -1,10 +1,12 @@
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
-import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
+import { OperatorCommand } from './operator-command.js';
+import { ORGANIZATION, Options } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -17,54 +19,30 @@ interface AddUserOptions {
 }
 
 @SubCommand({ name: 'add', description: 'Add a dashboard user; shows a generated password once' })
-export class AddUserCommand extends CommandRunner {
-  constructor(private readonly session: OperatorSession) {
-    super();
-  }
-
-  override run(_arguments: string[], options: AddUserOptions): Promise<void> {
-    return this.session.run(async (app) => {
-      if (!isRole(options.role))
-        throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
-      await app.get(OrganizationsService).require(options.organization);
-      const user = await app.get(DashboardUsersService).add({
-        organizationId: options.organization,
-        email: options.email,
-        name: options.name,
-        role: options.role,
-        ...(options.passwordStdin ? { password: await readSecret() } : {}),
-      });
-      printResult({
-        user_id: user.id,
-        email: user.email,
-        ...(options.passwordStdin ? {} : { password: user.password }),
-      });
+@Options({
+  organization: ORGANIZATION,
+  email: { flags: '--email <address>', description: 'email address', required: true },
+  name: { flags: '--name <name>', description: 'name', required: true },
+  role: { flags: '--role <role>', description: DASHBOARD_ROLES.join(', '), required: true },
+  passwordStdin: { flags: '--password-stdin', description: 'read the password from standard input' },
+})
+class AddUserCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, options: AddUserOptions): Promise<void> {
+    if (!isRole(options.role))
+      throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
+    await app.get(OrganizationsService).require(options.organization);
+    const user = await app.get(DashboardUsersService).add({
+      organizationId: options.organization,
+      email: options.email,
+      name: options.name,
+      role: options.role,
+      ...(options.passwordStdin ? { password: await readSecret() } : {}),
     });
-  }
-
-  @Option({ flags: '--organization <id>', description: 'the organization', required: true })
-  organization(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--email <address>', description: 'email address', required: true })
-  email(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--name <name>', description: 'name', required: true })
-  name(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--role <role>', description: DASHBOARD_ROLES.join(', '), required: true })
-  role(value: string): string {
-    return value;
-  }
-
-  @Option({ flags: '--password-stdin', description: 'read the password from standard input' })
-  passwordStdin(): boolean {
-    return true;
+    printResult({
+      user_id: user.id,
+      email: user.email,
+      ...(options.passwordStdin ? {} : { password: user.password }),
+    });
   }
 }
 

@@ -1,5 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { ValidateBy } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { IsInt, Max, Min, ValidateBy } from 'class-validator';
+
+/** An integer from `min` to `max`. */
+export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
+  return applyDecorators(IsInt(), Min(min), Max(max));
+}
 
 /** Validates a setting by a function, for checks that class-validator lacks. The message begins with the field's name. */
 export function Satisfies(

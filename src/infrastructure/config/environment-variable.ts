@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { IsOptional } from 'class-validator';
 
 /** The shape of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,7 +33,8 @@ export function Configuration(title: string): ClassDecorator {
 
 /**
  * Reads a field from an environment variable. The initial value of the field is the default, its type (string, number,
- * boolean or string array) determines how the text is parsed, and class-validator's decorators validate it.
+ * boolean or string array) determines how the text is parsed, and class-validator's decorators validate it. A field
+ * without an initial value can stay undefined.
  */
 export function EnvironmentVariable(
   name: string,
@@ -43,6 +45,7 @@ export function EnvironmentVariable(
     const known = (Reflect.getOwnMetadata(VARIABLES, prototype) ?? []) as VariableDefinition[];
     const definition = { name, property: String(property), description, secret: options.secret ?? false };
     Reflect.defineMetadata(VARIABLES, [...known, definition], prototype);
+    IsOptional()(prototype, property);
   };
 }
 

@@ -1,4 +1,4 @@
-export { isCertificate, Satisfies, succeeds } from './checks.js';
+export { isCertificate, IsIntegerBetween, Satisfies, succeeds } from './checks.js';
 export { ConfigurationModule } from './configuration.module.js';
 export {
   Configuration,

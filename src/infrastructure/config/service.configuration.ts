@@ -1,4 +1,4 @@
-import { ArrayNotEmpty, ArrayUnique, IsIn, IsOptional, IsUrl } from 'class-validator';
+import { ArrayNotEmpty, ArrayUnique, IsIn, IsUrl } from 'class-validator';
 import { Configuration, EnvironmentVariable } from './environment-variable.js';
 
 /** The two environments of the platform (specification, "What the service does"). */
@@ -33,7 +33,6 @@ export class ServiceConfiguration {
     'PIN_ENVIRONMENT',
     'Restricts this deployment to one environment (`development` or `production`). Credentials of the other environment are rejected.',
   )
-  @IsOptional()
   @IsIn(ENVIRONMENTS)
   pinnedEnvironment?: string;
 
@@ -50,7 +49,6 @@ export class ServiceConfiguration {
   dataDirectory: string = '.data';
 
   @EnvironmentVariable('PLATFORM_URL', 'Public URL of the platform API, for the API document.')
-  @IsOptional()
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
 
@@ -58,12 +56,10 @@ export class ServiceConfiguration {
     'DASHBOARD_URL',
     'Public URL of the dashboard: used as the issuer of access tokens, in email links, and in the API document. Required in production.',
   )
-  @IsOptional()
   @IsUrl(PUBLIC_URL)
   dashboardUrl?: string;
 
   @EnvironmentVariable('CAREERS_URL', 'Public URL of the job application endpoint, for the API document.')
-  @IsOptional()
   @IsUrl(PUBLIC_URL)
   careersUrl?: string;
 

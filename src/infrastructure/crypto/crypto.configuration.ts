@@ -1,4 +1,4 @@
-import { IsOptional, Matches } from 'class-validator';
+import { Matches } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
 
 /** 32 bytes in base64 are 43 characters and one padding character. */
@@ -13,7 +13,6 @@ export class CryptoConfiguration {
     'Key for the digests of API secrets: 32 bytes in base64. Outside production, the default is generated in `DATA_DIR`.',
     { secret: true },
   )
-  @IsOptional()
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   secretPepper?: string;
 
@@ -22,7 +21,6 @@ export class CryptoConfiguration {
     'Key that encrypts the data keys, which encrypt secrets and personal data: 32 bytes in base64. Outside production, the default is generated in `DATA_DIR`.',
     { secret: true },
   )
-  @IsOptional()
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   keyEncryptionKey?: string;
 
@@ -31,7 +29,6 @@ export class CryptoConfiguration {
     'The previous `KEY_ENCRYPTION_KEY`. Set it while you change the key: data keys may still be encrypted with the previous one.',
     { secret: true },
   )
-  @IsOptional()
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   previousKeyEncryptionKey?: string;
 }

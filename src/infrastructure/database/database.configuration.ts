@@ -1,5 +1,11 @@
-import { IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
-import { Configuration, EnvironmentVariable, isCertificate, Satisfies } from '../config/index.js';
+import { ValidateBy } from 'class-validator';
+import {
+  Configuration,
+  EnvironmentVariable,
+  isCertificate,
+  Satisfies,
+  IsIntegerBetween,
+} from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 import {
   driverAddress,
@@ -23,15 +29,11 @@ export class DatabaseConfiguration {
     'URL of the database, PostgreSQL 15 or later: `postgres://user:password@host:port/database`. Add `?sslmode=verify-full` for TLS. Outside production, the default is an embedded PostgreSQL.',
     { secret: true },
   )
-  @IsOptional()
-  @ValidateBy({
-    name: 'isDatabaseUrl',
-    validator: {
-      validate: isDatabaseUrl,
-      defaultMessage: () =>
-        'url must be a URL such as postgres://user:password@host:5432/database; write special characters as %XX',
-    },
-  })
+  @Satisfies(
+    'isDatabaseUrl',
+    isDatabaseUrl,
+    'url must be a URL such as postgres://user:password@host:5432/database; write special characters as %XX',
+  )
   @Satisfies(
     'hasKnownTlsMode',
     hasKnownTlsMode,
@@ -43,7 +45,6 @@ export class DatabaseConfiguration {
     'DATABASE_CA',
     'Certificate (PEM) of the only trusted certificate authority of the database. If it is set, all connections use TLS.',
   )
-  @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
   @ValidateBy({
     name: 'isOnlyTlsSetting',
@@ -57,28 +58,22 @@ export class DatabaseConfiguration {
   authority?: string;
 
   @EnvironmentVariable('DATABASE_POOL_SIZE', 'Maximum number of connections that this process opens.')
-  @IsInt()
   // A scheduled job holds one connection for its lock and another one for its statements.
-  @Min(5)
-  @Max(200)
+  @IsIntegerBetween(5, 200)
   poolSize: number = 10;
 
   @EnvironmentVariable(
     'DATABASE_CONNECT_TIMEOUT_MS',
     'Milliseconds that a request waits for a connection before it fails with 503.',
   )
-  @IsInt()
-  @Min(100)
-  @Max(60_000)
+  @IsIntegerBetween(100, 60_000)
   connectTimeoutMilliseconds: number = 2_000;
 
   @EnvironmentVariable(
     'DATABASE_STATEMENT_TIMEOUT_MS',
     'Milliseconds that one statement of a request may run.',
   )
-  @IsInt()
-  @Min(100)
-  @Max(600_000)
+  @IsIntegerBetween(100, 600_000)
   statementTimeoutMilliseconds: number = 10_000;
 
   @EnvironmentVariable(

@@ -9,5 +9,5 @@ export { checkDatabase, migrate } from './migrate.js';
 export { Notifications, type Subscription } from './notifications.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { PartitionMetrics } from './partition-metrics.js';
-export { isDatabaseUnavailable, isMissingPartition, violatesUnique } from './sql-state.js';
+export { isDatabaseUnavailable, isMissingPartition, unlessDuplicate, violatesUnique } from './sql-state.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

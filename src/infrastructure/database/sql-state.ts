@@ -86,6 +86,20 @@ export function violatesUnique(error: unknown, constraint: string): boolean {
   return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;
 }
 
+/** Runs a statement. @returns false if it would have violated one of these unique constraints */
+export async function unlessDuplicate(
+  run: () => Promise<unknown>,
+  ...constraints: readonly string[]
+): Promise<boolean> {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    if (constraints.some((constraint) => violatesUnique(error, constraint))) return false;
+    throw error;
+  }
+}
+
 /**
  * Returns whether the partitions changed while the row was being inserted, as when one is attached. A retry inserts the
  * row into the right partition.

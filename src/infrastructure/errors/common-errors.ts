@@ -1,121 +1,76 @@
 import { ErrorKind } from './error-kind.js';
 
-export const INVALID_FIELD = new ErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const INVALID_FIELD = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   when: 'A field or parameter is missing, mistyped or out of bounds, or the body is not a JSON object.',
   message: 'The external user id field is required.',
 });
 
-export const INVALID_API_KEYS = new ErrorKind({
-  status: 401,
-  type: 'INVALID_INPUT',
-  code: 'INVALID_API_KEYS',
+export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
   when: 'The Basic credentials are missing, malformed, unknown or wrong.',
   message: 'Invalid client_id or secret provided.',
 });
 
-export const INVALID_ACCESS_TOKEN = new ErrorKind({
-  status: 401,
-  type: 'INVALID_INPUT',
-  code: 'INVALID_ACCESS_TOKEN',
+export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
   when: 'The access token is missing, malformed, expired, revoked or for another audience; or the dashboard login has ended or is not recent enough.',
   message: 'The access token is missing or not valid.',
 });
 
-export const INSUFFICIENT_SCOPE = new ErrorKind({
-  status: 403,
-  type: 'INVALID_REQUEST',
-  code: 'INSUFFICIENT_SCOPE',
+export const INSUFFICIENT_SCOPE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {
   when: 'The access token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
   message: 'The access token lacks the scope webhook_endpoints:write.',
 });
 
-export const INSUFFICIENT_ROLE = new ErrorKind({
-  status: 403,
-  type: 'INVALID_REQUEST',
-  code: 'INSUFFICIENT_ROLE',
+export const INSUFFICIENT_ROLE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_ROLE', {
   when: 'The role of the dashboard user does not allow the operation.',
   message: 'Your role does not allow this. Ask an owner or an admin of your organization.',
 });
 
-export const ENVIRONMENT_MISMATCH = new ErrorKind({
-  status: 403,
-  type: 'INVALID_REQUEST',
-  code: 'ENVIRONMENT_MISMATCH',
+export const ENVIRONMENT_MISMATCH = new ErrorKind(403, 'INVALID_REQUEST', 'ENVIRONMENT_MISMATCH', {
   when: 'The `environment` does not match the access token, or the operation does not exist in the environment of the credentials.',
   message: 'The environment must be that of the access token.',
 });
 
-export const NO_ACCESS = new ErrorKind({
-  status: 403,
-  type: 'INVALID_REQUEST',
-  code: 'NO_ACCESS',
+export const NO_ACCESS = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or a page of another site made the browser send the request.',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 
-export const TOO_MANY_REQUESTS = new ErrorKind({
-  status: 429,
-  type: 'RATE_LIMIT_ERROR',
-  code: 'TOO_MANY_REQUESTS',
+export const TOO_MANY_REQUESTS = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'TOO_MANY_REQUESTS', {
   when: 'The client exceeded its rate limit (platform API).',
   message: 'Too many requests. Retry after the time in the Retry-After header.',
 });
 
-export const RATE_LIMIT_EXCEEDED = new ErrorKind({
-  status: 429,
-  type: 'RATE_LIMIT_ERROR',
-  code: 'RATE_LIMIT_EXCEEDED',
+export const RATE_LIMIT_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
   when: 'The user, client or IP address exceeded the rate limit (dashboard API and careers).',
   message: 'Too many requests. Retry after the time in the Retry-After header.',
 });
 
-export const NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'INVALID_REQUEST',
-  code: 'NOT_FOUND',
+export const NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'No operation has this path.',
   message: 'No operation has this path.',
 });
 
-export const METHOD_NOT_ALLOWED = new ErrorKind({
-  status: 405,
-  type: 'INVALID_REQUEST',
-  code: 'METHOD_NOT_ALLOWED',
+export const METHOD_NOT_ALLOWED = new ErrorKind(405, 'INVALID_REQUEST', 'METHOD_NOT_ALLOWED', {
   when: 'The path does not support this method; the Allow header lists the methods that it supports.',
   message: 'The method is not allowed for this path.',
 });
 
-export const PAYLOAD_TOO_LARGE = new ErrorKind({
-  status: 413,
-  type: 'INVALID_REQUEST',
-  code: 'PAYLOAD_TOO_LARGE',
+export const PAYLOAD_TOO_LARGE = new ErrorKind(413, 'INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', {
   when: 'The request body is larger than 512 KiB, or 16 KiB for a form.',
   message: 'The request body must not be larger than 524288 bytes.',
 });
 
-export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind({
-  status: 415,
-  type: 'INVALID_REQUEST',
-  code: 'UNSUPPORTED_MEDIA_TYPE',
+export const UNSUPPORTED_MEDIA_TYPE = new ErrorKind(415, 'INVALID_REQUEST', 'UNSUPPORTED_MEDIA_TYPE', {
   when: 'The operation does not support the media type, character set or encoding of the request body.',
   message: 'The request body must be application/json in UTF-8.',
 });
 
-export const INTERNAL_ERROR = new ErrorKind({
-  status: 500,
-  type: 'API_ERROR',
-  code: 'INTERNAL_ERROR',
+export const INTERNAL_ERROR = new ErrorKind(500, 'API_ERROR', 'INTERNAL_ERROR', {
   when: 'The service failed. Quote the X-Request-Id header when you report the problem.',
   message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
 });
 
-export const SERVICE_UNAVAILABLE = new ErrorKind({
-  status: 503,
-  type: 'API_ERROR',
-  code: 'SERVICE_UNAVAILABLE',
+export const SERVICE_UNAVAILABLE = new ErrorKind(503, 'API_ERROR', 'SERVICE_UNAVAILABLE', {
   when: 'The database is unreachable or the service is shutting down; retry after `Retry-After`.',
   message: 'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
 });

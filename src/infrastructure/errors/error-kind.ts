@@ -1,12 +1,9 @@
 import { ApiError, type ApiErrorOptions } from './api-error.js';
 import type { ErrorCode, ErrorType } from './enumerations.js';
 
-/** Describes one kind of error. */
+/** What the documents say about one kind of error. */
 export interface ErrorDescription {
-  readonly status: number;
-  readonly type: ErrorType;
-  readonly code: ErrorCode;
-  /** When clients get the error; published in the documents. */
+  /** When clients get the error. */
   readonly when: string;
   /** The message, or an example if it varies. */
   readonly message: string;
@@ -19,18 +16,17 @@ const catalogue: ErrorKind[] = [];
  * API document are generated from them.
  */
 export class ErrorKind {
-  readonly status: number;
-  readonly type: ErrorType;
-  readonly code: ErrorCode;
   readonly when: string;
   readonly message: string;
 
-  constructor(description: ErrorDescription) {
-    this.status = description.status;
-    this.type = description.type;
-    this.code = description.code;
-    this.when = description.when;
-    this.message = description.message;
+  constructor(
+    readonly status: number,
+    readonly type: ErrorType,
+    readonly code: ErrorCode,
+    { when, message }: ErrorDescription,
+  ) {
+    this.when = when;
+    this.message = message;
     catalogue.push(this);
   }
 

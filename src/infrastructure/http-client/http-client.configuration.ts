@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns';
-import { IsIn, IsIP, IsOptional } from 'class-validator';
+import { IsIn, IsIP } from 'class-validator';
 import { Configuration, EnvironmentVariable, isCertificate, Satisfies, succeeds } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 
@@ -26,7 +26,6 @@ export class HttpClientConfiguration {
     'WEBHOOK_EGRESS_ADDRESS',
     'Local address that webhooks are sent from. Default: chosen by the operating system.',
   )
-  @IsOptional()
   @IsIP()
   egressAddress?: string;
 
@@ -35,7 +34,6 @@ export class HttpClientConfiguration {
     'HTTP proxy for all webhooks (CONNECT), as `http://user:password@host:port`. The proxy then resolves the host names and must reject private addresses.',
     { secret: true },
   )
-  @IsOptional()
   @Satisfies('isProxyUrl', isProxyUrl, 'proxyUrl must be a URL such as http://user:password@host:3128')
   proxyUrl?: string;
 
@@ -43,7 +41,6 @@ export class HttpClientConfiguration {
     'WEBHOOK_DNS_SERVERS',
     'DNS servers that resolve the host names of webhooks, as `address` or `address:port`, separated by commas. Default: the servers of the system.',
   )
-  @IsOptional()
   @Satisfies(
     'isDnsServerList',
     isDnsServerList,
@@ -55,7 +52,6 @@ export class HttpClientConfiguration {
     'WEBHOOK_EXTRA_CA',
     'Certificate of an additional trusted authority (PEM), for receivers whose certificate was issued by a private authority.',
   )
-  @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'extraAuthority must be a certificate in PEM')
   extraAuthority?: string;
 

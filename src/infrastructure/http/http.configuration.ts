@@ -1,16 +1,13 @@
-import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { IsString } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
 
 @Configuration('HTTP')
 export class HttpConfiguration {
   @EnvironmentVariable('PORT', 'TCP port to listen on. 0 selects a free port.')
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
+  @IsIntegerBetween(0, 65_535)
   port: number = 3000;
 
   @EnvironmentVariable('HOST', 'Address to listen on. Default: 127.0.0.1, or all addresses in production.')
-  @IsOptional()
   @IsString()
   host?: string;
 
@@ -18,17 +15,13 @@ export class HttpConfiguration {
     'TRUSTED_PROXY_HOPS',
     'Number of reverse proxies in front of the service. The client’s address is taken from X-Forwarded-For that many entries from the end.',
   )
-  @IsInt()
-  @Min(0)
-  @Max(10)
+  @IsIntegerBetween(0, 10)
   trustedProxyHops: number = 0;
 
   @EnvironmentVariable(
     'SHUTDOWN_DELAY_MS',
     'Milliseconds for which a stopping process keeps serving while `/readyz` responds with 503. Set it longer than your load balancer takes to notice.',
   )
-  @IsInt()
-  @Min(0)
-  @Max(60_000)
+  @IsIntegerBetween(0, 60_000)
   shutdownDelayMilliseconds: number = 0;
 }

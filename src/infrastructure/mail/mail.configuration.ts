@@ -1,5 +1,5 @@
-import { IsEmail, IsOptional, ValidateBy } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { IsEmail } from 'class-validator';
+import { Configuration, EnvironmentVariable, Satisfies } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 
 const isSmtpUrl = (value: unknown): boolean =>
@@ -12,14 +12,7 @@ export class MailConfiguration {
     'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
     { secret: true },
   )
-  @IsOptional()
-  @ValidateBy({
-    name: 'isSmtpUrl',
-    validator: {
-      validate: isSmtpUrl,
-      defaultMessage: () => 'smtpUrl must be a URL such as smtps://user:password@host:465',
-    },
-  })
+  @Satisfies('isSmtpUrl', isSmtpUrl, 'smtpUrl must be a URL such as smtps://user:password@host:465')
   smtpUrl?: string;
 
   @EnvironmentVariable('MAIL_FROM', 'Sender of emails.')

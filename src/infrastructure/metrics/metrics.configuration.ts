@@ -1,5 +1,5 @@
-import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../config/index.js';
+import { IsString } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
 
 @Configuration('Metrics')
 export class MetricsConfiguration {
@@ -7,10 +7,7 @@ export class MetricsConfiguration {
     'METRICS_PORT',
     'TCP port for `/metrics`, separate from the API. 0 selects a free port. Without it, metrics are disabled.',
   )
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
+  @IsIntegerBetween(0, 65_535)
   port?: number;
 
   @EnvironmentVariable(

@@ -7,10 +7,7 @@ import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './layout.js';
 import { markAsPage } from './page-error-format.js';
 
-const INVALID_FORM_TOKEN = new ErrorKind({
-  status: 403,
-  type: 'INVALID_REQUEST',
-  code: 'NO_ACCESS',
+const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
   when: 'A form of a page is out of date or came from another site.',
   message: 'This form is out of date. Go back, reload the page and try again.',
 });

@@ -1,5 +1,4 @@
 import { rootCertificates, type ConnectionOptions } from 'node:tls';
-import { IsOptional } from 'class-validator';
 import { Configuration, EnvironmentVariable, isCertificate, Satisfies } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
 
@@ -46,7 +45,6 @@ export class RedisConfiguration {
     'Redis server in which several processes count rate limits together: `redis://user:password@host:6379/0`, or `rediss://` for TLS. For a Redis Cluster, set several addresses separated by commas, with the same user and password; repeat the address if there is only one. Without it, each process counts in memory.',
     { secret: true },
   )
-  @IsOptional()
   @Satisfies(
     'areRedisUrls',
     areRedisUrls,
@@ -58,7 +56,6 @@ export class RedisConfiguration {
     'REDIS_CA',
     'Certificate (PEM) of a private certificate authority to trust in addition to the public ones, for connections to Redis.',
   )
-  @IsOptional()
   @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
   authority?: string;
 

@@ -1,4 +1,4 @@
-import { IsNumber, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { IsNumber, IsUrl, Matches, Max, Min } from 'class-validator';
 import { Configuration, EnvironmentVariable } from '../config/index.js';
 
 /** Names and values follow the OpenTelemetry specification. */
@@ -8,7 +8,6 @@ export class TracingConfiguration {
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
   )
-  @IsOptional()
   @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
   endpoint?: string;
 
@@ -17,7 +16,6 @@ export class TracingConfiguration {
     'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
     { secret: true },
   )
-  @IsOptional()
   @Matches(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, {
     message: 'headers must be name=value, separated by commas',
   })

@@ -1,9 +1,6 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
-export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'INVALID_REQUEST',
-  code: 'NOT_FOUND',
+export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The allowlist of the organization has no domain with this id.',
   message: 'There is no allowlisted domain with this id.',
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 
 @Injectable()
@@ -22,13 +22,10 @@ export class AllowlistedDomainsRepository {
 
   /** @returns false when the list already contains the domain */
   async add(domain: AllowlistedDomain): Promise<boolean> {
-    try {
-      await this.transaction.manager.insert(AllowlistedDomain, domain);
-      return true;
-    } catch (error) {
-      if (violatesUnique(error, 'allowlisted_domain_organization_domain_key')) return false;
-      throw error;
-    }
+    return unlessDuplicate(
+      () => this.transaction.manager.insert(AllowlistedDomain, domain),
+      'allowlisted_domain_organization_domain_key',
+    );
   }
 
   /** @returns the removed domain, to one of several concurrent calls */

@@ -1,9 +1,6 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
-export const API_CLIENT_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'INVALID_REQUEST',
-  code: 'NOT_FOUND',
+export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no API client with this `client_id`.',
   message: 'There is no API client with this client_id.',
 });

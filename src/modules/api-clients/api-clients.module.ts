@@ -29,7 +29,6 @@ import { SigningSecrets } from './signing-secrets.js';
     OrganizationAccessibleClients,
     ApiClientsService,
     ApiClientDirectory,
-    ApiClientsRepository,
     SigningSecrets,
   ],
 })

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
 
@@ -19,13 +19,10 @@ export class ApiClientsRepository {
 
   /** @returns false if the organization already has a client for the environment */
   async addClient(client: ApiClient): Promise<boolean> {
-    try {
-      await this.transaction.manager.insert(ApiClient, client);
-      return true;
-    } catch (error) {
-      if (violatesUnique(error, 'api_client_organization_environment_key')) return false;
-      throw error;
-    }
+    return unlessDuplicate(
+      () => this.transaction.manager.insert(ApiClient, client),
+      'api_client_organization_environment_key',
+    );
   }
 
   async addSecret(secret: ApiSecret): Promise<void> {

@@ -1,5 +1,4 @@
-import { IsInt, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 
 @Configuration('Careers')
 export class CareersConfiguration {
@@ -7,17 +6,13 @@ export class CareersConfiguration {
     'APPLICATION_RETENTION_DAYS',
     'Number of days after which a job application is deleted.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(36_500)
+  @IsIntegerBetween(1, 36_500)
   retentionDays: number = 365;
 
   @EnvironmentVariable(
     'APPLICATIONS_PER_HOUR',
     'Maximum number of requests per hour from one IP address to the job application endpoint.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(100_000_000)
+  @IsIntegerBetween(1, 100_000_000)
   requestsPerHour: number = 30;
 }

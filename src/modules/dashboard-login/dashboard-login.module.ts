@@ -58,14 +58,6 @@ import { UserLoginsService } from './user-logins.service.js';
     AccountPagesService,
     SecondFactorPagesService,
   ],
-  exports: [
-    DashboardSessionsService,
-    LoginService,
-    SecondFactorLoginService,
-    SecondFactorService,
-    PasswordLinksService,
-    PasswordChangeService,
-    UserLoginsService,
-  ],
+  exports: [DashboardSessionsService, UserLoginsService],
 })
 export class DashboardLoginModule {}

@@ -1,5 +1,4 @@
-import { IsInt, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 
 @Configuration('MCP tokens')
 export class McpTokensConfiguration {
@@ -7,8 +6,6 @@ export class McpTokensConfiguration {
     'MCP_TOKEN_REQUESTS_PER_MINUTE',
     'Maximum number of requests per minute from one client to create an MCP token. The API promises 600.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(100_000_000)
+  @IsIntegerBetween(1, 100_000_000)
   requestsPerMinute: number = 600;
 }

@@ -1,5 +1,5 @@
-import { IsIn, IsInt, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { IsIn } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 import { TOKEN_ALGORITHMS } from './tokens/token-signing-key.entity.js';
 
 const MAX_REQUESTS = 100_000_000;
@@ -13,24 +13,18 @@ export class OAuthConfiguration {
   verificationUriComplete: boolean = false;
 
   @EnvironmentVariable('DEVICE_CODES_PER_MINUTE', 'Requests for device codes per minute and address.')
-  @IsInt()
-  @Min(1)
-  @Max(MAX_REQUESTS)
+  @IsIntegerBetween(1, MAX_REQUESTS)
   deviceCodesPerMinute: number = 60;
 
   @EnvironmentVariable(
     'OAUTH_REQUESTS_PER_MINUTE',
     'Requests to the other OAuth endpoints that take no credentials, per minute and address. A waiting device makes 12.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(MAX_REQUESTS)
+  @IsIntegerBetween(1, MAX_REQUESTS)
   requestsPerMinute: number = 1_200;
 
   @EnvironmentVariable('INTROSPECTIONS_PER_MINUTE', 'Introspections of tokens per minute and client.')
-  @IsInt()
-  @Min(1)
-  @Max(MAX_REQUESTS)
+  @IsIntegerBetween(1, MAX_REQUESTS)
   introspectionsPerMinute: number = 12_000;
 
   @EnvironmentVariable(
@@ -44,8 +38,6 @@ export class OAuthConfiguration {
     'TOKEN_KEY_ROTATION_DAYS',
     'Days after which a new key signs access tokens; 0 leaves that to `token-key rotate`.',
   )
-  @IsInt()
-  @Min(0)
-  @Max(3_650)
+  @IsIntegerBetween(0, 3_650)
   tokenKeyRotationDays: number = 30;
 }

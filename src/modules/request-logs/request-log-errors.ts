@@ -1,20 +1,19 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
-export const REQUEST_LOG_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'REQUEST_LOG_ERROR',
-  code: 'REQUEST_LOG_NOT_FOUND',
+export const REQUEST_LOG_NOT_FOUND = new ErrorKind(404, 'REQUEST_LOG_ERROR', 'REQUEST_LOG_NOT_FOUND', {
   when:
     'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
     'the environment of the access token.',
   message: 'There is no request log entry with this id.',
 });
 
-export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind({
-  status: 504,
-  type: 'REQUEST_LOG_ERROR',
-  code: 'REQUEST_LOG_QUERY_TIMEOUT',
-  when: 'The query had to search too many entries.',
-  message:
-    'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
-});
+export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
+  504,
+  'REQUEST_LOG_ERROR',
+  'REQUEST_LOG_QUERY_TIMEOUT',
+  {
+    when: 'The query had to search too many entries.',
+    message:
+      'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+  },
+);

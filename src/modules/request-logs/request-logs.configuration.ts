@@ -1,39 +1,30 @@
-import { IsInt, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 
 @Configuration('Request logs')
 export class RequestLogsConfiguration {
   @EnvironmentVariable('REQUEST_LOG_RETENTION_DAYS', 'Number of days that request log entries are kept.')
-  @IsInt()
-  @Min(1)
-  @Max(3650)
+  @IsIntegerBetween(1, 3650)
   retentionDays: number = 30;
 
   @EnvironmentVariable(
     'REQUEST_LOG_BUFFER',
     'Maximum number of entries that wait in memory while the database is slow or unavailable. One more drops the oldest.',
   )
-  @IsInt()
-  @Min(100)
-  @Max(10_000_000)
+  @IsIntegerBetween(100, 10_000_000)
   bufferedEntries: number = 50_000;
 
   @EnvironmentVariable(
     'REQUEST_LOG_QUERY_TIMEOUT_MS',
     'Milliseconds that a query of the request log may run, and also wait for a connection, before it fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
   )
-  @IsInt()
-  @Min(100)
-  @Max(600_000)
+  @IsIntegerBetween(100, 600_000)
   queryTimeoutMilliseconds: number = 5_000;
 
   @EnvironmentVariable(
     'REQUEST_LOG_CONNECTIONS',
     'Number of connections reserved for queries of the request log, so that they do not block other requests.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(100)
+  @IsIntegerBetween(1, 100)
   readConnections: number = 2;
 
   /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */

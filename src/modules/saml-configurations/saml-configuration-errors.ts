@@ -1,9 +1,6 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
-export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'INVALID_REQUEST',
-  code: 'NOT_FOUND',
+export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no single sign-on configuration with this id.',
   message: 'There is no single sign-on configuration with this id.',
 });

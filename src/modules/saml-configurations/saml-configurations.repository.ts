@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { SamlConfiguration } from './saml-configuration.entity.js';
 
 @Injectable()
@@ -38,12 +38,9 @@ export class SamlConfigurationsRepository {
 
   /** @returns false when another configuration of the organization is enabled */
   async change(id: string, changes: Partial<SamlConfiguration>): Promise<boolean> {
-    try {
-      await this.transaction.manager.update(SamlConfiguration, { id }, changes);
-      return true;
-    } catch (error) {
-      if (violatesUnique(error, 'saml_configuration_enabled_key')) return false;
-      throw error;
-    }
+    return unlessDuplicate(
+      () => this.transaction.manager.update(SamlConfiguration, { id }, changes),
+      'saml_configuration_enabled_key',
+    );
   }
 }

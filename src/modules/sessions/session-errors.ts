@@ -1,17 +1,11 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
-export const SESSION_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'SESSION_ERROR',
-  code: 'SESSION_NOT_FOUND',
+export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
   when: 'The session does not exist or belongs to another client, or you tried to open a session that has expired.',
   message: 'There is no session with this id.',
 });
 
-export const EXTEND_NOT_SUPPORTED = new ErrorKind({
-  status: 400,
-  type: 'SESSION_ERROR',
-  code: 'EXTEND_NOT_SUPPORTED',
+export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {
   when: 'The session has expired and can no longer be extended.',
   message: 'The session has expired. Create a new one.',
 });

@@ -1,5 +1,4 @@
-import { IsInt, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 
 @Configuration('Sessions')
 export class SessionsConfiguration {
@@ -7,8 +6,6 @@ export class SessionsConfiguration {
     'SESSION_OPENS_PER_MINUTE',
     'Maximum number of sessions that one IP address may open per minute. In mobile networks, many users share an address.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(100_000_000)
+  @IsIntegerBetween(1, 100_000_000)
   opensPerMinute: number = 600;
 }

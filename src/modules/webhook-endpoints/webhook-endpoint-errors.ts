@@ -1,28 +1,34 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 
-export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'WEBHOOK_ENDPOINT_ERROR',
-  code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
-  when: 'There is no webhook endpoint with this id, or it belongs to another organization.',
-  message: 'There is no webhook endpoint with this id.',
-});
+export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind(
+  404,
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  {
+    when: 'There is no webhook endpoint with this id, or it belongs to another organization.',
+    message: 'There is no webhook endpoint with this id.',
+  },
+);
 
-export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = new ErrorKind({
-  status: 409,
-  type: 'WEBHOOK_ENDPOINT_ERROR',
-  code: 'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
-  when: 'The environment has a webhook endpoint with the same URL.',
-  message: 'There is a webhook endpoint with this URL in this environment already.',
-});
+export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = new ErrorKind(
+  409,
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
+  {
+    when: 'The environment has a webhook endpoint with the same URL.',
+    message: 'There is a webhook endpoint with this URL in this environment already.',
+  },
+);
 
-export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind({
-  status: 409,
-  type: 'WEBHOOK_ENDPOINT_ERROR',
-  code: 'WEBHOOK_ENDPOINT_LIMIT_REACHED',
-  when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
-  message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
-});
+export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind(
+  409,
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_LIMIT_REACHED',
+  {
+    when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
+    message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
+  },
+);
 
 export const NOT_PUBLIC = 'The url field must be a public https URL.';

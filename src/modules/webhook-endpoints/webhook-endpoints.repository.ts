@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction, violatesUnique } from '../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 /** The part of an endpoint that sending to it requires. */
@@ -50,25 +50,15 @@ export class WebhookEndpointsRepository {
 
   /** @returns false if the client already has an endpoint with this URL */
   async add(endpoint: WebhookEndpoint): Promise<boolean> {
-    return unlessUrlIsTaken(() => this.transaction.manager.insert(WebhookEndpoint, endpoint));
+    return unlessDuplicate(() => this.transaction.manager.insert(WebhookEndpoint, endpoint), SAME_URL);
   }
 
   /** @returns false if the client already has an endpoint with this URL */
   async change(id: string, changes: Partial<WebhookEndpoint>): Promise<boolean> {
-    return unlessUrlIsTaken(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes));
+    return unlessDuplicate(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes), SAME_URL);
   }
 
   async remove(id: string): Promise<void> {
     await this.transaction.manager.delete(WebhookEndpoint, { id });
-  }
-}
-
-async function unlessUrlIsTaken(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (violatesUnique(error, SAME_URL)) return false;
-    throw error;
   }
 }

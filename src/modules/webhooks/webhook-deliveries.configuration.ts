@@ -1,5 +1,5 @@
-import { IsInt, Matches, Max, Min } from 'class-validator';
-import { Configuration, EnvironmentVariable } from '../../infrastructure/config/index.js';
+import { Matches } from 'class-validator';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 
 @Configuration('Webhook deliveries')
@@ -8,27 +8,21 @@ export class WebhookDeliveriesConfiguration {
     'WEBHOOK_CONCURRENCY',
     'Maximum number of concurrent delivery attempts of one process.',
   )
-  @IsInt()
-  @Min(2)
-  @Max(10_000)
+  @IsIntegerBetween(2, 10_000)
   concurrency: number = 256;
 
   @EnvironmentVariable(
     'WEBHOOK_ENDPOINT_CONCURRENCY',
     'Maximum number of concurrent delivery attempts to one endpoint, over all processes.',
   )
-  @IsInt()
-  @Min(1)
-  @Max(100)
+  @IsIntegerBetween(1, 100)
   endpointConcurrency: number = 4;
 
   @EnvironmentVariable(
     'WEBHOOK_RETRY_SECONDS',
     'Seconds before each retry of a failed delivery, separated by commas. The API promises two retries, a few minutes apart.',
   )
-  @Matches(/^\d{1,5}(?:,\d{1,5})*$/, {
-    message: 'retrySeconds must be whole numbers separated by commas',
-  })
+  @Matches(/^\d{1,5}(?:,\d{1,5})*$/, { message: 'retrySeconds must be whole numbers separated by commas' })
   retrySeconds: string = '180,300';
 
   /** Milliseconds. */

@@ -29,13 +29,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliverySender,
     DeliveriesService,
   ],
-  exports: [
-    WebhookPublisher,
-    WebhookEventsRepository,
-    DeliveryQueueService,
-    DeliveryQueueRepository,
-    DeliverySender,
-  ],
+  exports: [WebhookPublisher, DeliveryQueueService, DeliveryQueueRepository, DeliverySender],
 })
 export class WebhooksModule {}
 

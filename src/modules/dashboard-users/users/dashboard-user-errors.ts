@@ -1,9 +1,6 @@
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
 
-export const USER_NOT_FOUND = new ErrorKind({
-  status: 404,
-  type: 'USER_ERROR',
-  code: 'USER_NOT_FOUND',
+export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
   when: 'The organization has no user with this id.',
   message: 'There is no user with this id.',
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, Not } from 'typeorm';
-import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate, violatesUnique } from '../../../infrastructure/database/index.js';
 import { DashboardUser } from './dashboard-user.entity.js';
 
 /** The email belongs to another user, of this organization or another. */
@@ -13,16 +13,11 @@ export class DashboardUsersRepository {
 
   /** @returns false when the email is taken: by a user of the organization, or by any user with a password */
   async add(user: DashboardUser): Promise<boolean> {
-    try {
-      await this.transaction.manager.insert(DashboardUser, user);
-      return true;
-    } catch (error) {
-      const isTaken =
-        violatesUnique(error, 'dashboard_user_email_key') ||
-        violatesUnique(error, 'dashboard_user_organization_email_key');
-      if (isTaken) return false;
-      throw error;
-    }
+    return unlessDuplicate(
+      () => this.transaction.manager.insert(DashboardUser, user),
+      'dashboard_user_email_key',
+      'dashboard_user_organization_email_key',
+    );
   }
 
   /** Returns the user who set a password for this email, even if the user is disabled. */

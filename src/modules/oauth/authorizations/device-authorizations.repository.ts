@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
+import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
 /** The requests that a user may see: those of the user's organization, in the environment that this host serves. */
@@ -29,13 +29,10 @@ export class DeviceAuthorizationsRepository {
 
   /** Inserts a request. @returns false if its user code is in use by another pending request */
   async add(authorization: DeviceAuthorization): Promise<boolean> {
-    try {
-      await this.transaction.manager.insert(DeviceAuthorization, authorization);
-      return true;
-    } catch (error) {
-      if (violatesUnique(error, 'device_authorization_user_code_key')) return false;
-      throw error;
-    }
+    return unlessDuplicate(
+      () => this.transaction.manager.insert(DeviceAuthorization, authorization),
+      'device_authorization_user_code_key',
+    );
   }
 
   /** Returns a request in any state. */

@@ -16,18 +16,14 @@ export class MetadataController {
 
   @Get('oauth-authorization-server')
   @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata({
-    ...GET_METADATA,
-  })
+  @OAuthMetadata(GET_METADATA)
   authorizationServer(): AuthorizationServerMetadata {
     return this.metadata.authorizationServer();
   }
 
   @Get('jwks.json')
   @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata({
-    ...GET_KEYS,
-  })
+  @OAuthMetadata(GET_KEYS)
   jwks(): Promise<JsonWebKeySet> {
     return this.metadata.jwks();
   }

@@ -2,7 +2,9 @@ import {
   ApiError,
   ErrorKind,
   type ApiErrorOptions,
+  type ErrorCode,
   type ErrorDescription,
+  type ErrorType,
 } from '../../../infrastructure/errors/index.js';
 import { BEARER_CHALLENGE } from '../../../infrastructure/auth/index.js';
 
@@ -40,8 +42,13 @@ export class OAuthError extends ApiError {
 class OAuthErrorKind extends ErrorKind {
   private readonly oauthCode: OAuthErrorCode;
 
-  constructor({ oauthCode, ...description }: ErrorDescription & { readonly oauthCode: OAuthErrorCode }) {
-    super(description);
+  constructor(
+    status: number,
+    type: ErrorType,
+    code: ErrorCode,
+    { oauthCode, ...description }: ErrorDescription & { readonly oauthCode: OAuthErrorCode },
+  ) {
+    super(status, type, code, description);
     this.oauthCode = oauthCode;
   }
 
@@ -59,82 +66,55 @@ class OAuthErrorKind extends ErrorKind {
   }
 }
 
-export const AUTHORIZATION_PENDING = new OAuthErrorKind({
-  status: 400,
-  type: 'USER_ERROR',
-  code: 'ONGOING_OPERATION',
+export const AUTHORIZATION_PENDING = new OAuthErrorKind(400, 'USER_ERROR', 'ONGOING_OPERATION', {
   oauthCode: 'authorization_pending',
   when: 'The user has not approved or declined the device yet (`authorization_pending`): continue polling.',
   message: 'The user has not decided yet. Poll again after the interval.',
 });
 
-export const SLOW_DOWN = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'RATE_LIMIT_EXCEEDED',
+export const SLOW_DOWN = new OAuthErrorKind(400, 'INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', {
   oauthCode: 'slow_down',
   when: 'The device polled too early (`slow_down`): from now on, wait `interval` seconds between polls.',
   message: 'The poll came too early. The interval has been raised.',
 });
 
-export const ACCESS_DENIED = new OAuthErrorKind({
-  status: 400,
-  type: 'USER_ERROR',
-  code: 'NO_ACCESS',
+export const ACCESS_DENIED = new OAuthErrorKind(400, 'USER_ERROR', 'NO_ACCESS', {
   oauthCode: 'access_denied',
   when: 'The user declined the device, or the user who approved it no longer has access to the dashboard (`access_denied`).',
   message: 'The request was declined.',
 });
 
-export const EXPIRED_TOKEN = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const EXPIRED_TOKEN = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'expired_token',
   when: 'The device code has expired (`expired_token`): request a new one.',
   message: 'The device code has expired. Request a new one.',
 });
 
-export const INVALID_GRANT = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const INVALID_GRANT = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_grant',
   when: 'The device code is unknown, has already been used, or belongs to another client (`invalid_grant`).',
   message: 'The device code is not valid.',
 });
 
-export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'unsupported_grant_type',
   when: 'The grant type is not supported (`unsupported_grant_type`).',
   message: 'The grant type must be urn:ietf:params:oauth:grant-type:device_code.',
 });
 
-export const INVALID_SCOPE = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const INVALID_SCOPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_scope',
   when: 'A requested scope does not exist (`invalid_scope`).',
   message: 'The scope field holds an unknown scope.',
 });
 
-export const INVALID_REQUEST = new OAuthErrorKind({
-  status: 400,
-  type: 'INVALID_REQUEST',
-  code: 'INVALID_FIELD',
+export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_request',
   when: 'A parameter is missing or given twice, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
   message: 'The client id field is required.',
 });
 
-export const INVALID_CLIENT = new OAuthErrorKind({
-  status: 401,
-  type: 'INVALID_INPUT',
-  code: 'INVALID_API_KEYS',
+export const INVALID_CLIENT = new OAuthErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
   oauthCode: 'invalid_client',
   when: 'There is no client with this ID (`invalid_client`).',
   message: 'The client id is not known.',
