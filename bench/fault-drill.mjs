@@ -62,10 +62,10 @@ const webhooks = await openWebhooks(bench, {
 const fleet = openFleet(webhooks.settings, balancer);
 const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
 
-const faults = [];
+const failures = [];
 const rows = [];
 function expect(what, isSo) {
-  if (!isSo) faults.push(what);
+  if (!isSo) failures.push(what);
 }
 
 async function eventually(what, isSo, timeout = 20_000) {
@@ -126,8 +126,8 @@ try {
     const statuses = [];
     const client = async () => {
       while (statuses.length < LIMIT + 50) {
-        const place = statuses.push(0) - 1;
-        statuses[place] = await send();
+        const index = statuses.push(0) - 1;
+        statuses[index] = await send();
       }
     };
     await Promise.all(Array.from({ length: 20 }, client));
@@ -319,8 +319,8 @@ try {
     await witness.stop();
     await workers[0].stop();
     workers[0] = await fleet.worker();
-    const healed = await metricsOf(workers[0]);
-    expect('the partitions were not created', healed('mcs_partitions_ahead', 'request_log') === 7);
+    const recovered = await metricsOf(workers[0]);
+    expect('the partitions were not created', recovered('mcs_partitions_ahead', 'request_log') === 7);
     expect('entries remained in the default partition', (await rowsInDefault()) === 0);
 
     // Today's partition is on the full disk.
@@ -430,10 +430,10 @@ try {
 for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
 for (const line of fleet.lines().filter(({ message }) => message === 'An unexpected error'))
   console.error(JSON.stringify(line));
-faults.unshift(...fleet.deaths);
-for (const fault of faults.slice(0, 20)) console.error(`✗ ${fault}`);
-console.error(`${elapsed()}, ${faults.length} faults`);
-if (faults.length > 0) process.exitCode = 1;
+failures.unshift(...fleet.crashes);
+for (const failure of failures.slice(0, 20)) console.error(`✗ ${failure}`);
+console.error(`${elapsed()}, ${failures.length} failures`);
+if (failures.length > 0) process.exitCode = 1;
 
 /** Counts the log lines of a process that match a pattern. */
 function countLines(member, pattern) {

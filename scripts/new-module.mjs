@@ -291,7 +291,7 @@ const changed = {
     after(/^export const MIGRATIONS = \[\n(?: {2}.*\n)*/m, `  ${migration},\n`),
   ],
   'test/architecture/dependency-rules.ts': [
-    after(/^export const MODULE_ARROWS.*\n/m, `  ${names.includes('-') ? `'${names}'` : names}: [],\n`),
+    after(/^export const MODULE_DEPENDENCIES.*\n/m, `  ${names.includes('-') ? `'${names}'` : names}: [],\n`),
   ],
   'docs/architecture.md': [
     after(/^\| module .*\n\| -.*\n(?:\| .*\n)*/m, `| \`${names}\` | ${pluralWords} of users | |\n`),

@@ -69,11 +69,11 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
     close: () => agent.destroy(),
     /** Sends requests of each kind at the given rates per second until the work is done, and returns its result. */
     async during(phase, rates, work) {
-      let going = true;
+      let isRunning = true;
       const inProgress = [];
       const streams = Object.entries(rates).map(async ([kind, rate]) => {
         const began = performance.now();
-        for (let sent = 0; going; sent += 1) {
+        for (let sent = 0; isRunning; sent += 1) {
           inProgress.push(kinds[kind](phase));
           await pause(began + ((sent + 1) * 1000) / rate - performance.now());
         }
@@ -81,7 +81,7 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
       try {
         return await work();
       } finally {
-        going = false;
+        isRunning = false;
         await Promise.all(streams);
         await Promise.all(inProgress);
       }

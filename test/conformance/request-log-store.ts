@@ -9,7 +9,7 @@ import type {
   RequestLogSelection,
   RequestLogStore,
 } from '../../src/modules/request-logs/storage/request-log-store.js';
-import { loggedAttempt, loggedCall } from '../support/request-log-entries.js';
+import { loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 
 /** The store under test, and functions that only its driver can provide. */
 export interface OpenRequestLogStore {
@@ -41,7 +41,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     const at = (milliseconds: number): Date => new Date(opened.now.getTime() + milliseconds);
     const someClient = (): AttributedClient => ({ clientId: randomUUID(), environment: 'production' });
     const callOf = (client: AttributedClient, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry =>
-      loggedCall(client, { createdAt: at(-HOUR), ...change });
+      loggedRequest(client, { createdAt: at(-HOUR), ...change });
     const attemptOf = (
       client: AttributedClient,
       change: Partial<NewRequestLogEntry> = {},
@@ -241,7 +241,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('lists the events that an endpoint has never received', async () => {
       const client = someClient();
       const endpointId = randomUUID();
-      const tries = (
+      const attempts = (
         reasons: (string | null)[],
         hoursAgo = 1,
       ): { id: string; entries: NewRequestLogEntry[] } => {
@@ -260,8 +260,8 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         );
         return { id, entries };
       };
-      const [failed, alsoFailed] = [tries(['TIMEOUT', 'NON_200', 'DNS']), tries(['TIMEOUT'])];
-      const others = [tries([null]), tries(['TIMEOUT', null]), tries(['TIMEOUT'], 30)];
+      const [failed, alsoFailed] = [attempts(['TIMEOUT', 'NON_200', 'DNS']), attempts(['TIMEOUT'])];
+      const others = [attempts([null]), attempts(['TIMEOUT', null]), attempts(['TIMEOUT'], 30)];
       await store.append([failed, alsoFailed, ...others].flatMap(({ entries }) => entries));
       await store.append([attemptOf(client), callOf(client)]);
       const expected = [failed.id, alsoFailed.id].toSorted();

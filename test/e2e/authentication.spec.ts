@@ -127,9 +127,9 @@ describe('Basic credentials', () => {
   });
 
   it('are rejected with the secret of another organization', async () => {
-    const stranger = await service.anotherOrganization();
-    expect(await statusWith(id(), stranger.development.secret)).toBe(401);
-    expect(await statusWith(stranger.development.clientId, secret())).toBe(401);
+    const otherOrganization = await service.anotherOrganization();
+    expect(await statusWith(id(), otherOrganization.development.secret)).toBe(401);
+    expect(await statusWith(otherOrganization.development.clientId, secret())).toBe(401);
   });
 
   it('are rejected with a wrong secret directly after the correct one', async () => {

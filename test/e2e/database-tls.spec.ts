@@ -15,7 +15,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
 /** An authority that did not issue the certificate. */
-const STRANGER = RECEIVER_CERTIFICATES.selfSigned;
+const OTHER_AUTHORITY = RECEIVER_CERTIFICATES.selfSigned;
 const NOT_TRUSTED =
   /^The certificate of the database at 127\.0\.0\.1:\d+ is not trusted \(([A-Z_]+)\)\. Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL\.$/;
 
@@ -65,7 +65,7 @@ async function loadedAt(): Promise<Date> {
 
 const withMode = (mode: string): string => `${server.url}?sslmode=${mode}`;
 
-async function refusalOf(attempt: Promise<unknown>): Promise<string> {
+async function messageOf(attempt: Promise<unknown>): Promise<string> {
   return attempt.then(
     () => 'it was accepted',
     (error: Error) => error.message,
@@ -131,7 +131,7 @@ describe('A database that requires TLS', () => {
   });
 
   it.each<[string, keyof typeof RECEIVER_CERTIFICATES, string | undefined, string, string]>([
-    ['another authority', 'trusted', STRANGER, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['another authority', 'trusted', OTHER_AUTHORITY, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['a certificate of its own making', 'selfSigned', TEST_AUTHORITY, '', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['another host', 'wrongHost', TEST_AUTHORITY, '', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['an expired certificate', 'expired', TEST_AUTHORITY, '', 'CERT_HAS_EXPIRED'],
@@ -151,17 +151,17 @@ describe('A database that requires TLS', () => {
     ],
   ])('is rejected with an explanation for %s', async (_what, certificate, authority, mode, code) => {
     await present(certificate);
-    const refusal = await refusalOf(checkDatabase(`${server.url}${mode}`, authority));
+    const refusal = await messageOf(checkDatabase(`${server.url}${mode}`, authority));
     await present('trusted');
     expect(refusal).toMatch(NOT_TRUSTED);
     expect(NOT_TRUSTED.exec(refusal)?.[1]).toBe(code);
   });
 
   it('explains that TLS is required, or not supported', async () => {
-    expect(await refusalOf(checkDatabase(server.url))).toMatch(
+    expect(await messageOf(checkDatabase(server.url))).toMatch(
       /^The database at 127\.0\.0\.1:\d+ requires TLS: add \?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA\.$/,
     );
-    expect(await refusalOf(checkDatabase(process.env.TEST_TEMPLATE_URL ?? '', TEST_AUTHORITY))).toMatch(
+    expect(await messageOf(checkDatabase(process.env.TEST_TEMPLATE_URL ?? '', TEST_AUTHORITY))).toMatch(
       /^The database at 127\.0\.0\.1:\d+ does not support TLS, which DATABASE_URL or DATABASE_CA requires\.$/,
     );
   });

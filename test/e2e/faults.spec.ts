@@ -19,7 +19,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const call = (operation: TestedOperation, as = credentialsFor(operation)): Promise<Answer> => {
+const call = (operation: TestedOperation, as = credentialsFor(operation)): Promise<TestResponse> => {
   const { path, method = 'POST', body, credentials } = operation;
   return service.request(path, {
     method,
@@ -72,7 +72,7 @@ async function callAll(as?: IssuedCredentials): Promise<number[]> {
 }
 
 describe('While the database is unavailable', () => {
-  const unavailable = ({ status, headers, body }: Answer): void => {
+  const unavailable = ({ status, headers, body }: TestResponse): void => {
     expect([status, body]).toEqual([503, SERVICE_UNAVAILABLE]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -96,12 +96,12 @@ describe('While the database is unavailable', () => {
   });
 
   it('responds with 503 to concurrent requests', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         call(OPERATIONS[index % OPERATIONS.length] ?? CREATE_MCP_TOKEN),
       ),
     );
-    for (const answer of answers) unavailable(answer);
+    for (const response of responses) unavailable(response);
   });
 
   it('still rejects requests that can be rejected without the database', async () => {
@@ -172,7 +172,7 @@ describe('With an internal error', () => {
     }
   }
 
-  function internalError({ status, headers, body }: Answer): void {
+  function internalError({ status, headers, body }: TestResponse): void {
     expect(status).toBe(500);
     expect(body).toEqual(INTERNAL_ERROR);
     expect(headers.has('retry-after')).toBe(false);

@@ -204,12 +204,12 @@ describe('Request log', () => {
 
   it('delays a response only briefly if the database is slow, and writes the entry later', async () => {
     await whileLogIsLocked(service.database, async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ['slow-1', 'slow-2', 'slow-3'].map((user) =>
           service.request(CREATE, { body: { external_user_id: user }, as: service.development }),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     });
     const logged = await eventually('the entries are there', async () => {
       const found = await entries();

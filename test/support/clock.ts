@@ -1,7 +1,7 @@
 import { Clock } from '../../src/infrastructure/time/index.js';
 import type { TestApp } from './test-app.js';
 
-/** Sets the service's clock forward (or back); it goes on from there until the returned function is called. */
+/** Moves the service's clock forward or back until the returned function is called. The clock keeps running. */
 export function moveClock(service: TestApp, milliseconds: number): () => void {
   return override(service, () => Date.now() + milliseconds);
 }

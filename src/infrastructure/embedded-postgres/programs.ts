@@ -25,7 +25,7 @@ export const SPAWN_OPTIONS = {
   env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
 };
 
-/** Runs a program to its end. A failure, even a failure to start it, is a result and not an exception. */
+/** Runs a program until it ends. A failure, even a failure to start it, is a result and not an exception. */
 export function run(
   program: string,
   args: string[],

@@ -51,7 +51,7 @@ export class TestedWebhookEndpointResponse {
   @ApiProperty({
     type: String,
     description: 'The result in words. The wording may change.',
-    example: 'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
+    example: 'The endpoint responded with 204. Only 200 counts: a real event would be sent twice more.',
   })
   message!: string;
 
@@ -64,7 +64,7 @@ export const EXAMPLE_TEST: TestedWebhookEndpointResponse = {
   received: false,
   status_code: 204,
   reason: 'NON_200',
-  message: 'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
+  message: 'The endpoint responded with 204. Only 200 counts: a real event would be sent twice more.',
   latency_ms: 84,
 };
 
