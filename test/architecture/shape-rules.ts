@@ -145,10 +145,10 @@ function hasProperty(node: ts.Expression, name: string): boolean {
 export function findUndocumentedExports(sources: Sources): string[] {
   return [...sources.keys()]
     .filter((path) => /^src\/(?:modules|infrastructure)\/[^/]+\/index\.ts$/.test(path))
-    .flatMap((index) => exportedFrom(index, '*', sources).map((found) => ({ door: index, ...found })))
+    .flatMap((index) => exportedFrom(index, '*', sources).map((found) => ({ index, ...found })))
     .filter(({ declaration, tree }) => needsComment(declaration) && !isCommented(declaration, tree))
     .map(
-      ({ door: index, path, tree, declaration, name }) =>
+      ({ index, path, tree, declaration, name }) =>
         `${at(path, tree, declaration)} (${name}), which ${index} exports, has no doc comment: describe its purpose ` +
         'in a sentence.',
     );

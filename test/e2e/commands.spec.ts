@@ -164,7 +164,7 @@ describe('npm run cli', () => {
       }
 
       await Promise.all([
-        expectError(create('Again', 'ada@example.com'), 'A user with this e-mail address exists already.'),
+        expectError(create('Again', 'ada@example.com'), 'A user with this email address already exists.'),
         expectError(
           create('Short', 'short@example.com') + ' --password-stdin',
           'The password must have 12 to 256 characters.',
@@ -221,7 +221,7 @@ describe('npm run cli', () => {
         ),
         expectError(
           `client create --organization ${bare} --environment production`,
-          'The organization has a production client already.',
+          'The organization already has a production client.',
         ),
         expectError(`client activate-secret --client ${unknownId}`, `There is no API client ${unknownId}.`),
       ]);
@@ -264,7 +264,7 @@ describe('npm run cli', () => {
         result(`${add('grace@example.com')} --password-stdin`, password),
         result<Record<string, string>>(add('hopper@example.com', 'admin')),
         expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
-        expectError(add('no-address'), 'The e-mail address is not valid.'),
+        expectError(add('no-address'), 'The email address is not valid.'),
       ]);
       rememberSecret(generated['password'] ?? '');
       expect(withPassword).toEqual({ user_id: expect.any(String), email: 'grace@example.com' });
@@ -434,7 +434,7 @@ describe('npm run cli', () => {
         expectError(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
         expectError(
           `audit verify --head ${malformed}`,
-          'The file does not hold a head as `audit head` writes it.',
+          'The file does not contain a head in the format of `audit head`.',
         ),
         expectError(
           `audit verify --organization ${broken} --head ${file}`,
@@ -458,7 +458,7 @@ describe('npm run cli', () => {
       const [found, cutOff] = await Promise.all([cli('audit verify'), cli(`audit verify --head ${file}`)]);
       expect(found).toMatchObject({
         code: 1,
-        errors: `Organization ${broken}: Entry 2 is not what was recorded.\n`,
+        errors: `Organization ${broken}: Entry 2 does not match its hash.\n`,
       });
       expect(JSON.parse(found.output)).toMatchObject({
         intact: false,
@@ -472,7 +472,7 @@ describe('npm run cli', () => {
               problem: 'altered',
               sequence: 2,
               id: second?.id,
-              explanation: 'Entry 2 is not what was recorded.',
+              explanation: 'Entry 2 does not match its hash.',
             },
           },
         ]),
@@ -604,7 +604,7 @@ describe('npm run cli', () => {
       ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
       const wrongKey =
         'KEY_ENCRYPTION_KEY is not the key that this database was made with. Start with the original key ' +
-        '(outside production it lies in the data directory), or with an empty database.';
+        '(outside production it is in the data directory), or with an empty database.';
       await withNext.expectError('data-key rewrap', wrongKey);
       expect(await withBoth.result('data-key rewrap')).toEqual({ data_keys: 1 });
       await withOld.expectError('token-key rotate', wrongKey);

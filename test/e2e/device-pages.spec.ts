@@ -304,7 +304,7 @@ describe('Wrong user codes', () => {
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
     expect(html).toContain('Too many unknown codes. Try again in 15 minutes.');
-    // From another address too, and immediately.
+    // The limit also applies to another address, and immediately.
     const elsewhere = await atDevice(other);
     expect((await enter(elsewhere, await right())).status).toBe(429);
     expect((await enter(await atDevice(), await right())).status).toBe(303);

@@ -33,9 +33,9 @@ const INTERNAL_ERROR = error(
 );
 
 let service: TestApp;
-/** Used a moment ago, so the process has cached them. */
+/** Credentials that were used just now, so the process has cached them. */
 let known: IssuedCredentials;
-/** Of another organization that has not sent a request yet. */
+/** Credentials of another organization, which has not sent a request yet. */
 let unknown: IssuedCredentials;
 let owner: Login;
 

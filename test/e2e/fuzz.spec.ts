@@ -18,7 +18,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
 import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
-/** For each of many operations. */
+/** Fewer runs, for properties that are tested for many operations. */
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 

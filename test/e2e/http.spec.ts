@@ -632,7 +632,7 @@ describe('A deployment with some surfaces', () => {
   ])('of %s does not serve the other surfaces', async (surfaces, platform, careers) => {
     const deployment = await startTestApp({ SURFACES: surfaces });
     try {
-      // Not through `call`, because the document covers all surfaces and has no 404.
+      // Uses fetch directly, because the document covers all surfaces and has no 404.
       const send = async (path: string, body?: string) => {
         const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
         return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;

@@ -331,7 +331,7 @@ describe('request-log tail', () => {
         ...['many', '1.5', '1001', "''"].map((lines) =>
           commands.expectError(
             `request-log tail --client ${clientId} --lines ${lines}`,
-            'The lines must be 0 to 1000.',
+            'The number of lines must be 0 to 1000.',
           ),
         ),
       ]);
@@ -396,8 +396,8 @@ describe('request-log partitions', () => {
       expect(problematic).toMatchObject({
         code: 1,
         errors:
-          `There is no partition for today, ${dayOf(today)}. A process that does the background work makes it.\n` +
-          `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work makes it.\n` +
+          `There is no partition for today, ${dayOf(today)}. A process that does the background work creates it.\n` +
+          `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work creates it.\n` +
           defaultPartitionProblem(2),
       });
       const parts = JSON.parse(problematic.output) as Part[];

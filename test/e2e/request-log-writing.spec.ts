@@ -96,7 +96,7 @@ describe('Request log', () => {
       session_id: null,
       task_id: null,
       external_user_id: externalUserId,
-      // Only webhooks have these.
+      // Only entries of webhooks have these fields.
       webhook_endpoint_id: null,
       webhook_event_id: null,
       attempt: null,

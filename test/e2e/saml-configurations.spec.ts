@@ -76,7 +76,7 @@ describe('A single sign-on configuration', () => {
       'The metadata xml field must be well-formed XML without a document type.',
       `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${samlMetadata()}`,
     ],
-    ['The metadata xml field must hold a SAML 2.0 EntityDescriptor.', '<a/>'],
+    ['The metadata xml field must contain a SAML 2.0 EntityDescriptor.', '<a/>'],
     ['The EntityDescriptor must have an entityID of 1 to 1024 characters.', { entityId: '' }],
     [
       'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',

@@ -239,7 +239,7 @@ describe('POST /session/extend', () => {
     for (const response of [
       await extend(randomUUID()),
       await extend(id, otherOrganization),
-      // Of the same organization.
+      // Another client of the same organization.
       await extend(id, service.production),
     ])
       expect([response.status, response.body]).toEqual([404, NOT_FOUND]);

@@ -15,7 +15,7 @@ function override(service: TestApp, milliseconds: () => number): () => void {
   const clock = service.app.get(Clock);
   Object.assign(clock, { milliseconds, now: () => new Date(milliseconds()) });
   return () => {
-    // What remains are the methods of the class.
+    // Without the own property, the method of the class is used again.
     Reflect.deleteProperty(clock, 'milliseconds');
     Reflect.deleteProperty(clock, 'now');
   };

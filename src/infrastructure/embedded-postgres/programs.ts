@@ -7,7 +7,7 @@ import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
 
-/** Where root keeps files that the user that PostgreSQL runs as cannot reach elsewhere. */
+/** For files of root that the user who runs PostgreSQL could not access in their original place. */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
 /** The user and group that a program runs as. */

@@ -23,7 +23,7 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 /** Another process took the port or started the server first, or parts of a killed server are still ending. */
 const TEMPORARY = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 
-/** What `postmaster.pid` says about a running server, or a dead one that could not remove the file. */
+/** The content of `postmaster.pid`, which a killed server leaves behind. */
 export interface Postmaster {
   readonly pid: number;
   /** Distinguishes servers that had the same pid. */

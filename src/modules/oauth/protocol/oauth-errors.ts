@@ -119,7 +119,7 @@ export const INVALID_SCOPE = new OAuthErrorKind({
   code: 'INVALID_FIELD',
   oauthCode: 'invalid_scope',
   when: 'A requested scope does not exist (`invalid_scope`).',
-  message: 'The scope field holds an unknown scope.',
+  message: 'The scope field contains an unknown scope.',
 });
 
 export const INVALID_REQUEST = new OAuthErrorKind({

@@ -46,5 +46,5 @@ function missingPartition(partitions: readonly RequestLogPartition[], name: stri
   const day = time.toISOString().slice(0, 10);
   return exists
     ? []
-    : [`There is no partition for ${name}, ${day}. A process that does the background work makes it.`];
+    : [`There is no partition for ${name}, ${day}. A process that does the background work creates it.`];
 }

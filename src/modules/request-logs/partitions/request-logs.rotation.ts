@@ -21,7 +21,9 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
   /** Creates today's partition in a new installation; otherwise entries would go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.configuration.rotateOnStart) return;
-    await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
+    await this.run().catch((error: unknown) =>
+      this.logger.error('The partitions could not be created', error),
+    );
   }
 
   @Cron(CronExpression.EVERY_HOUR)
