@@ -139,7 +139,7 @@ describe('GET /me', () => {
   it('is rate-limited per user', async () => {
     const busy = await service.login('member');
     const token = await accessToken(service, busy);
-    for (let call = 0; call < 100; call += 1) expect((await me(token)).status).toBe(200);
+    for (let index = 0; index < 100; index += 1) expect((await me(token)).status).toBe(200);
     const { status, headers, body } = await me(token);
     expect([status, body['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -447,7 +447,7 @@ describe('Introspection', () => {
 
   it('is rate-limited per client', async () => {
     const { development } = await service.anotherOrganization();
-    for (let call = 0; call < 30; call += 1) expect((await introspect('x', development)).status).toBe(200);
+    for (let index = 0; index < 30; index += 1) expect((await introspect('x', development)).status).toBe(200);
     const { status, body } = await introspect('x', development);
     expect([status, body['error'], body['error_code']]).toEqual([429, 'slow_down', 'RATE_LIMIT_EXCEEDED']);
   });
@@ -653,14 +653,14 @@ describe('Failures', () => {
 
   it.each(FAILING)(
     '%s returns 500 for an internal error and 503 without the database',
-    async (operation, table, call) => {
+    async (operation, table, index) => {
       const isOAuth = operation !== 'getCurrentUser';
       await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-      const failed = await call(token, 'x');
+      const failed = await index(token, 'x');
       await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
       expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       await service.database.cutOff();
-      const cut = await call(token, 'x');
+      const cut = await index(token, 'x');
       await service.database.reconnect();
       expect([cut.status, cut.body['error_code']]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect(Number(cut.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);

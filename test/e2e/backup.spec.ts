@@ -91,7 +91,7 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
   it(
     'contains all data, and the service decrypts it',
     async () => {
-      const call = async (url: string, body: BodyInit, headers = {}): Promise<Record<string, unknown>> => {
+      const post = async (url: string, body: BodyInit, headers = {}): Promise<Record<string, unknown>> => {
         const { client_id: clientId, secret } = (await credentials()).development;
         const authorization = basic({ clientId, secret });
         const response = await fetch(url, { method: 'POST', body, headers: { authorization, ...headers } });
@@ -105,7 +105,7 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
         // Creates an entry of the audit log.
         await new Visitor({ baseUrl }).logIn(dashboard.email, dashboard.password);
         const body = JSON.stringify({ external_user_id: 'user-1', phone_number: PHONE_NUMBER });
-        const response = await call(`${baseUrl}/mcp/tokens/create`, body, {
+        const response = await post(`${baseUrl}/mcp/tokens/create`, body, {
           'content-type': 'application/json',
         });
         return String(response['token']);
@@ -118,7 +118,7 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
       await program('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${restored}`, file]);
 
       await withService(restored, async (baseUrl) => {
-        const introspected = await call(`${baseUrl}/oauth/introspect`, new URLSearchParams({ token }));
+        const introspected = await post(`${baseUrl}/oauth/introspect`, new URLSearchParams({ token }));
         expect(introspected).toMatchObject({ active: true, sub: 'user-1', phone_number: PHONE_NUMBER });
       });
       const verified = await run('cli/main.js', {

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const call = (
+const send = (
   { path, method, body }: { path: string; method: string; body?: unknown },
   options: RequestOptions,
 ): Promise<TestResponse> =>
@@ -164,7 +164,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const bodies = body === undefined ? [undefined] : [body, 'not json', { large: 'x'.repeat(600_000) }];
     for (const sent of bodies) {
       for (const cookie of ['', 'session=made-up', `session=${UNKNOWN_ID}; a=b`]) {
-        const response = await call(
+        const response = await send(
           { ...operation, ...(sent === undefined ? {} : { body: sent }) },
           { headers: { cookie } },
         );
@@ -175,14 +175,14 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   });
 
   it('rejects a forged access token, and an owner’s access token without the scope', async () => {
-    const forged = await call(operation, { token: 'made-up', login: owner });
+    const forged = await send(operation, { token: 'made-up', login: owner });
     expect([forged.status, forged.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     const before = await everything();
     const token = await tokenOf(
       owner,
       SCOPES.filter((each) => each !== scope),
     );
-    const response = await call(operation, { token });
+    const response = await send(operation, { token });
     expect([response.status, response.body]).toEqual([403, scope ? missingScope(scope) : INSUFFICIENT_SCOPE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
     const { audit_log: _, ...after } = await everything();
@@ -191,7 +191,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (scope) {
     it('accepts a member’s access token with only the required scope', async () => {
-      const response = await call(operation, { token: await tokenOf(member, [scope]) });
+      const response = await send(operation, { token: await tokenOf(member, [scope]) });
       expect(response.status).toBe(operation.isNotFound ? 404 : 200);
       if (!operation.isNotFound) await service.database.query('DELETE FROM webhook_endpoint');
     });
@@ -202,10 +202,10 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const mayNot = (role === 'owner' && name === 'admin') || (role !== 'member' && name === 'member');
     if (!mayNot) {
       if (method !== 'GET' && !operation.isNotFound) return;
-      expect([200, 404]).toContain((await call(operation, { login })).status);
+      expect([200, 404]).toContain((await send(operation, { login })).status);
       return;
     }
-    const response = await call(operation, { login });
+    const response = await send(operation, { login });
     expect([response.status, response.body]).toEqual([403, INSUFFICIENT_ROLE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, login, `The ${name}`) as object);
   });
@@ -213,7 +213,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   it('rejects requests from pages of other sites', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     if (method === 'GET') return;
-    const response = await call(operation, { login: owner, headers });
+    const response = await send(operation, { login: owner, headers });
     expect([response.status, response.body['error_code']]).toEqual([403, 'NO_ACCESS']);
   });
 
@@ -235,7 +235,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
       ];
       for (const id of ids) {
         const path = operation.path.replace(UNKNOWN_ID, id).replace('999999', id);
-        const response = await call({ ...operation, path }, { login: otherOwner });
+        const response = await send({ ...operation, path }, { login: otherOwner });
         expect([path, response.status]).toEqual([path, 404]);
         expect(response.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
@@ -245,9 +245,9 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (body !== undefined) {
     it('rejects large bodies and other content types', async () => {
-      const large = await call({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
+      const large = await send({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
       expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-      const typed = await call(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
+      const typed = await send(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
       expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     });
   }
@@ -514,12 +514,12 @@ describe('Audited operations', () => {
       const { target, ...request } = await prepare();
       const before = await everything();
       await whileNothingCanBeRecorded(async () => {
-        const response = await call({ ...operation, ...request }, { login: owner });
+        const response = await send({ ...operation, ...request }, { login: owner });
         expect([response.status, response.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       });
       expect(await everything()).toEqual(before);
 
-      const { status } = await call({ ...operation, ...request }, { login: owner });
+      const { status } = await send({ ...operation, ...request }, { login: owner });
       expect(status).toBe(200);
       expect(await newestEntry()).toMatchObject({
         event: { action: operation.action, outcome: { status: 'success' } },
@@ -529,7 +529,7 @@ describe('Audited operations', () => {
       });
       if (!isIdempotent) return;
       const done = await everything();
-      expect((await call({ ...operation, ...request }, { login: owner })).status).toBe(200);
+      expect((await send({ ...operation, ...request }, { login: owner })).status).toBe(200);
       expect(await everything()).toEqual(done);
     });
 
@@ -537,7 +537,7 @@ describe('Audited operations', () => {
       it('finds nothing of another organization', async () => {
         const { target: _, ...request } = await prepare();
         const before = await everything();
-        const response = await call({ ...operation, ...request }, { login: otherOwner });
+        const response = await send({ ...operation, ...request }, { login: otherOwner });
         expect(response.status).toBe(404);
         expect(await everything()).toEqual(before);
       });

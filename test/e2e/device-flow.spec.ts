@@ -170,7 +170,7 @@ describe('POST /oauth/device/code', () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { client_id: service.development.clientId };
     const responses: TestResponse[] = [];
-    for (let call = 0; call < 6; call += 1) {
+    for (let index = 0; index < 6; index += 1) {
       responses.push(await sendForm(service, '/oauth/device/code', fields, { headers }));
     }
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
@@ -333,7 +333,7 @@ describe('POST /oauth/token', () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
     const statuses: number[] = [];
-    for (let call = 0; call < 20; call += 1) statuses.push((await exchange(fields, headers)).status);
+    for (let index = 0; index < 20; index += 1) statuses.push((await exchange(fields, headers)).status);
     expect(new Set(statuses)).toEqual(new Set([400]));
     const response = await exchange(fields, headers);
     expectOAuthError(response, TOO_MANY);

@@ -116,7 +116,7 @@ async function expectAlive(): Promise<void> {
   expect((await service.request('/healthz')).status).toBe(200);
 }
 
-const callOperation = (
+const sendTo = (
   { path, body, credentials }: TestedOperation,
   change: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<TestResponse> =>
@@ -234,14 +234,14 @@ describe('Paths and methods', () => {
 
 describe('Every response', () => {
   const SAMPLES: readonly (readonly [string, () => Promise<{ headers: Headers }>])[] = [
-    ['200', () => callOperation(SEARCH_DETECTED_ACCOUNTS)],
-    ['a token', () => callOperation(CREATE_MCP_TOKEN)],
-    ['400', () => callOperation(SUBMIT_JOB_APPLICATION, { body: {} })],
+    ['200', () => sendTo(SEARCH_DETECTED_ACCOUNTS)],
+    ['a token', () => sendTo(CREATE_MCP_TOKEN)],
+    ['400', () => sendTo(SUBMIT_JOB_APPLICATION, { body: {} })],
     ['401', () => service.request(CREATE_MCP_TOKEN.path, { body: {} })],
     ['404', () => service.request('/nowhere')],
     ['405', () => service.request(CREATE_MCP_TOKEN.path)],
-    ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
-    ['415', () => callOperation(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
+    ['413', () => sendTo(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
+    ['415', () => sendTo(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
     ['health', () => service.request('/healthz')],
     ['readiness', () => service.request('/readyz')],
     ['the document', () => service.request('/openapi.json')],
@@ -285,7 +285,7 @@ describe('Request bodies', () => {
         ['br', brotliCompressSync(text)],
       ] as const) {
         statuses.push(
-          (await callOperation(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
+          (await sendTo(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
         );
       }
       expect([
@@ -298,7 +298,7 @@ describe('Request bodies', () => {
   it('are limited by their decompressed size', async () => {
     const bomb = gzipSync(JSON.stringify({ external_user_id: ' '.repeat(20_000_000) }));
     expect(bomb.length).toBeLessThan(100_000);
-    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+    const { status } = await sendTo(CREATE_MCP_TOKEN, {
       body: bomb,
       headers: { 'content-encoding': 'gzip' },
     });
@@ -314,7 +314,7 @@ describe('Request bodies', () => {
     ['zstd', Buffer.from('{}')],
     ['nonsense', Buffer.from('{}')],
   ])('that are not valid %s are rejected', async (encoding, bytes) => {
-    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+    const { status } = await sendTo(CREATE_MCP_TOKEN, {
       body: bytes,
       headers: { 'content-encoding': encoding },
     });
@@ -332,14 +332,14 @@ describe('Request bodies', () => {
       'application/jsonx',
       'nonsense',
     ]) {
-      const { status, body } = await callOperation(operation, { headers: { 'content-type': type } });
+      const { status, body } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status, body['error_code']]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
     for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
-      const { status } = await callOperation(operation, { headers: { 'content-type': type } });
+      const { status } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status]).toEqual([type, 200]);
     }
-    const { status, body } = await callOperation(operation, { body: { large: 'x'.repeat(600_000) } });
+    const { status, body } = await sendTo(operation, { body: { large: 'x'.repeat(600_000) } });
     expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
@@ -454,7 +454,7 @@ describe('Connections', () => {
     );
     await closed;
     await expectAlive();
-    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+    expect((await sendTo(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
   it('may be closed before the response without affecting the service', async () => {
@@ -465,7 +465,7 @@ describe('Connections', () => {
       await closed;
     }
     await expectAlive();
-    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+    expect((await sendTo(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
   it('may have several pipelined requests', async () => {
@@ -486,13 +486,14 @@ describe('Connections', () => {
   });
 
   it('respond to every earlier request before they reject invalid HTTP', async () => {
-    const call = (keep: boolean) => request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
+    const tokenRequest = (keep: boolean) =>
+      request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
     const brokenBody = request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'], { keep: true });
     for (const [bytes, statuses] of [
-      [`${call(true)}What is this?\r\n\r\n`, [200, 400]],
-      [`${call(true).repeat(5)}\x16\x03\x01`, [200, 200, 200, 200, 200, 400]],
-      [call(true) + call(true) + brokenBody + call(true), [200, 200, 400]],
-      [`${call(false)}What is this?\r\n\r\n`, [200]],
+      [`${tokenRequest(true)}What is this?\r\n\r\n`, [200, 400]],
+      [`${tokenRequest(true).repeat(5)}\x16\x03\x01`, [200, 200, 200, 200, 200, 400]],
+      [tokenRequest(true) + tokenRequest(true) + brokenBody + tokenRequest(true), [200, 200, 400]],
+      [`${tokenRequest(false)}What is this?\r\n\r\n`, [200]],
     ] as const) {
       const responses = parseResponses(await exchange(bytes));
       expect(responses.map(({ status }) => status)).toEqual(statuses);
@@ -501,7 +502,7 @@ describe('Connections', () => {
     const socket = openConnection();
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    socket.write(`${call(true)}What is this?\r\n`);
+    socket.write(`${tokenRequest(true)}What is this?\r\n`);
     const more = setInterval(() => socket.write('and this?\r\n'), 5);
     await once(socket, 'close');
     clearInterval(more);

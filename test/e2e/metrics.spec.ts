@@ -64,11 +64,11 @@ const becomes = (value: number, name: string, labels: Readonly<Record<string, st
 describe('Request metrics', () => {
   it('count and time requests by route pattern', async () => {
     const labels = { method: 'POST', route: '/mcp/tokens/create' };
-    const call = () =>
+    const send = () =>
       service.request('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
-    expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, call)).toBe(1);
-    expect(await growth('mcs_http_request_duration_seconds_count', labels, call)).toBe(1);
-    const duration = await growth('mcs_http_request_duration_seconds_sum', labels, call);
+    expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, send)).toBe(1);
+    expect(await growth('mcs_http_request_duration_seconds_count', labels, send)).toBe(1);
+    const duration = await growth('mcs_http_request_duration_seconds_sum', labels, send);
     expect(duration).toBeGreaterThan(0.0005);
     expect(duration).toBeLessThan(5);
 
@@ -117,15 +117,15 @@ describe('Request metrics', () => {
 
 describe('Limit metrics', () => {
   it('count rejected requests', async () => {
-    const call = () =>
+    const send = () =>
       service.request('/mcp/tokens/create', {
         body: { external_user_id: 'user-1' },
         as: service.development,
       });
-    for (let count = 1; count <= 3; count += 1) expect((await call()).status).toBe(200);
+    for (let count = 1; count <= 3; count += 1) expect((await send()).status).toBe(200);
     const grown = await growth('mcs_rate_limit_refusals_total', { limit: 'mcp-tokens' }, async () => {
-      expect((await call()).status).toBe(429);
-      expect((await call()).status).toBe(429);
+      expect((await send()).status).toBe(429);
+      expect((await send()).status).toBe(429);
     });
     expect(grown).toBe(2);
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'careers' })).toBe(0);

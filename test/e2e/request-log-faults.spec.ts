@@ -130,7 +130,7 @@ describe('Partitions of the request log', () => {
     // Retention is 30 days: with each rotation, one more day is past it.
     for (const days of [25, 26, 27, 28, 29]) {
       const before = finished;
-      await eventually('everybody has walked once', () => finished > before + 3 || undefined);
+      await eventually('each client has read the whole log once', () => finished > before + 3 || undefined);
       await rotateAt(new Date(Date.now() + days * DAY));
     }
     dropping = false;

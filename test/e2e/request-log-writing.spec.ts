@@ -76,15 +76,15 @@ describe('Request log', () => {
       null,
     ],
   ])('has one entry for a %i response of %s', async (status, path, options, externalUserId) => {
-    const call = options();
+    const request = options();
     const before = Date.now();
-    expect((await service.request(path, call)).status).toBe(status);
+    expect((await service.request(path, request)).status).toBe(status);
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
     expect(entry).toEqual({
       id: expect.stringMatching(/^\d+$/) as string,
-      client_id: call.as?.clientId,
-      environment: call.as?.environment,
+      client_id: request.as?.clientId,
+      environment: request.as?.environment,
       created_at: expect.any(Date) as Date,
       type: 'request',
       method: 'POST',
@@ -114,10 +114,10 @@ describe('Request log', () => {
 
   it('has entries for requests over the rate limit', async () => {
     const { development: as } = await service.anotherOrganization();
-    const calls = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
+    const requests = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
       service.request(CREATE, { body: { external_user_id: 'limited' }, as }),
     );
-    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     const logged = (await entries()).map(({ status_code }) => status_code);
     expect(logged.toSorted()).toEqual(statuses.toSorted());
     expect(logged.filter((status) => status === 429)).toHaveLength(10);

@@ -84,7 +84,7 @@ const list = (query: Query = {}, as: RequestOptions = { token }): Promise<TestRe
   service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, as);
 const get = (id: number | string, as: RequestOptions = { token }): Promise<TestResponse> =>
   service.request(`/request-logs/${id}`, as);
-const calls = (...changes: EntryChange[]): Promise<void> =>
+const logRequests = (...changes: EntryChange[]): Promise<void> =>
   fillRequestLog(
     service,
     changes.map((change) => loggedRequest(service.production, change)),
@@ -94,7 +94,7 @@ const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 /** Creates requests whose users are named by their number. The last one is the newest. */
 async function numbered(count: number): Promise<string[]> {
-  await calls(
+  await logRequests(
     ...Array.from({ length: count }, (_, index) => ({
       createdAt: before(HOUR - Math.floor(index / 3)),
       externalUserId: `user ${index}`,
@@ -175,7 +175,7 @@ describe('GET /request-logs', () => {
         users.push(...body.data.map(({ external_user_id }) => external_user_id));
         cursor = body.next_cursor;
         // Entries that are written meanwhile come before the first page.
-        await calls({ createdAt: NOW, externalUserId: 'late' });
+        await logRequests({ createdAt: NOW, externalUserId: 'late' });
       } while (cursor !== null);
       expect(users).toEqual(expected);
     });
@@ -355,7 +355,9 @@ describe('Filters of GET /request-logs', () => {
 describe('Period of GET /request-logs', () => {
   const ages = [0, 500, DAY - 500, DAY, DAY + 1, DAY + 500, 7 * DAY, 7 * DAY + 1];
 
-  beforeEach(() => calls(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))));
+  beforeEach(() =>
+    logRequests(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))),
+  );
 
   it.each<[Query, number[]]>([
     [{}, [0, 500, DAY - 500, DAY]],
@@ -513,12 +515,12 @@ describe('GET /request-logs/:id', () => {
 
   it('returns the entry, with details of the attempt for webhooks', async () => {
     const attempt = loggedAttempt(service.production, { createdAt: before(HOUR) });
-    const [call = 0, delivery = 0] = await added([
+    const [request = 0, delivery = 0] = await added([
       loggedRequest(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
       attempt,
     ]);
     const { body: page } = await at(NOW, () => list());
-    expect((await get(call)).body).toEqual({ ...page.data[1], delivery: null });
+    expect((await get(request)).body).toEqual({ ...page.data[1], delivery: null });
     expect((await get(delivery)).body).toEqual({
       ...page.data[0],
       delivery: {

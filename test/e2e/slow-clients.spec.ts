@@ -207,7 +207,7 @@ describe('Connections that send too much', () => {
     socket.write(CALL.repeat(101));
     await expectServed();
     expect(responses).toBeLessThan(101);
-    await eventually('all are answered', () => responses === 101);
+    await eventually('all responses have arrived', () => responses === 101);
     socket.destroy();
   });
 
