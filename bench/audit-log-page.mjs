@@ -37,9 +37,9 @@ try {
       // Follow the cursors page by page, as a client does.
       for (; depth < wanted; depth += PAGE) query = { ...bounds, cursor: (await page(query)).nextCursor };
       const { p50, p99 } = await measure(() => page(query));
-      const place = depth === 0 ? 'first page' : `after ${depth.toLocaleString('en')} entries`;
-      console.error(`${place}${label}: p50 ${p50} ms, p99 ${p99} ms`);
-      rows.push([`${place}${label}`, `${p50} ms`, `${p99} ms`]);
+      const position = depth === 0 ? 'first page' : `after ${depth.toLocaleString('en')} entries`;
+      console.error(`${position}${label}: p50 ${p50} ms, p99 ${p99} ms`);
+      rows.push([`${position}${label}`, `${p50} ms`, `${p99} ms`]);
     }
   }
   reportTable('audit-log-page', {

@@ -21,13 +21,13 @@ try {
   const other = await bench.program('oidc-provider.mjs', { DATABASE_URL: await bench.database('oidc') });
   const database = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
   const clientId = service.credentials.production.client_id;
-  const ours = new Pool(service.baseUrl, { connections: CONNECTIONS });
-  const theirs = new Pool(other.baseUrl, { connections: CONNECTIONS });
+  const productPool = new Pool(service.baseUrl, { connections: CONNECTIONS });
+  const comparisonPool = new Pool(other.baseUrl, { connections: CONNECTIONS });
 
   const product = {
     async seed(isApproved) {
       const codes = await inParallel(Array.from({ length: CODES }), async () => {
-        const body = await post(ours, '/oauth/device/code', { client_id: clientId });
+        const body = await post(productPool, '/oauth/device/code', { client_id: clientId });
         return body.device_code;
       });
       if (isApproved) {
@@ -40,18 +40,23 @@ try {
       return codes;
     },
     poll: (code, expected) =>
-      post(ours, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code: code }, expected),
+      post(
+        productPool,
+        '/oauth/token',
+        { grant_type: GRANT, client_id: clientId, device_code: code },
+        expected,
+      ),
   };
   const comparison = {
     async seed(isApproved) {
-      const { body } = await theirs.request({
+      const { body } = await comparisonPool.request({
         path: `/seed?count=${CODES}${isApproved ? '&approved' : ''}`,
         method: 'POST',
       });
       return body.json();
     },
     poll: (code, expected) =>
-      post(theirs, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, expected),
+      post(comparisonPool, '/token', { grant_type: GRANT, client_id: 'device', device_code: code }, expected),
   };
 
   const rows = [];
@@ -82,7 +87,7 @@ try {
     columns: ['median', 'product', 'comparison', 'ratio'],
     rows,
   });
-  await Promise.all([ours.close(), theirs.close(), database.end()]);
+  await Promise.all([productPool.close(), comparisonPool.close(), database.end()]);
 } finally {
   await bench.close();
 }

@@ -62,10 +62,10 @@ const webhooks = await openWebhooks(bench, {
 const fleet = openFleet(webhooks.settings, balancer);
 const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
 
-const faults = [];
+const failures = [];
 const rows = [];
 function expect(what, isSo) {
-  if (!isSo) faults.push(what);
+  if (!isSo) failures.push(what);
 }
 
 async function eventually(what, isSo, timeout = 20_000) {
@@ -126,8 +126,8 @@ try {
     const statuses = [];
     const client = async () => {
       while (statuses.length < LIMIT + 50) {
-        const place = statuses.push(0) - 1;
-        statuses[place] = await send();
+        const index = statuses.push(0) - 1;
+        statuses[index] = await send();
       }
     };
     await Promise.all(Array.from({ length: 20 }, client));
@@ -149,27 +149,27 @@ try {
       result = error.message;
       expect(`${title}: ${error.message}`, false);
     }
-    const calls = load.calls.filter((call) => call.phase === name);
-    const failed = calls.filter(({ status }) => status !== 200);
+    const requests = load.requests.filter((request) => request.phase === name);
+    const failed = requests.filter(({ status }) => status !== 200);
     for (const { kind, status, retryAfter, problem } of failed) {
       const isExpected = mayFail && status === 503 && retryAfter >= 1;
       expect(`${title}: a request (${kind}) got status ${status} ${problem ?? ''}`, isExpected);
     }
     const retried = balancer.counts.retried - before.retried;
     expect(`${title}: the load balancer had to retry ${retried} requests`, mayRetry || retried === 0);
-    const slowest = Math.max(...calls.map(({ milliseconds }) => milliseconds));
+    const slowest = Math.max(...requests.map(({ milliseconds }) => milliseconds));
     const row = {
       name,
       title,
       mayRepeat,
-      calls: calls.length,
+      requests: requests.length,
       failed: failed.length,
       retried,
       result,
       slowest,
     };
     console.error(
-      `${elapsed()}: ${title}: ${row.calls} requests, ${row.failed} failed, ${retried} retried. ${result}`,
+      `${elapsed()}: ${title}: ${row.requests} requests, ${row.failed} failed, ${retried} retried. ${result}`,
     );
     open.push(row);
     if (!options.short) await settle();
@@ -191,14 +191,14 @@ try {
       SETTLE_TIMEOUT,
     );
     for (const row of open.splice(0)) {
-      const calls = load.calls.filter(({ phase: of, status }) => of === row.name && status === 200);
-      const { events, lost, twice } = await tracesOf(calls, webhooks);
+      const requests = load.requests.filter(({ phase: of, status }) => of === row.name && status === 200);
+      const { events, lost, twice } = await tracesOf(requests, webhooks);
       for (const problem of lost.slice(0, 5)) expect(`${row.title}: ${problem}`, false);
       expect(`${row.title}: ${twice} deliveries arrived twice`, row.mayRepeat || twice === 0);
       console.error(`${elapsed()}: ${row.title}: ${events} events, ${lost.length} lost, ${twice} twice`);
       rows.push([
         row.title,
-        row.calls,
+        row.requests,
         row.failed,
         row.retried,
         `${row.slowest} ms`,
@@ -275,7 +275,7 @@ try {
     );
     const back = Date.now();
     await seconds(DURATION);
-    const refused = load.calls.filter(({ phase: of, status }) => of === 'postgres' && status === 503);
+    const refused = load.requests.filter(({ phase: of, status }) => of === 'postgres' && status === 503);
     const last = Math.max(0, ...refused.map(({ at, milliseconds }) => at + milliseconds - back));
     expect('requests fail 2 s after the database is back', last < 2_000);
     expect('no request failed, so the server was not down', refused.length > 0);
@@ -319,8 +319,8 @@ try {
     await witness.stop();
     await workers[0].stop();
     workers[0] = await fleet.worker();
-    const healed = await metricsOf(workers[0]);
-    expect('the partitions were not created', healed('mcs_partitions_ahead', 'request_log') === 7);
+    const recovered = await metricsOf(workers[0]);
+    expect('the partitions were not created', recovered('mcs_partitions_ahead', 'request_log') === 7);
     expect('entries remained in the default partition', (await rowsInDefault()) === 0);
 
     // Today's partition is on the full disk.
@@ -430,10 +430,10 @@ try {
 for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
 for (const line of fleet.lines().filter(({ message }) => message === 'An unexpected error'))
   console.error(JSON.stringify(line));
-faults.unshift(...fleet.deaths);
-for (const fault of faults.slice(0, 20)) console.error(`✗ ${fault}`);
-console.error(`${elapsed()}, ${faults.length} faults`);
-if (faults.length > 0) process.exitCode = 1;
+failures.unshift(...fleet.crashes);
+for (const failure of failures.slice(0, 20)) console.error(`✗ ${failure}`);
+console.error(`${elapsed()}, ${failures.length} failures`);
+if (failures.length > 0) process.exitCode = 1;
 
 /** Counts the log lines of a process that match a pattern. */
 function countLines(member, pattern) {

@@ -128,7 +128,7 @@ try {
   const medians = new Map();
   for (const [label, filter, cursor, place] of cases) {
     const parameters = { ...filter, ...(cursor ? { cursor } : {}) };
-    const [product, comparison] = await inTurn(
+    const [product, comparison] = await alternate(
       () => page(parameters),
       () => sql(filter, place),
     );
@@ -169,10 +169,10 @@ try {
   await load(createToken);
   for (let round = 0; round < ROUNDS; round += 1) {
     alone.push(await load(createToken));
-    let going = true;
+    let isRunning = true;
     let queries = 0;
     const bursts = (async () => {
-      while (going) {
+      while (isRunning) {
         await Promise.all(
           Array.from({ length: CONCURRENT_QUERIES }, (_, index) => page(nothing[index % nothing.length])),
         );
@@ -181,7 +181,7 @@ try {
       }
     })();
     beside.push(await load(createToken));
-    going = false;
+    isRunning = false;
     await bursts;
     console.error(
       `operation 1: ${alone.at(-1).rate.toFixed(0)}/s alone, ${beside.at(-1).rate.toFixed(0)}/s with ${queries} queries`,
@@ -217,7 +217,7 @@ async function walk(page, depth) {
 }
 
 /** Alternates the functions, so that a slower machine affects all of them equally. */
-async function inTurn(...works) {
+async function alternate(...works) {
   const times = works.map(() => []);
   for (let round = 0; round < WARM_UP + REQUESTS; round += 1) {
     for (const [index, work] of works.entries()) {

@@ -77,10 +77,10 @@ try {
   const rate = capacity / 2;
   const loadBefore = loadavg()[0];
   console.error(`${capacity.toFixed(0)} requests/s at full load; ${rate.toFixed(0)}/s from now on`);
-  load.calls.length = 0;
+  load.requests.length = 0;
 
   const samples = members.map(() => []);
-  const counts = { calls: 0, failed: 0 };
+  const counts = { requests: 0, failed: 0 };
   const rates = Object.fromEntries(
     Object.entries(SHARES).map(([kind, share]) => [kind, (rate * share) / 100]),
   );
@@ -93,7 +93,7 @@ try {
         const metrics = await metricsOf(member);
         samples[index].push({ minute, values: MEASURED.map(([, metric]) => metrics(metric)) });
       }
-      countFinished(load.calls, counts);
+      countFinishedRequests(load.requests, counts);
       if (samples[0].length % 6 === 0) {
         const sizes = samples.map((each) => Math.round(each.at(-1).values[0] / 2 ** 20));
         console.error(
@@ -104,7 +104,7 @@ try {
   });
   clearInterval(renewing);
   load.close();
-  countFinished(load.calls, counts);
+  countFinishedRequests(load.requests, counts);
 
   const rows = members.flatMap((member, index) =>
     MEASURED.map(([what, metric, unit], column) => {
@@ -131,7 +131,7 @@ try {
     keep: MINUTES >= 15,
     title:
       `Soak test of ${MINUTES} minutes at ${rate.toFixed(0)} requests/s, half the capacity of two API processes and two workers: ` +
-      `${counts.calls} requests, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
+      `${counts.requests} requests, ${counts.failed} failed; load average of the shared machine ${loadBefore.toFixed(1)} to ${loadavg()[0].toFixed(1)}`,
     goal: 'RSS at the end at most 10 % above RSS after the first three minutes; no more files and handles',
     columns: [
       'process',
@@ -166,14 +166,14 @@ async function fullLoad(load) {
 }
 
 /** Counts finished requests and removes them, so that the memory of this process does not grow. */
-function countFinished(calls, counts) {
-  const over = calls.filter(({ milliseconds }) => milliseconds !== undefined);
-  const left = calls.filter(({ milliseconds }) => milliseconds === undefined);
-  counts.calls += over.length;
+function countFinishedRequests(requests, counts) {
+  const over = requests.filter(({ milliseconds }) => milliseconds !== undefined);
+  const left = requests.filter(({ milliseconds }) => milliseconds === undefined);
+  counts.requests += over.length;
   const failed = over.filter(({ status }) => status !== 200);
   for (const { kind, status, problem } of failed.slice(0, 3)) console.error(kind, status, problem ?? '');
   counts.failed += failed.length;
-  calls.splice(0, calls.length, ...left);
+  requests.splice(0, requests.length, ...left);
 }
 
 function median(values) {

@@ -68,9 +68,9 @@ async function drained() {
   }
 }
 
-const faults = [];
+const failures = [];
 function expect(what, isSo) {
-  if (!isSo) faults.push(what);
+  if (!isSo) failures.push(what);
 }
 
 try {
@@ -132,8 +132,8 @@ try {
       `the database was down), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
       `${cut} attempts were interrupted.`,
   );
-  for (const fault of faults.slice(0, 20)) console.error(fault);
-  if (faults.length > 0) process.exitCode = 1;
+  for (const failure of failures.slice(0, 20)) console.error(failure);
+  if (failures.length > 0) process.exitCode = 1;
 } finally {
   publishing = false;
   await webhooks.close();

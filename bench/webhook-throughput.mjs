@@ -77,8 +77,8 @@ try {
   for (let round = 1; round <= ROUNDS; round += 1) {
     rates.comparison.push(await bare());
     rates.product.push(await durable());
-    const [theirs, ours] = [rates.comparison.at(-1), rates.product.at(-1)];
-    console.error(`round ${round}: ${ours.toFixed(0)}/s, comparison ${theirs.toFixed(0)}/s`);
+    const [comparison, product] = [rates.comparison.at(-1), rates.product.at(-1)];
+    console.error(`round ${round}: ${product.toFixed(0)}/s, comparison ${comparison.toFixed(0)}/s`);
   }
   const [product, comparison] = [median(rates.product), median(rates.comparison)];
   reportTable('webhook-throughput', {

@@ -283,7 +283,7 @@ const changed = {
   ],
   'test/architecture/dependency-rules.ts': [
     into(
-      /(?<=^export const MODULE_ARROWS.*\n)(?: {2}.*\n)+/m,
+      /(?<=^export const MODULE_DEPENDENCIES.*\n)(?: {2}.*\n)+/m,
       `  ${names.includes('-') ? `'${names}'` : names}: [],\n`,
     ),
   ],

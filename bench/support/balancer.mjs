@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { bytesOf, callHttp } from './http-call.mjs';
+import { bytesOf, sendRequest } from './http-call.mjs';
 
 /** Milliseconds. */
 const CHECK_INTERVAL = 500;
@@ -53,7 +53,7 @@ export async function startBalancer() {
           headers: forwarded,
           timeout: RESPONSE_TIMEOUT,
         };
-        result = await callHttp(options, body);
+        result = await sendRequest(options, body);
       } catch (error) {
         counts.cutOff += 1;
         if (last && error.code === 'ECONNREFUSED') last.isReady = false;

@@ -8,7 +8,7 @@ const CLOCK = new URL('shifted-clock.mjs', import.meta.url).href;
 export function openFleet(settings, balancer) {
   const running = new Set();
   const all = [];
-  const deaths = [];
+  const crashes = [];
 
   async function launch(program, name, { ready, environment, clockAhead }) {
     let output = '';
@@ -44,7 +44,7 @@ export function openFleet(settings, balancer) {
     };
     let isStopped = false;
     void child.ended.then(([code, signal]) => {
-      if (!isStopped) deaths.push(`${member.name} exited with ${code ?? signal}: ${output.slice(-2_000)}`);
+      if (!isStopped) crashes.push(`${member.name} exited with ${code ?? signal}: ${output.slice(-2_000)}`);
     });
     running.add(member);
     all.push(member);
@@ -66,7 +66,7 @@ export function openFleet(settings, balancer) {
       launch(WORKER, 'worker', { ready: 'The background work is running', ...options }),
     lines,
     /** Processes that exited unexpectedly, with their last output. */
-    deaths,
+    crashes,
     /** Returns all log messages with the number of their occurrences. */
     messages() {
       const counts = new Map();

@@ -32,11 +32,11 @@ export async function openSmallDisk(query, postgresDirectory) {
 
 async function openTablespace(query, { root, mount, postgresDirectory }) {
   const { uid, gid } = statSync(postgresDirectory);
-  const place = join(mount, 'tablespace');
-  mkdirSync(place);
-  chownSync(place, uid, gid);
+  const path = join(mount, 'tablespace');
+  mkdirSync(path);
+  chownSync(path, uid, gid);
   const ballast = join(mount, 'ballast');
-  await query(`CREATE TABLESPACE small LOCATION '${place}'`);
+  await query(`CREATE TABLESPACE small LOCATION '${path}'`);
   const [{ name }] = (await query('SELECT current_database() AS name')).rows;
   return {
     what: `A tablespace on a tmpfs of ${MEGABYTES} MiB, filled to the last byte`,

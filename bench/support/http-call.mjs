@@ -1,7 +1,7 @@
 import { request as send } from 'node:http';
 
 /** Sends a request; rejects if there is no response. The options are those of `http.request`. */
-export function callHttp(options, body) {
+export function sendRequest(options, body) {
   return new Promise((resolve, reject) => {
     const request = send(options, (response) => {
       bytesOf(response).then(

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callHttp } from './http-call.mjs';
+import { sendRequest } from './http-call.mjs';
 import { basic } from './workbench.mjs';
 
 /** Milliseconds to wait for a response. */
@@ -8,25 +8,25 @@ const TIMEOUT = 20_000;
 
 /**
  * Sends requests as customers do: operations 1 and 5, sandbox events, and occasionally a page of the request log. Each
- * request names its own user, by which its traces can be found, and is recorded in `calls`.
+ * request names its own user, by which its traces can be found, and is recorded in `requests`.
  */
 export function openMixedLoad({ baseUrl, clients, developer, token, connections = Infinity }) {
   // Use the connections in turn, so that none is idle long enough to be closed.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
-  const calls = [];
+  const requests = [];
   let number = 0;
 
-  async function call(kind, phase, { path, body, authorization }) {
+  async function send(kind, phase, { path, body, authorization }) {
     const user = `${phase}-${(number += 1)}`;
     const done = { kind, phase, user, status: 0, at: Date.now() };
-    calls.push(done);
+    requests.push(done);
     try {
       const { hostname: host, port } = new URL(baseUrl(number));
       const content = body && JSON.stringify({ external_user_id: user, ...body });
       const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
       const method = body ? 'POST' : 'GET';
       const options = { agent, host, port, method, path, headers, timeout: TIMEOUT };
-      const response = await callHttp(options, content);
+      const response = await sendRequest(options, content);
       done.retryAfter = Number(response.headers['retry-after'] ?? 0);
       done.eventId = JSON.parse(response.body).event_id;
       done.status = response.status;
@@ -39,41 +39,41 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
 
   const kinds = {
     token: (phase) =>
-      call('token', phase, {
+      send('token', phase, {
         path: '/mcp/tokens/create',
         body: {},
         authorization: basic(clients[number % clients.length]),
       }),
     search: (phase) =>
-      call('search', phase, {
+      send('search', phase, {
         path: '/detected-accounts/search',
         body: { names: ['Netflix', 'DoorDash'] },
         authorization: basic(clients[number % clients.length]),
       }),
     event: (phase) =>
-      call('event', phase, {
+      send('event', phase, {
         path: '/development/webhooks/trigger',
         body: { event: 'CARD_UPDATED' },
         authorization: basic(developer),
       }),
     page: (phase) =>
-      call('page', phase, {
+      send('page', phase, {
         path: '/request-logs?environment=production&limit=10',
         authorization: `Bearer ${token()}`,
       }),
   };
 
   return {
-    calls,
+    requests,
     kinds,
     close: () => agent.destroy(),
     /** Sends requests of each kind at the given rates per second until the work is done, and returns its result. */
     async during(phase, rates, work) {
-      let going = true;
+      let isRunning = true;
       const inProgress = [];
       const streams = Object.entries(rates).map(async ([kind, rate]) => {
         const began = performance.now();
-        for (let sent = 0; going; sent += 1) {
+        for (let sent = 0; isRunning; sent += 1) {
           inProgress.push(kinds[kind](phase));
           await pause(began + ((sent + 1) * 1000) / rate - performance.now());
         }
@@ -81,7 +81,7 @@ export function openMixedLoad({ baseUrl, clients, developer, token, connections 
       try {
         return await work();
       } finally {
-        going = false;
+        isRunning = false;
         await Promise.all(streams);
         await Promise.all(inProgress);
       }

@@ -7,16 +7,16 @@ const TIMEOUT = 75_000;
  * Waits until every successful request has left its traces: the token, the request log entry, and the event at every
  * endpoint. Returns a message for each trace that is still missing when there is no more progress.
  */
-export async function tracesOf(calls, webhooks) {
-  const events = calls.filter(({ eventId }) => eventId !== undefined);
+export async function tracesOf(requests, webhooks) {
+  const events = requests.filter(({ eventId }) => eventId !== undefined);
   let least = Infinity;
   let until = 0;
   for (;;) {
     const arrived = webhooks.ports.map((port) => countsOf(webhooks.arrivals(port)));
     const lost = [
-      ...(await without(calls, 'token', webhooks, 'SELECT external_user_id FROM mcp_token WHERE')),
+      ...(await without(requests, 'token', webhooks, 'SELECT external_user_id FROM mcp_token WHERE')),
       ...(await without(
-        calls.filter(({ kind }) => kind !== 'page'),
+        requests.filter(({ kind }) => kind !== 'page'),
         undefined,
         webhooks,
         `SELECT external_user_id FROM request_log WHERE type = 'request' AND status_code = 200 AND`,
@@ -41,8 +41,8 @@ export async function tracesOf(calls, webhooks) {
 }
 
 /** Returns the requests of a kind (or of all kinds) whose user the statement does not find. */
-async function without(calls, kind, webhooks, statement) {
-  const asked = calls.filter((call) => kind === undefined || call.kind === kind);
+async function without(requests, kind, webhooks, statement) {
+  const asked = requests.filter((request) => kind === undefined || request.kind === kind);
   const { rows } = await webhooks.query(`${statement} external_user_id = ANY($1)`, [
     asked.map(({ user }) => user),
   ]);

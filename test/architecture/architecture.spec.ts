@@ -1,67 +1,71 @@
 import {
-  strayClock,
-  strayConnections,
-  strayDrivers,
-  strayEnvironment,
-  strayHttpClients,
-  strayHttpExceptions,
-  strayRedisClients,
-  straySql,
-  strayTypeOrm,
-  strayUrlChecks,
+  findForbiddenClockAccess,
+  findForbiddenConnections,
+  findForbiddenDrivers,
+  findForbiddenEnvironmentAccess,
+  findForbiddenHttpClients,
+  findForbiddenHttpExceptions,
+  findForbiddenRedisClients,
+  findForbiddenSql,
+  findForbiddenTypeOrm,
+  findForbiddenUrlChecks,
 } from './confinement-rules.js';
 import {
-  bypassedDoors,
-  circles,
-  forwardReferences,
-  MODULE_ARROWS,
-  strayGuards,
-  turnedArrows,
-  unknownModuleArrows,
+  findBypassedIndexes,
+  findCycles,
+  findForwardReferences,
+  MODULE_DEPENDENCIES,
+  findForbiddenGuards,
+  findUpwardImports,
+  findUndeclaredDependencies,
 } from './dependency-rules.js';
 import {
-  documentedControllers,
-  heavyHandlers,
-  incompleteModules,
-  namelessEntities,
-  namelessPlaces,
-  synchronizedSchemas,
-  undocumentedExports,
+  findDocumentedControllers,
+  findHeavyHandlers,
+  findIncompleteModules,
+  findUnnamedEntities,
+  findVagueNames,
+  findSchemaSynchronization,
+  findUndocumentedExports,
 } from './shape-rules.js';
-import { planted, readSources, type Sources } from './source-tree.js';
+import { sourcesFrom, readSources, type Sources } from './source-tree.js';
 
 const sources = readSources();
 
 type Check = (sources: Sources) => string[];
-/** Sources that break a rule, and the beginning of each sentence about it, in order; none where nothing is wrong. */
-type Trial = [files: Record<string, string>, ...sentences: string[]];
+/** Sources, and part of each expected message, in order. Without messages, the sources follow the rule. */
+type Violation = [files: Record<string, string>, ...sentences: string[]];
 
-/** The rule holds for the service, finds what was planted, and says what to do about it. */
-function rule(name: string, check: Check, ...trials: Trial[]): void {
+/** Tests that the service follows the rule, and that the rule reports violations with a remedy. */
+function rule(name: string, check: Check, ...violations: Violation[]): void {
   describe(name, () => {
-    it('holds', () => expect(check(sources)).toEqual([]));
+    it('is followed by the sources', () => expect(check(sources)).toEqual([]));
 
-    it.each(trials)('is noticed when broken (%#)', (files, ...sentences) => {
-      expect(check(planted(files))).toEqual(sentences.map((sentence) => expect.stringContaining(sentence)));
+    it('reports violations with a remedy', () => {
+      for (const [files, ...messages] of violations) {
+        expect(check(sourcesFrom(files))).toEqual(
+          messages.map((message) => expect.stringContaining(message)),
+        );
+      }
     });
   });
 }
 
-it('has sources to judge', () => {
+it('The rules check all sources', () => {
   expect(sources.size).toBeGreaterThan(100);
   expect([...sources.keys()]).toContain('src/main.ts');
 });
 
 describe('Dependencies', () => {
   rule(
-    'programs -> application -> app.module -> modules -> infrastructure',
-    turnedArrows,
+    'Imports point inward: programs, application, app.module, modules, infrastructure',
+    findUpwardImports,
     [
       {
         'src/infrastructure/auth/a.ts': `import { Client } from '../../modules/api-clients/index.js';`,
         'src/modules/api-clients/index.ts': 'export class Client {}',
       },
-      'src/infrastructure/auth/a.ts imports src/modules/api-clients/index.ts, against the arrows: declare a port',
+      'src/infrastructure/auth/a.ts imports src/modules/api-clients/index.ts, an outer layer: declare a port',
     ],
     [
       {
@@ -72,12 +76,12 @@ describe('Dependencies', () => {
         'src/cli/cli.module.ts': `import './main.js';`,
         'src/cli/main.ts': '',
       },
-      'src/modules/careers/a.ts imports src/app.module.ts, against the arrows: move what is needed there',
+      'src/modules/careers/a.ts imports src/app.module.ts, an outer layer: move what is needed there',
       'src/app.module.ts imports src/application.ts',
       'src/application.ts imports src/main.ts',
-      'src/main.ts imports src/cli/cli.module.ts, against the arrows: programs are entry points',
+      'src/main.ts imports src/cli/cli.module.ts, another program: programs are entry points',
     ],
-    [{ 'src/tools/date.ts': '' }, 'src/tools/date.ts belongs to no layer: put it into the module or'],
+    [{ 'src/tools/date.ts': '' }, 'src/tools/date.ts belongs to no layer: move it to the module or'],
     [
       {
         'src/main.ts': `import { A } from './application.js';\nimport { B } from './modules/careers/index.js';`,
@@ -89,15 +93,15 @@ describe('Dependencies', () => {
   );
 
   rule(
-    'a folder is entered through its index.ts',
-    bypassedDoors,
+    'Folders are imported through their index.ts',
+    findBypassedIndexes,
     [
       {
         'src/main.ts': `import { HttpConfiguration } from './infrastructure/http/http.configuration.js';`,
         'src/infrastructure/http/http.configuration.ts': '',
         'src/infrastructure/http/index.ts': `export * from './http.configuration.js';`,
       },
-      'src/main.ts imports src/infrastructure/http/http.configuration.ts, past the door: export what you need from src/infrastructure/http/index.ts.',
+      'src/main.ts imports src/infrastructure/http/http.configuration.ts, bypassing index.ts: export what you need from src/infrastructure/http/index.ts.',
     ],
     [
       {
@@ -109,16 +113,19 @@ describe('Dependencies', () => {
   );
 
   rule(
-    'modules use the modules of the table',
-    unknownModuleArrows,
+    'Modules import only modules that MODULE_DEPENDENCIES lists for them',
+    findUndeclaredDependencies,
     [
       {
         'src/modules/careers/a.ts': `import { matchKey } from '../merchants/index.js';`,
         'src/modules/merchants/index.ts': '',
       },
-      'careers -> merchants is not in MODULE_ARROWS: let the caller pass what is needed',
+      'careers -> merchants is not in MODULE_DEPENDENCIES: let the calling code pass what is needed',
     ],
-    [{ 'src/modules/novelty/index.ts': '' }, 'The module novelty is not in MODULE_ARROWS: add it there'],
+    [
+      { 'src/modules/novelty/index.ts': '' },
+      'The module novelty is not in MODULE_DEPENDENCIES: add it there',
+    ],
     [
       {
         'src/modules/organizations/a.ts': `import { ApiClientsService } from '../api-clients/index.js';`,
@@ -127,20 +134,20 @@ describe('Dependencies', () => {
     ],
   );
 
-  it('lets nobody use the sandbox, whatever the table says', () => {
-    const files = planted({
+  it('Modules must not import the sandbox, whatever MODULE_DEPENDENCIES says', () => {
+    const files = sourcesFrom({
       'src/modules/careers/a.ts': `import { Sandbox } from '../sandbox/index.js';`,
       'src/modules/sandbox/index.ts': '',
     });
-    expect(unknownModuleArrows(files, { careers: ['sandbox'], sandbox: [] })).toEqual([
-      expect.stringContaining('nobody uses sandbox'),
+    expect(findUndeclaredDependencies(files, { careers: ['sandbox'], sandbox: [] })).toEqual([
+      expect.stringContaining('no module may import sandbox'),
     ]);
-    expect(Object.values(MODULE_ARROWS).flat()).not.toContain('sandbox');
+    expect(Object.values(MODULE_DEPENDENCIES).flat()).not.toContain('sandbox');
   });
 
   rule(
-    'no circles',
-    circles,
+    'There are no import cycles',
+    findCycles,
     [
       {
         'src/modules/careers/a.ts': `import { b } from './b.js';`,
@@ -156,7 +163,7 @@ describe('Dependencies', () => {
         'src/infrastructure/auth/b.ts': `import '../http/b.js';`,
         'src/infrastructure/http/b.ts': '',
       },
-      'src/infrastructure/http -> src/infrastructure/auth -> src/infrastructure/http: these folders stand on each other',
+      'src/infrastructure/http -> src/infrastructure/auth -> src/infrastructure/http: these folders depend on each other',
     ],
     [
       {
@@ -165,25 +172,25 @@ describe('Dependencies', () => {
         'src/modules/merchants/b.ts': `import '../careers/b.js';`,
         'src/modules/careers/b.ts': '',
       },
-      'src/modules/careers -> src/modules/merchants -> src/modules/careers: these modules use each other',
+      'src/modules/careers -> src/modules/merchants -> src/modules/careers: these modules depend on each other',
     ],
   );
 
-  rule('no forwardRef', forwardReferences, [
+  rule('forwardRef is not used', findForwardReferences, [
     { 'src/modules/careers/a.ts': `import { forwardRef as late } from '@nestjs/common';` },
-    'src/modules/careers/a.ts uses forwardRef, which hides a circle: turn one of the two arrows around',
+    'src/modules/careers/a.ts uses forwardRef, which hides a cycle: invert one of the two dependencies',
   ]);
 
   rule(
-    'guards live in infrastructure',
-    strayGuards,
+    'Guards are declared in infrastructure',
+    findForbiddenGuards,
     [
       {
         'src/modules/careers/a.ts': `
           import type { CanActivate } from '@nestjs/common';
-          class Doorman implements CanActivate {}`,
+          class Admission implements CanActivate {}`,
       },
-      'src/modules/careers/a.ts:3 declares the guard Doorman: put it into infrastructure/auth behind a port',
+      'src/modules/careers/a.ts:3 declares the guard Admission: move it to infrastructure/auth behind a port',
     ],
     [
       {
@@ -207,13 +214,13 @@ describe('Dependencies', () => {
         'src/infrastructure/auth/a.ts': `import type { User } from '../../modules/sessions/index.js';`,
         'src/modules/sessions/index.ts': '',
       },
-      'src/infrastructure/auth/a.ts imports src/modules/sessions/index.ts: guards know ports only',
+      'src/infrastructure/auth/a.ts imports src/modules/sessions/index.ts: guards may import ports only',
     ],
   );
 });
 
 describe('Confinement', () => {
-  rule('TypeORM', strayTypeOrm, [
+  rule('TypeORM is confined to repositories, batches and entities', findForbiddenTypeOrm, [
     {
       'src/modules/careers/careers.service.ts': `import { DataSource } from 'typeorm';`,
       'src/modules/careers/careers.module.ts': `import { InjectRepository } from '@nestjs/typeorm';`,
@@ -226,7 +233,7 @@ describe('Confinement', () => {
     'src/infrastructure/time/a.ts imports typeorm',
   ]);
 
-  rule('connections outside the open transaction', strayConnections, [
+  rule('Repositories join the open transaction', findForbiddenConnections, [
     {
       'src/modules/careers/a.repository.ts': `import { DataSource, In } from 'typeorm';`,
       'src/modules/careers/b.repository.ts': 'await this.transaction.manager.connection.query(statement);',
@@ -240,7 +247,7 @@ describe('Confinement', () => {
     'src/modules/careers/b.repository.ts:1 uses manager.connection',
   ]);
 
-  rule('SQL', straySql, [
+  rule('SQL is confined to repositories, batches and entities', findForbiddenSql, [
     {
       'src/modules/careers/a.ts': 'const rows = query(`\n  SELECT * FROM job_application WHERE id = ${id}`);',
       'src/cli/a.ts': `await query('INSERT INTO merchant VALUES (1)'); await query("DROP TABLE merchant");`,
@@ -248,12 +255,12 @@ describe('Confinement', () => {
       'src/modules/careers/a.repository.ts': `const sql = 'SELECT 1';`,
       'src/infrastructure/database/migrations/a.ts': `const sql = 'CREATE TABLE a ()';`,
     },
-    "src/modules/careers/a.ts:1 holds SQL: move the statement into the module's *.repository.ts.",
-    'src/cli/a.ts:1 holds SQL',
-    'src/cli/a.ts:1 holds SQL',
+    "src/modules/careers/a.ts:1 contains SQL: move the statement to the module's *.repository.ts.",
+    'src/cli/a.ts:1 contains SQL',
+    'src/cli/a.ts:1 contains SQL',
   ]);
 
-  rule('process.env', strayEnvironment, [
+  rule('process.env is read only by infrastructure/config', findForbiddenEnvironmentAccess, [
     {
       'src/main.ts': `const port = process.env.PORT;\nconst { env } = process;`,
       'src/cli/a.ts': `import { env } from 'node:process';\nconst home = process['env'].HOME;`,
@@ -265,7 +272,7 @@ describe('Confinement', () => {
     'src/cli/a.ts:2 reads process.env',
   ]);
 
-  rule('the wall clock', strayClock, [
+  rule('The wall clock is read only by infrastructure/time', findForbiddenClockAccess, [
     {
       'src/modules/careers/a.ts':
         'const now = new Date();\nconst then = new Date(5);\nconst ms = Date.now();',
@@ -278,12 +285,12 @@ describe('Confinement', () => {
     'src/infrastructure/http/a.ts:2 reads the wall clock',
   ]);
 
-  rule('URL.canParse', strayUrlChecks, [
+  rule('URL.canParse is not used', findForbiddenUrlChecks, [
     { 'src/modules/careers/a.ts': 'const good = URL.canParse(text) && new URL(text);' },
     'src/modules/careers/a.ts:1 calls URL.canParse, whose result is wrong in Node.js 20',
   ]);
 
-  rule('outgoing HTTP', strayHttpClients, [
+  rule('HTTP requests are sent only by infrastructure/http-client', findForbiddenHttpClients, [
     {
       'src/modules/careers/a.ts': `import { Agent } from 'undici';\nimport axios from 'axios';\nawait fetch(url);`,
       'src/modules/careers/b.ts': `import { request } from 'node:http';\nimport https from 'https';`,
@@ -299,7 +306,7 @@ describe('Confinement', () => {
     'src/modules/careers/a.ts:3 sends HTTP requests',
   ]);
 
-  rule("Nest's exceptions", strayHttpExceptions, [
+  rule("Nest's exceptions are not thrown by modules", findForbiddenHttpExceptions, [
     {
       'src/modules/careers/a.ts': `import { Injectable, NotFoundException } from '@nestjs/common';`,
       'src/infrastructure/http/a.ts': `import { HttpException } from '@nestjs/common';`,
@@ -307,7 +314,7 @@ describe('Confinement', () => {
     "src/modules/careers/a.ts uses NotFoundException: throw an ErrorKind of the module's catalogue",
   ]);
 
-  rule('pg', strayDrivers, [
+  rule('pg is imported only by infrastructure', findForbiddenDrivers, [
     {
       'src/modules/careers/a.repository.ts': `import pg from 'pg';`,
       'src/infrastructure/embedded-postgres/a.ts': `import pg from 'pg';`,
@@ -316,7 +323,7 @@ describe('Confinement', () => {
     'src/modules/careers/a.repository.ts imports pg: use the Transaction',
   ]);
 
-  rule('ioredis', strayRedisClients, [
+  rule('ioredis is imported only by infrastructure/redis', findForbiddenRedisClients, [
     {
       'src/infrastructure/rate-limiting/a.ts': `import { Cluster } from 'ioredis';`,
       'src/infrastructure/redis/a.ts': `import { Cluster } from 'ioredis';`,
@@ -328,7 +335,7 @@ describe('Confinement', () => {
 });
 
 describe('Shape', () => {
-  rule('names say what a thing is', namelessPlaces, [
+  rule('Files and folders have specific names', findVagueNames, [
     {
       'src/common/a.ts': '',
       'src/modules/careers/helpers/b.ts': '',
@@ -336,18 +343,18 @@ describe('Shape', () => {
       'src/infrastructure/time/constants.ts': '',
       'src/modules/careers/careers.types.ts': '',
     },
-    'src/common has a name without meaning: put each thing next to its only user',
-    'src/modules/careers/helpers has a name without meaning',
-    'src/modules/careers/date-utils.ts has a name without meaning: name it after its content',
-    'src/infrastructure/time/constants.ts has a name',
+    'src/common has a vague name: move each file next to the code that uses it',
+    'src/modules/careers/helpers has a vague name',
+    'src/modules/careers/date-utils.ts has a vague name: name it after its content',
+    'src/infrastructure/time/constants.ts has a vague name',
   ]);
 
-  rule('the schema changes through migrations alone', synchronizedSchemas, [
+  rule('Only migrations change the schema', findSchemaSynchronization, [
     { 'src/infrastructure/database/a.ts': 'const options = {\n  synchronize: isTest,\n};' },
     'src/infrastructure/database/a.ts:2 sets synchronize: write a migration',
   ]);
 
-  rule('controllers contain no documentation', documentedControllers, [
+  rule('Controllers contain no documentation', findDocumentedControllers, [
     {
       'src/modules/careers/careers.controller.ts': `@Get()\n@Operation({ summary: 'Apply', limit: 5 })\nlist() {}`,
       'src/modules/careers/careers.docs.ts': `export const APPLY = { summary: 'Apply' };`,
@@ -355,7 +362,7 @@ describe('Shape', () => {
     'src/modules/careers/careers.controller.ts:2 documents an operation: move summary to the .docs.ts file',
   ]);
 
-  rule('handlers hand over', heavyHandlers, [
+  rule('Handlers only call a service', findHeavyHandlers, [
     {
       'src/modules/careers/a.controller.ts': `
         class A {
@@ -366,17 +373,17 @@ describe('Shape', () => {
           help() { const value = 1; return value; }
         }`,
     },
-    "src/modules/careers/a.controller.ts:5 (heavy) is more than one statement: move the work into the module's service.",
-    'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): join them',
+    "src/modules/careers/a.controller.ts:5 (heavy) has more than one statement: move the work to the module's service.",
+    'src/modules/careers/a.controller.ts:5 (heavy) has 4 decorators (Get, One, Two, Three): combine them',
   ]);
 
-  rule('modules have a door and their wiring', incompleteModules, [
+  rule('Modules have an index.ts and a Nest module', findIncompleteModules, [
     { 'src/modules/careers/careers.ts': '' },
-    'src/modules/careers/index.ts is missing: add it: the only public door',
-    'src/modules/careers/careers.module.ts is missing: add it: the wiring',
+    'src/modules/careers/index.ts is missing: add the public interface',
+    'src/modules/careers/careers.module.ts is missing: add the Nest module',
   ]);
 
-  rule('entities name their table and primary key', namelessEntities, [
+  rule('Entities name their table and primary key', findUnnamedEntities, [
     {
       'src/modules/careers/a.entity.ts': `
         @Entity()
@@ -388,7 +395,7 @@ describe('Shape', () => {
     'src/modules/careers/a.entity.ts:3 (A.id) does not name its primary key: primaryKeyConstraintName',
   ]);
 
-  rule('what a door hands out is explained', undocumentedExports, [
+  rule('Exports of an index.ts have doc comments', findUndocumentedExports, [
     {
       'src/modules/careers/index.ts': `
         export { CareersModule } from './careers.module.js';
@@ -397,16 +404,16 @@ describe('Shape', () => {
       'src/modules/careers/careers.module.ts': '@Module({}) export class CareersModule {}',
       'src/modules/careers/careers.ts': `
         export function silent() {}
-        /** Says something. */
+        /** Does something. */
         export function spoken() {}
         export interface Shape {}`,
       'src/modules/careers/more.ts': `
-        // Not for readers of the door.
+        // Not a doc comment.
         export class Mute {}
         export function act() {}
         export const NUMBER = 5;`,
     },
-    'src/modules/careers/careers.ts:2 (silent), which src/modules/careers/index.ts exports, has no doc comment: say',
+    'src/modules/careers/careers.ts:2 (silent), which src/modules/careers/index.ts exports, has no doc comment: describe',
     'src/modules/careers/more.ts:3 (Mute)',
     'src/modules/careers/more.ts:4 (act)',
   ]);

@@ -14,7 +14,7 @@ const isOfDatabase = (path: string): boolean =>
   isIn('database')(path) || /\.(?:entity|repository|batch)\.ts$/.test(path);
 
 /** Allows TypeORM in entities, repositories, batches and infrastructure/database, and `forFeature` in *.module.ts. */
-export function strayTypeOrm(sources: Sources): string[] {
+export function findForbiddenTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))
     .filter(({ from }) => !isOfDatabase(from))
@@ -43,10 +43,10 @@ const TYPEORM_CONNECTIONS = new Set([
 const OUTSIDE_TRANSACTIONS = ['src/infrastructure/rate-limiting/attempt-limits.repository.ts'];
 
 /** Requires statements to join the open transaction, unless the name of their file says that they do not. */
-export function strayConnections(sources: Sources): string[] {
+export function findForbiddenConnections(sources: Sources): string[] {
   const remedy =
     'bypasses the open transaction: inject Transaction of infrastructure/database. A statement that must run outside of ' +
-    'transactions belongs into a *.batch.ts that explains why.';
+    'transactions belongs in a *.batch.ts that explains why.';
   const isAllowed = (path: string): boolean =>
     isIn('database')(path) || path.endsWith('.batch.ts') || OUTSIDE_TRANSACTIONS.includes(path);
   const imported = importsOf(sources)
@@ -56,7 +56,7 @@ export function strayConnections(sources: Sources): string[] {
         .filter((name) => TYPEORM_CONNECTIONS.has(name))
         .map((name) => `${from} imports ${name}, which ${remedy}`),
     );
-  const reached = findings(sources, isAllowed, (node) =>
+  const reached = findInTrees(sources, isAllowed, (node) =>
     ts.isPropertyAccessExpression(node) &&
     /(?:^|\.)manager$/.test(node.expression.getText()) &&
     ['connection', 'dataSource', 'queryRunner', 'transaction'].includes(node.name.text)
@@ -70,16 +70,16 @@ const SQL =
   /^\s*(?:SELECT\b|INSERT\s+INTO\b|UPDATE\s+\S+\s+(?:\w+\s+)?SET\b|DELETE\s+FROM\b|WITH\s+(?:RECURSIVE\s+)?\w+\s+AS\b|TRUNCATE\b|LOCK\s+TABLE\b|(?:CREATE|ALTER|DROP)\s+(?:UNIQUE\s+|TEMPORARY\s+)?(?:TABLE|INDEX|SEQUENCE|TYPE|DATABASE|ROLE|SCHEMA|VIEW|FUNCTION)\b)/;
 
 /** Allows SQL where TypeORM is allowed, and in the administration of the embedded server. */
-export function straySql(sources: Sources): string[] {
+export function findForbiddenSql(sources: Sources): string[] {
   const isAllowed = (path: string): boolean => isOfDatabase(path) || isIn('embedded-postgres')(path);
-  return findings(sources, isAllowed, (node) =>
+  return findInTrees(sources, isAllowed, (node) =>
     (ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text)
-      ? "holds SQL: move the statement into the module's *.repository.ts."
+      ? "contains SQL: move the statement to the module's *.repository.ts."
       : undefined,
   );
 }
 
-export function strayEnvironment(sources: Sources): string[] {
+export function findForbiddenEnvironmentAccess(sources: Sources): string[] {
   const remedy =
     'reads process.env: add a field to the configuration class of its concern and inject that class.';
   const imported = importsOf(sources)
@@ -87,25 +87,25 @@ export function strayEnvironment(sources: Sources): string[] {
       return !isIn('config')(from) && /^(?:node:)?process$/.test(specifier) && values.includes('env');
     })
     .map(({ from }) => `${from} ${remedy}`);
-  const accessed = findings(sources, isIn('config'), (node) =>
+  const accessed = findInTrees(sources, isIn('config'), (node) =>
     isMember(node, 'process', 'env') || isDestructured(node, 'process', 'env') ? remedy : undefined,
   );
   return [...imported, ...accessed];
 }
 
-export function strayClock(sources: Sources): string[] {
-  return findings(sources, isIn('time'), (node) => {
+export function findForbiddenClockAccess(sources: Sources): string[] {
+  return findInTrees(sources, isIn('time'), (node) => {
     const isNewDate =
       ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length;
     const isDateCall = ts.isCallExpression(node) && node.expression.getText() === 'Date';
     return isNewDate || isDateCall || isMember(node, 'Date', 'now')
-      ? 'reads the wall clock: inject Clock of infrastructure/time, which a test can move.'
+      ? 'reads the wall clock: inject Clock of infrastructure/time, which tests can set.'
       : undefined;
   });
 }
 
-export function strayUrlChecks(sources: Sources): string[] {
-  return findings(sources, isIn('urls'), (node) =>
+export function findForbiddenUrlChecks(sources: Sources): string[] {
+  return findInTrees(sources, isIn('urls'), (node) =>
     isMember(node, 'URL', 'canParse')
       ? 'calls URL.canParse, whose result is wrong in Node.js 20 once the function is optimized: use parsedUrl of infrastructure/urls.'
       : undefined,
@@ -117,7 +117,7 @@ const HTTP_CLIENTS =
 const NODE_HTTP = /^(?:node:)?(?:http|https|http2)$/;
 const OUTGOING = new Set(['request', 'get', 'connect', 'Agent', 'ClientRequest', 'default', '*']);
 
-export function strayHttpClients(sources: Sources): string[] {
+export function findForbiddenHttpClients(sources: Sources): string[] {
   const remedy =
     'sends HTTP requests: use infrastructure/http-client, which checks addresses and limits the time.';
   const imported = importsOf(sources)
@@ -128,7 +128,7 @@ export function strayHttpClients(sources: Sources): string[] {
         : NODE_HTTP.test(specifier) && values.some((name) => OUTGOING.has(name));
     })
     .map(({ from, specifier }) => `${from} imports ${specifier} and ${remedy}`);
-  const called = findings(sources, isIn('http-client'), (node) => {
+  const called = findInTrees(sources, isIn('http-client'), (node) => {
     const isGlobal = ts.isCallExpression(node) && node.expression.getText() === 'fetch';
     return isGlobal || isMember(node, 'globalThis', 'fetch') ? remedy : undefined;
   });
@@ -136,7 +136,7 @@ export function strayHttpClients(sources: Sources): string[] {
 }
 
 /** Confines `HttpException` and its subclasses to the infrastructure. */
-export function strayHttpExceptions(sources: Sources): string[] {
+export function findForbiddenHttpExceptions(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ from, specifier }) => specifier === '@nestjs/common' && !isInfrastructure(from))
     .flatMap(({ from, values }) =>
@@ -149,7 +149,7 @@ export function strayHttpExceptions(sources: Sources): string[] {
     );
 }
 
-export function strayDrivers(sources: Sources): string[] {
+export function findForbiddenDrivers(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ from, specifier }) => /^pg(?:-|\/|$)/.test(specifier) && !isInfrastructure(from))
     .map(
@@ -159,7 +159,7 @@ export function strayDrivers(sources: Sources): string[] {
 }
 
 /** Other clients of Redis could wait forever for a response. */
-export function strayRedisClients(sources: Sources): string[] {
+export function findForbiddenRedisClients(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ from, specifier }) => /^(?:io)?redis(?:\/|$)/.test(specifier) && !isIn('redis')(from))
     .map(
@@ -168,17 +168,17 @@ export function strayRedisClients(sources: Sources): string[] {
     );
 }
 
-function findings(
+function findInTrees(
   sources: Sources,
   isAllowed: (path: string) => boolean,
-  judge: (node: ts.Node) => string | undefined,
+  check: (node: ts.Node) => string | undefined,
 ): string[] {
   return treesOf(sources).flatMap(([path, tree]) => {
     const found: string[] = [];
     if (isAllowed(path)) return found;
     everyNode(tree, (node) => {
-      const sentence = judge(node);
-      if (sentence !== undefined) found.push(`${at(path, tree, node)} ${sentence}`);
+      const message = check(node);
+      if (message !== undefined) found.push(`${at(path, tree, node)} ${message}`);
     });
     return found;
   });

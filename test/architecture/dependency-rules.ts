@@ -2,7 +2,7 @@ import ts from 'typescript';
 import {
   at,
   everyNode,
-  houseFolderOf,
+  topFolderOf,
   importsOf,
   isInfrastructure,
   isModule,
@@ -12,10 +12,10 @@ import {
 } from './source-tree.js';
 
 /**
- * Which modules a module may use, through their `index.ts`: all there is. Nobody uses `sandbox`, which may
- * use all. A new arrow is a decision: think first whether the thing belongs into `infrastructure`.
+ * The modules that each module may import, through their `index.ts`. No module may import `sandbox`. Before you add a
+ * dependency, consider whether the imported code belongs in `infrastructure`.
  */
-export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
+export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   'allowlisted-domains': ['audit-logs'],
   'api-clients': ['audit-logs'],
   'audit-logs': [],
@@ -36,7 +36,7 @@ export const MODULE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],
 };
 
-/** From the outside in: each may import those behind it. */
+/** The layers from the outside in. Each may import the layers that follow it. */
 const LAYERS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   { name: 'program', pattern: /^src\/(?:(?:main|worker|openapi|reference)\.ts$|cli\/)/ },
   { name: 'application', pattern: /^src\/application\.ts$/ },
@@ -47,69 +47,72 @@ const LAYERS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
 
 const layerOf = (path: string): number => LAYERS.findIndex(({ pattern }) => pattern.test(path));
 
-/** programs -> application -> app.module -> modules -> infrastructure, never back. */
-export function turnedArrows(sources: Sources): string[] {
-  const homeless = [...sources.keys()]
+/** Finds imports of an outer layer: programs -> application -> app.module -> modules -> infrastructure. */
+export function findUpwardImports(sources: Sources): string[] {
+  const unassigned = [...sources.keys()]
     .filter((path) => layerOf(path) < 0)
     .map(
       (path) =>
-        `${path} belongs to no layer: put it into the module or the infrastructure folder that it is part of.`,
+        `${path} belongs to no layer: move it to the module or the infrastructure folder that it is part of.`,
     );
-  const turned = innerImports(sources)
+  const upward = internalImports(sources)
     .filter(({ from, to }) => {
       const [outer, inner] = [layerOf(from), layerOf(to)];
       if (outer < 0 || inner < 0) return false;
       return inner < outer || (inner === outer && LAYERS[outer]?.name === 'program' && !bothInCli(from, to));
     })
-    .map(({ from, to }) => `${from} imports ${to}, against the arrows: ${remedyForTurned(from, to)}`);
-  return [...homeless, ...turned];
+    .map(({ from, to }) => `${from} imports ${to}, ${remedyForUpwardImport(from, to)}`);
+  return [...unassigned, ...upward];
 }
 
-function remedyForTurned(from: string, to: string): string {
+function remedyForUpwardImport(from: string, to: string): string {
   if (isInfrastructure(from) && isModule(to)) {
-    return 'declare a port (an abstract class) in infrastructure, which the module implements and provides.';
+    return 'an outer layer: declare a port (an abstract class) in infrastructure, which the module implements and provides.';
   }
   if (layerOf(from) === layerOf(to))
-    return 'programs are entry points; move what both need into application.ts or infrastructure.';
-  return `move what is needed there to where ${from} may reach it: a module, or infrastructure.`;
+    return 'another program: programs are entry points; move what both need to application.ts or infrastructure.';
+  return `an outer layer: move what is needed there to a module or infrastructure, where ${from} may import it.`;
 }
 
 const bothInCli = (from: string, to: string): boolean =>
   from.startsWith('src/cli/') && to.startsWith('src/cli/');
 
-/** A folder of the house is entered through its `index.ts` alone. */
-export function bypassedDoors(sources: Sources): string[] {
-  return innerImports(sources).flatMap(({ from, to }) => {
-    const folder = houseFolderOf(to);
-    if (!folder || folder === houseFolderOf(from) || to === `${folder}/index.ts`) return [];
+/** Finds imports of a module or an infrastructure folder that bypass its `index.ts`. */
+export function findBypassedIndexes(sources: Sources): string[] {
+  return internalImports(sources).flatMap(({ from, to }) => {
+    const folder = topFolderOf(to);
+    if (!folder || folder === topFolderOf(from) || to === `${folder}/index.ts`) return [];
     const alternative = isModule(to) ? ', or move it to infrastructure' : '';
     return [
-      `${from} imports ${to}, past the door: export what you need from ${folder}/index.ts${alternative}.`,
+      `${from} imports ${to}, bypassing index.ts: export what you need from ${folder}/index.ts${alternative}.`,
     ];
   });
 }
 
-/** Modules use only the modules that the table names. */
-export function unknownModuleArrows(
+/** Finds imports between modules that the table does not list. */
+export function findUndeclaredDependencies(
   sources: Sources,
-  table: Readonly<Record<string, readonly string[]>> = MODULE_ARROWS,
+  table: Readonly<Record<string, readonly string[]>> = MODULE_DEPENDENCIES,
 ): string[] {
   const missing = [...new Set([...sources.keys()].filter(isModule).map(moduleOf))]
     .filter((name) => !(name in table))
     .map(
-      (name) => `The module ${name} is not in MODULE_ARROWS: add it there, with the modules that it may use.`,
+      (name) =>
+        `The module ${name} is not in MODULE_DEPENDENCIES: add it there, with the modules that it may use.`,
     );
-  const unknown = innerImports(sources)
+  const unknown = internalImports(sources)
     .filter(({ from, to }) => isModule(from) && isModule(to) && moduleOf(from) !== moduleOf(to))
     .flatMap(({ from, to }) => {
       const [user, used] = [moduleOf(from), moduleOf(to)];
       if (used === 'sandbox') {
-        return [`${from} imports ${to}: nobody uses sandbox; move what you need to where both may reach it.`];
+        return [
+          `${from} imports ${to}: no module may import sandbox; move what you need to a module that both may import.`,
+        ];
       }
       if (table[user]?.includes(used) ?? !(user in table)) return [];
       return [
-        `${from} imports ${to}, but ${user} -> ${used} is not in MODULE_ARROWS: let the caller pass what is ` +
-          'needed, move it to infrastructure, or make the decision and add the arrow (docs/decisions).',
+        `${from} imports ${to}, but ${user} -> ${used} is not in MODULE_DEPENDENCIES: let the calling code pass what is ` +
+          'needed, move it to infrastructure, or add the dependency.',
       ];
     });
   return [...missing, ...unknown];
@@ -117,37 +120,36 @@ export function unknownModuleArrows(
 
 const moduleOf = (path: string): string => path.split('/')[2] ?? '';
 
-/** No circle of files, of infrastructure folders, or of modules. Types count: whoever reads has to go round. */
-export function circles(sources: Sources): string[] {
-  const inner = innerImports(sources);
+/** Finds import cycles of files, of infrastructure folders, and of modules. Imports of types count too. */
+export function findCycles(sources: Sources): string[] {
+  const inner = internalImports(sources);
   const between = (folderOf: (path: string) => string | undefined): [string, string][] =>
     inner.flatMap(({ from, to }) => {
       const [user, used] = [folderOf(from), folderOf(to)];
       return user && used && user !== used ? [[user, used]] : [];
     });
   const infrastructureFolder = (path: string): string | undefined =>
-    isInfrastructure(path) ? houseFolderOf(path) : undefined;
-  const moduleFolder = (path: string): string | undefined =>
-    isModule(path) ? houseFolderOf(path) : undefined;
+    isInfrastructure(path) ? topFolderOf(path) : undefined;
+  const moduleFolder = (path: string): string | undefined => (isModule(path) ? topFolderOf(path) : undefined);
   return [
-    ...circlesIn(between((path) => path)).map(
-      (circle) => `${circle}: these files import each other in a circle; move what they share into a third.`,
+    ...cyclesOf(between((path) => path)).map(
+      (cycle) => `${cycle}: these files import each other in a cycle; move what they share to another file.`,
     ),
-    ...circlesIn(between(infrastructureFolder)).map(
-      (circle) =>
-        `${circle}: these folders stand on each other; move what they share into the lower of them, or into one of its own.`,
+    ...cyclesOf(between(infrastructureFolder)).map(
+      (cycle) =>
+        `${cycle}: these folders depend on each other; move what they share to one of them, or to a new folder.`,
     ),
-    ...circlesIn(between(moduleFolder)).map(
-      (circle) =>
-        `${circle}: these modules use each other; let one declare a port that the other implements, or join them.`,
+    ...cyclesOf(between(moduleFolder)).map(
+      (cycle) =>
+        `${cycle}: these modules depend on each other; declare a port in one that the other implements, or merge them.`,
     ),
   ];
 }
 
-/** One circle of each knot, as `a -> b -> a`. */
-function circlesIn(arrows: readonly (readonly [string, string])[]): string[] {
+/** Returns cycles of the graph as `a -> b -> a`, at least one for each group of nodes that depend on each other. */
+function cyclesOf(edges: readonly (readonly [string, string])[]): string[] {
   const next = new Map<string, Set<string>>();
-  for (const [from, to] of arrows) next.set(from, (next.get(from) ?? new Set()).add(to));
+  for (const [from, to] of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
   const done = new Set<string>();
   const trail: string[] = [];
   const found: string[] = [];
@@ -159,7 +161,7 @@ function circlesIn(arrows: readonly (readonly [string, string])[]): string[] {
     }
     if (done.has(node)) return;
     trail.push(node);
-    for (const neighbour of next.get(node) ?? []) walk(neighbour);
+    for (const neighbor of next.get(node) ?? []) walk(neighbor);
     trail.pop();
     done.add(node);
   };
@@ -167,48 +169,49 @@ function circlesIn(arrows: readonly (readonly [string, string])[]): string[] {
   return found;
 }
 
-export function forwardReferences(sources: Sources): string[] {
+export function findForwardReferences(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ values }) => values.includes('forwardRef'))
     .map(
       ({ from }) =>
-        `${from} uses forwardRef, which hides a circle: turn one of the two arrows around with a port.`,
+        `${from} uses forwardRef, which hides a cycle: invert one of the two dependencies with a port.`,
     );
 }
 
-/** Modules declare no guards; they use those of infrastructure, through options. `auth` imports no module. */
-export function strayGuards(sources: Sources): string[] {
-  const stray: string[] = [];
+/** Finds guards that are declared outside of infrastructure, and modules that `auth` imports. */
+export function findForbiddenGuards(sources: Sources): string[] {
+  const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     if (isInfrastructure(path)) continue;
     everyNode(tree, (node) => {
       if (!ts.isClassLike(node) || !looksLikeGuard(node)) return;
-      stray.push(
-        `${at(path, tree, node)} declares the guard ${node.name?.text ?? ''}: put it into infrastructure/auth ` +
+      found.push(
+        `${at(path, tree, node)} declares the guard ${node.name?.text ?? ''}: move it to infrastructure/auth ` +
           'behind a port that the module implements, or use a guard of infrastructure.',
       );
     });
   }
-  const knowing = innerImports(sources)
+  const importing = internalImports(sources)
     .filter(({ from, to }) => from.startsWith('src/infrastructure/auth/') && isModule(to))
     .map(
       ({ from, to }) =>
-        `${from} imports ${to}: guards know ports only; declare an abstract class beside the guard and let the module provide it.`,
+        `${from} imports ${to}: guards may import ports only; declare an abstract class next to the guard and let the module provide it.`,
     );
-  return [...stray, ...knowing];
+  return [...found, ...importing];
 }
 
 function looksLikeGuard(node: ts.ClassLikeDeclaration): boolean {
-  const isOne = (name: string): boolean => name === 'CanActivate' || /^(?:AuthGuard|\w+Guard)$/.test(name);
+  const isGuardName = (name: string): boolean =>
+    name === 'CanActivate' || /^(?:AuthGuard|\w+Guard)$/.test(name);
   return (
     (node.name?.text ?? '').endsWith('Guard') ||
-    heritage(node, ts.SyntaxKind.ImplementsKeyword).some(isOne) ||
-    heritage(node, ts.SyntaxKind.ExtendsKeyword).some(isOne)
+    baseNamesOf(node, ts.SyntaxKind.ImplementsKeyword).some(isGuardName) ||
+    baseNamesOf(node, ts.SyntaxKind.ExtendsKeyword).some(isGuardName)
   );
 }
 
-/** The names behind `extends` or `implements`; of `extends AuthGuard('basic')` the function's. */
-function heritage(
+/** Returns the names after `extends` or `implements`. For `extends AuthGuard('basic')`, returns `AuthGuard`. */
+function baseNamesOf(
   node: ts.ClassLikeDeclaration,
   keyword: ts.SyntaxKind.ExtendsKeyword | ts.SyntaxKind.ImplementsKeyword,
 ): string[] {
@@ -220,6 +223,6 @@ function heritage(
     );
 }
 
-function innerImports(sources: Sources): (Import & { readonly to: string })[] {
+function internalImports(sources: Sources): (Import & { readonly to: string })[] {
   return importsOf(sources).filter((each): each is Import & { to: string } => each.to !== undefined);
 }

@@ -3,24 +3,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOpenApiDocument } from '../../src/openapi.js';
 import { referencePages } from '../../src/reference.js';
-import { MODULE_ARROWS } from './dependency-rules.js';
+import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Of `redocly score`, of 100. */
+/** Minimum result of `redocly score`, out of 100. */
 const MIN_SCORE = 94;
 
 const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** Jest's difference of two texts, under the sentence that says what to do. */
-function expectFresh(file: string, written: string, command: string): void {
-  const stale = `${file} is stale: run \`${command}\` and commit what it writes.`;
+/** Compares a committed file with generated text. A difference is shown below the command that fixes it. */
+function expectUpToDate(file: string, written: string, command: string): void {
+  const stale = `${file} is stale: run \`${command}\` and commit the result.`;
   expect({ [stale]: committed(file) }).toEqual({ [stale]: written });
 }
 
-describe('Documents that are written from the code', () => {
-  it('openapi.json', async () => {
+describe('Generated documents', () => {
+  it('openapi.json is up to date', async () => {
     const document = await buildOpenApiDocument();
-    expectFresh('openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
+    expectUpToDate('openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
   });
 
   it('openapi.json states the limits of the configuration', async () => {
@@ -34,19 +34,19 @@ describe('Documents that are written from the code', () => {
       APPLICATIONS_PER_HOUR: '7007',
       APPLICATION_RETENTION_DAYS: '7008',
     });
-    const said = (path: string, method: 'get' | 'post' = 'post') => paths[path]?.[method]?.description;
-    expect(said('/mcp/tokens/create')).toContain('Limit: 7001 requests per minute per client');
-    expect(said('/users', 'get')).toContain('Limit: 7002 requests per minute per user');
-    expect(said('/session/open')).toContain('Limit: 7003 requests per minute per IP address');
-    expect(said('/oauth/device/code')).toContain('Limit: 7004 requests per minute per IP address');
-    expect(said('/oauth/token')).toContain('Limit: 7005 requests per minute per IP address');
-    expect(said('/oauth/revoke')).toContain('Limit: 7005 requests per minute per IP address');
-    expect(said('/oauth/introspect')).toContain('Limit: 7006 requests per minute per client');
-    expect(said('/apply')).toContain('Limit: 7007 requests per hour per IP address');
-    expect(said('/apply')).toContain('deleted after 7008 days');
+    const documented = (path: string, method: 'get' | 'post' = 'post') => paths[path]?.[method]?.description;
+    expect(documented('/mcp/tokens/create')).toContain('Limit: 7001 requests per minute per client');
+    expect(documented('/users', 'get')).toContain('Limit: 7002 requests per minute per user');
+    expect(documented('/session/open')).toContain('Limit: 7003 requests per minute per IP address');
+    expect(documented('/oauth/device/code')).toContain('Limit: 7004 requests per minute per IP address');
+    expect(documented('/oauth/token')).toContain('Limit: 7005 requests per minute per IP address');
+    expect(documented('/oauth/revoke')).toContain('Limit: 7005 requests per minute per IP address');
+    expect(documented('/oauth/introspect')).toContain('Limit: 7006 requests per minute per client');
+    expect(documented('/apply')).toContain('Limit: 7007 requests per hour per IP address');
+    expect(documented('/apply')).toContain('deleted after 7008 days');
   });
 
-  it('openapi.json is easy to work with, for people and programs', () => {
+  it('openapi.json has a high quality score', () => {
     const program = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
     const report = execFileSync(process.execPath, [program, 'score', 'openapi.json', '--format=json'], {
       cwd: ROOT,
@@ -70,25 +70,27 @@ describe('Documents that are written from the code', () => {
     expect(bare.map(({ operationId }) => operationId)).toEqual([]);
   });
 
-  it.each(Object.entries(referencePages()))('%s', (file, text) => expectFresh(file, text, 'npm run docs'));
+  it.each(Object.entries(referencePages()))('%s is up to date', (file, text) =>
+    expectUpToDate(file, text, 'npm run docs'),
+  );
 });
 
 describe('docs/architecture.md', () => {
   const rows = [...committed('docs/architecture.md').matchAll(/^\| `([a-z-]+)` +\|[^|]+\|(.*)/gm)];
 
-  it.each(['modules', 'infrastructure'])('has each folder of %s in a table', (place) => {
-    const folders = readdirSync(join(ROOT, 'src', place));
+  it.each(['modules', 'infrastructure'])('lists each folder of src/%s in a table', (parent) => {
+    const folders = readdirSync(join(ROOT, 'src', parent));
     const named = rows.map(([, name]) => name);
     expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
   });
 
-  it('says of each module which others it uses', () => {
-    const said = rows
-      .filter(([, name = '']) => name in MODULE_ARROWS)
+  it('lists the modules that each module uses', () => {
+    const documented = rows
+      .filter(([, name = '']) => name in MODULE_DEPENDENCIES)
       .map(([, name = '', uses = '']) => [name, [...uses.matchAll(/`([a-z-]+)`/g)].map(([, used]) => used)]);
-    const allowed = Object.entries(MODULE_ARROWS).map(([name, uses]) => [name, uses]);
-    const inOrder = (arrows: typeof allowed | typeof said) =>
-      Object.fromEntries(arrows.map(([name, uses]) => [name, [...(uses as string[])].toSorted()]));
-    expect(inOrder(said)).toEqual(inOrder(allowed));
+    const allowed = Object.entries(MODULE_DEPENDENCIES).map(([name, uses]) => [name, uses]);
+    const inOrder = (dependencies: typeof allowed | typeof documented) =>
+      Object.fromEntries(dependencies.map(([name, uses]) => [name, [...(uses as string[])].toSorted()]));
+    expect(inOrder(documented)).toEqual(inOrder(allowed));
   });
 });

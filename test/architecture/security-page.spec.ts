@@ -20,7 +20,7 @@ const CLAIMS = [...PAGE.matchAll(/^\| guarantee +\| tests +\|\n\|[^\n]*\n((?:\|[
       ),
 );
 
-/** A link to a test file, and after it the titles in it. */
+/** Parses links to test files, each followed by titles of tests in that file. */
 function proofsOf(cell: string): Proof[] {
   return [...cell.matchAll(/\[[^\]]+\]\(([^)]+)\)((?:,? “[^”]+”)+)/g)].flatMap(([, file = '', titles = '']) =>
     [...titles.matchAll(/“([^”]+)”/g)].map(([, title = '']) => ({ file, title })),
@@ -28,22 +28,22 @@ function proofsOf(cell: string): Proof[] {
 }
 
 describe('docs/security.md', () => {
-  it('makes claims against every attacker', () => {
+  it('lists guarantees against every attacker', () => {
     expect(CLAIMS.length).toBeGreaterThan(40);
     expect(PAGE.match(/^\| guarantee/gm)).toHaveLength(8);
   });
 
-  it.each(CLAIMS)('%s', (_claim, cell) => {
+  it.each(CLAIMS)('has tests for: %s', (_claim, cell) => {
     const proofs = proofsOf(cell);
     expect(proofs.length).toBeGreaterThan(0);
-    // Everything in the cell is a proof, or a slip of the pen would hide one.
+    // Every quoted title must belong to a link, or a typo would hide it.
     expect(proofs).toHaveLength(cell.match(/“/g)?.length ?? 0);
     for (const { file, title } of proofs) {
       const path = join(DOCS, file);
       const text = existsSync(path) && file.endsWith('.spec.ts') ? readFileSync(path, 'utf8') : '';
-      const isThere = ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`));
-      const remedy = `${file} has no test “${title}”: docs/security.md must name the one that shows the claim.`;
-      expect(isThere ? '' : remedy).toBe('');
+      const exists = ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`));
+      const remedy = `${file} has no test “${title}”: change docs/security.md to name a test that proves the guarantee.`;
+      expect(exists ? '' : remedy).toBe('');
     }
   });
 });

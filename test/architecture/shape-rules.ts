@@ -13,26 +13,26 @@ import {
   type Sources,
 } from './source-tree.js';
 
-const NAMELESS_FOLDERS = new Set(['common', 'utils', 'helpers', 'shared', 'types', 'core']);
-const NAMELESS_FILE = /^(?:.*[-.])?(?:utils?|helpers?|constants?)\.ts$/;
+const VAGUE_FOLDER_NAMES = new Set(['common', 'utils', 'helpers', 'shared', 'types', 'core']);
+const VAGUE_FILE_NAME = /^(?:.*[-.])?(?:utils?|helpers?|constants?)\.ts$/;
 
-/** Finds folders and files whose names do not say what is in them. */
-export function namelessPlaces(sources: Sources): string[] {
+/** Finds folders and files whose names do not describe their content. */
+export function findVagueNames(sources: Sources): string[] {
   return [
     ...foldersOf(sources)
-      .filter((folder) => NAMELESS_FOLDERS.has(basename(folder)))
+      .filter((folder) => VAGUE_FOLDER_NAMES.has(basename(folder)))
       .map(
         (folder) =>
-          `${folder} has a name without meaning: put each thing next to its only user, or into a folder of ` +
+          `${folder} has a vague name: move each file next to the code that uses it, or to a folder of ` +
           'infrastructure that is named after it.',
       ),
     ...[...sources.keys()]
-      .filter((path) => NAMELESS_FILE.test(basename(path)))
-      .map((path) => `${path} has a name without meaning: name it after its content.`),
+      .filter((path) => VAGUE_FILE_NAME.test(basename(path)))
+      .map((path) => `${path} has a vague name: name it after its content.`),
   ];
 }
 
-export function synchronizedSchemas(sources: Sources): string[] {
+export function findSchemaSynchronization(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     everyNode(tree, (node) => {
@@ -49,7 +49,7 @@ const ROUTES = new Set(['Get', 'Post', 'Put', 'Patch', 'Delete', 'Head', 'Option
 const MAX_DECORATORS = 3;
 
 /** Finds handlers that do more than call a service, or have too many decorators. */
-export function heavyHandlers(sources: Sources): string[] {
+export function findHeavyHandlers(sources: Sources): string[] {
   const heavy: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     everyNode(tree, (node) => {
@@ -58,12 +58,12 @@ export function heavyHandlers(sources: Sources): string[] {
       if (!names.some((name) => ROUTES.has(name))) return;
       const handler = `${at(path, tree, node)} (${node.name.getText()})`;
       if (node.body?.statements.length !== 1) {
-        heavy.push(`${handler} is more than one statement: move the work into the module's service.`);
+        heavy.push(`${handler} has more than one statement: move the work to the module's service.`);
       }
       if (names.length > MAX_DECORATORS) {
         heavy.push(
           `${handler} has ${names.length} decorators (${names.join(', ')}): ` +
-            'join them in one of infrastructure/surfaces.',
+            'combine them in one of infrastructure/surfaces.',
         );
       }
     });
@@ -74,7 +74,7 @@ export function heavyHandlers(sources: Sources): string[] {
 const DOCUMENTATION = new Set(['operationId', 'summary', 'description', 'responseDescription']);
 
 /** Finds documentation of operations in controllers. */
-export function documentedControllers(sources: Sources): string[] {
+export function findDocumentedControllers(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     if (!path.endsWith('.controller.ts')) continue;
@@ -88,12 +88,12 @@ export function documentedControllers(sources: Sources): string[] {
   return found;
 }
 
-export function incompleteModules(sources: Sources): string[] {
+export function findIncompleteModules(sources: Sources): string[] {
   const names = new Set([...sources.keys()].filter(isModule).map((path) => path.split('/')[2] ?? ''));
   return [...names].flatMap((name) =>
     [
-      ['index.ts', 'add it: the only public door of the module'],
-      [`${name}.module.ts`, 'add it: the wiring of the module, named for its folder'],
+      ['index.ts', 'add the public interface of the module'],
+      [`${name}.module.ts`, 'add the Nest module, named after its folder'],
     ]
       .map(([file, remedy]) => [`src/modules/${name}/${file}`, remedy])
       .filter(([path = '']) => !sources.has(path))
@@ -102,8 +102,8 @@ export function incompleteModules(sources: Sources): string[] {
 }
 
 /** Finds entities without explicit names, which would drift from the names in the migrations. */
-export function namelessEntities(sources: Sources): string[] {
-  const nameless: string[] = [];
+export function findUnnamedEntities(sources: Sources): string[] {
+  const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
     everyNode(tree, (node) => {
       if (!ts.isClassLike(node)) return;
@@ -113,7 +113,7 @@ export function namelessEntities(sources: Sources): string[] {
       const [first] = entity.arguments;
       const isNamed = first !== undefined && (ts.isStringLiteralLike(first) || hasProperty(first, 'name'));
       if (!isNamed) {
-        nameless.push(
+        found.push(
           `${at(path, tree, node)} (${className}) does not name its table: @Entity({ name: 'its_table' }).`,
         );
       }
@@ -121,14 +121,14 @@ export function namelessEntities(sources: Sources): string[] {
         const primary = decoratorsOf(member).find(({ name }) => /^Primary(?:Generated)?Column$/.test(name));
         if (!primary) continue;
         if (primary.arguments.some((argument) => hasProperty(argument, 'primaryKeyConstraintName'))) continue;
-        nameless.push(
+        found.push(
           `${at(path, tree, member)} (${className}.${member.name?.getText() ?? ''}) does not name its primary ` +
             "key: primaryKeyConstraintName: 'its_table_pkey', as in the migration.",
         );
       }
     });
   }
-  return nameless;
+  return found;
 }
 
 function hasProperty(node: ts.Expression, name: string): boolean {
@@ -142,15 +142,15 @@ function hasProperty(node: ts.Expression, name: string): boolean {
  * Finds exports of an index.ts that have no doc comment. Modules (`@Module`), which are named after their folder, and
  * configuration classes, whose decorators describe them, need none.
  */
-export function undocumentedExports(sources: Sources): string[] {
+export function findUndocumentedExports(sources: Sources): string[] {
   return [...sources.keys()]
     .filter((path) => /^src\/(?:modules|infrastructure)\/[^/]+\/index\.ts$/.test(path))
-    .flatMap((door) => exportedFrom(door, '*', sources).map((found) => ({ door, ...found })))
+    .flatMap((index) => exportedFrom(index, '*', sources).map((found) => ({ index, ...found })))
     .filter(({ declaration, tree }) => needsComment(declaration) && !isCommented(declaration, tree))
     .map(
-      ({ door, path, tree, declaration, name }) =>
-        `${at(path, tree, declaration)} (${name}), which ${door} exports, has no doc comment: say in a sentence ` +
-        'what it is for.',
+      ({ index, path, tree, declaration, name }) =>
+        `${at(path, tree, declaration)} (${name}), which ${index} exports, has no doc comment: describe its purpose ` +
+        'in a sentence.',
     );
 }
 

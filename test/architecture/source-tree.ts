@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import ts from 'typescript';
 
-/** Path from the project's root, with slashes, to text. A rule is a function of this, so it can be tried out. */
+/** Maps the path of each file, relative to the project's root and with slashes, to its text. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** One dependency of a file on another file or on a package. */
 export interface Import {
   readonly from: string;
-  /** As it is written. */
+  /** The specifier as written in the import. */
   readonly specifier: string;
-  /** The source it leads to; undefined for packages. */
+  /** The imported source file; undefined for packages. */
   readonly to: string | undefined;
-  /** Imported names as the exporting file calls them; `*` for all of it. Types that vanish are not among them. */
+  /** The imported names as the exporting file calls them; `*` for all. Excludes types. */
   readonly values: readonly string[];
 }
 
-/** All sources of the service, without the specs beside them. */
+/** Reads all sources of the service, without specs. */
 export function readSources(): Sources {
   const root = join(import.meta.dirname, '..', '..');
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -26,14 +26,14 @@ export function readSources(): Sources {
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }
 
-/** For trying a rule out: sources from an object. */
-export function planted(files: Readonly<Record<string, string>>): Sources {
+/** Creates sources for the test of a rule. */
+export function sourcesFrom(files: Readonly<Record<string, string>>): Sources {
   return new Map(Object.entries(files));
 }
 
 const trees = new Map<string, ts.SourceFile>();
 
-/** Only parsed, not type-checked: 0.2 s for all sources instead of 4 s. */
+/** Parses a file without type-checking it, which takes 0.2 s for all sources instead of 4 s. */
 export function treeOf(path: string, text: string): ts.SourceFile {
   const key = `${path}\n${text}`;
   let tree = trees.get(key);
@@ -53,7 +53,7 @@ export function everyNode(tree: ts.Node, visit: (node: ts.Node) => void): void {
   ts.forEachChild(tree, (child) => everyNode(child, visit));
 }
 
-/** Imports, re-exports, dynamic imports and import types. */
+/** Returns all imports, re-exports, dynamic imports and import types. */
 export function importsOf(sources: Sources): Import[] {
   return treesOf(sources).flatMap(([from, tree]) => {
     const imports: Import[] = [];
@@ -103,15 +103,15 @@ export function resolve(from: string, specifier: string, sources: Sources): stri
   return sources.has(path) || path.endsWith('.ts') ? path : `${path}.ts`;
 }
 
-/** `src/modules/careers` for anything in there, `src/infrastructure/http` likewise; undefined elsewhere. */
-export function houseFolderOf(path: string): string | undefined {
+/** Returns the folder of a module or of infrastructure that contains the file, such as `src/modules/careers`. */
+export function topFolderOf(path: string): string | undefined {
   return /^src\/(?:modules|infrastructure)\/[^/]+(?=\/)/.exec(path)?.[0];
 }
 
 export const isInfrastructure = (path: string): boolean => path.startsWith('src/infrastructure/');
 export const isModule = (path: string): boolean => path.startsWith('src/modules/');
 
-/** Where in a file a node stands, as editors and terminals link it. */
+/** Returns the position of a node as `path:line`, which editors and terminals link. */
 export function at(path: string, tree: ts.SourceFile, node: ts.Node): string {
   return `${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
 }

@@ -9,7 +9,7 @@ import type {
   RequestLogSelection,
   RequestLogStore,
 } from '../../src/modules/request-logs/storage/request-log-store.js';
-import { loggedAttempt, loggedCall } from '../support/request-log-entries.js';
+import { loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 
 /** The store under test, and functions that only its driver can provide. */
 export interface OpenRequestLogStore {
@@ -40,8 +40,10 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
 
     const at = (milliseconds: number): Date => new Date(opened.now.getTime() + milliseconds);
     const someClient = (): AttributedClient => ({ clientId: randomUUID(), environment: 'production' });
-    const callOf = (client: AttributedClient, change: Partial<NewRequestLogEntry> = {}): NewRequestLogEntry =>
-      loggedCall(client, { createdAt: at(-HOUR), ...change });
+    const requestOf = (
+      client: AttributedClient,
+      change: Partial<NewRequestLogEntry> = {},
+    ): NewRequestLogEntry => loggedRequest(client, { createdAt: at(-HOUR), ...change });
     const attemptOf = (
       client: AttributedClient,
       change: Partial<NewRequestLogEntry> = {},
@@ -71,7 +73,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('returns what was written', async () => {
       const client = someClient();
       const written = [
-        callOf(client, { externalUserId: 'ä\u{1F600}', sessionId: randomUUID(), createdAt: at(-3) }),
+        requestOf(client, { externalUserId: 'ä\u{1F600}', sessionId: randomUUID(), createdAt: at(-3) }),
         attemptOf(client, { createdAt: at(-2) }),
         attemptOf(client, {
           createdAt: at(-1),
@@ -92,8 +94,8 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
 
     it('writes all entries or none', async () => {
       const client = someClient();
-      const impossible = callOf(client, { externalUserId: '\0' });
-      await expect(store.append([callOf(client), impossible, callOf(client)])).rejects.toThrow();
+      const impossible = requestOf(client, { externalUserId: '\0' });
+      await expect(store.append([requestOf(client), impossible, requestOf(client)])).rejects.toThrow();
       expect(await newest(allOf(client))).toEqual([]);
       await store.append([]);
     });
@@ -101,7 +103,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('separates clients and environments', async () => {
       const one = someClient();
       const clients = [one, { ...one, environment: 'development' as const }, someClient()];
-      for (const client of clients) await store.append([callOf(client), attemptOf(client)]);
+      for (const client of clients) await store.append([requestOf(client), attemptOf(client)]);
       for (const client of clients) {
         const found = await newest(allOf(client));
         expect(found).toHaveLength(2);
@@ -112,7 +114,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
 
     it('includes both ends of a period, to the millisecond', async () => {
       const client = someClient();
-      await store.append([-1, 0, 1, 2, 3].map((offset) => callOf(client, { createdAt: at(offset) })));
+      await store.append([-1, 0, 1, 2, 3].map((offset) => requestOf(client, { createdAt: at(offset) })));
       const offsets = async (start: number, end: number): Promise<number[]> => {
         const selection = { client, period: { start: at(start), end: at(end) }, filter: {} };
         const [down, up] = [
@@ -135,7 +137,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
           fc.integer({ min: 1, max: 12 }),
           async (offsets, size) => {
             const client = someClient();
-            await store.append(offsets.map((offset) => callOf(client, { createdAt: at(offset * HOUR) })));
+            await store.append(offsets.map((offset) => requestOf(client, { createdAt: at(offset * HOUR) })));
             const selection = allOf(client);
             const whole = await newest(selection);
             expect(whole.map(({ createdAt }) => createdAt)).toEqual(
@@ -155,7 +157,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       const client = someClient();
       const times = [-2, -1, 0].map((hours) => at(hours * HOUR));
       const some = (): NewRequestLogEntry[] =>
-        times.flatMap((createdAt) => Array.from({ length: 20 }, () => callOf(client, { createdAt })));
+        times.flatMap((createdAt) => Array.from({ length: 20 }, () => requestOf(client, { createdAt })));
       await store.append(some());
       const selection = allOf(client);
       const before = new Set((await newest(selection)).map(({ id }) => id));
@@ -190,7 +192,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
           };
           return each.isWebhook
             ? attemptOf(client, { ...change, event: each.event, taskId: each.task })
-            : callOf(client, change);
+            : requestOf(client, change);
         }),
       );
       const all = await newest(allOf(client));
@@ -222,7 +224,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
 
     it('finds one entry by its id, only for the given clients', async () => {
       const [one, other] = [someClient(), someClient()];
-      await store.append([callOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
+      await store.append([requestOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
       const entries = await newest({
         client: one,
         period: { start: at(-6 * DAY), end: at(0) },
@@ -241,7 +243,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('lists the events that an endpoint has never received', async () => {
       const client = someClient();
       const endpointId = randomUUID();
-      const tries = (
+      const attempts = (
         reasons: (string | null)[],
         hoursAgo = 1,
       ): { id: string; entries: NewRequestLogEntry[] } => {
@@ -260,10 +262,10 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
         );
         return { id, entries };
       };
-      const [failed, alsoFailed] = [tries(['TIMEOUT', 'NON_200', 'DNS']), tries(['TIMEOUT'])];
-      const others = [tries([null]), tries(['TIMEOUT', null]), tries(['TIMEOUT'], 30)];
+      const [failed, alsoFailed] = [attempts(['TIMEOUT', 'NON_200', 'DNS']), attempts(['TIMEOUT'])];
+      const others = [attempts([null]), attempts(['TIMEOUT', null]), attempts(['TIMEOUT'], 30)];
       await store.append([failed, alsoFailed, ...others].flatMap(({ entries }) => entries));
-      await store.append([attemptOf(client), callOf(client)]);
+      await store.append([attemptOf(client), requestOf(client)]);
       const expected = [failed.id, alsoFailed.id].toSorted();
       const page = (after: string | undefined, limit: number) =>
         store.failedEvents(endpointId, at(-DAY), { after, limit });
@@ -276,7 +278,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('drops entries past retention, keeps the others, and prepares the coming days', async () => {
       const client = someClient();
       const days = [-12, -10, -1, 0, 1, 6];
-      await store.append(days.map((day) => callOf(client, { createdAt: at(day * DAY) })));
+      await store.append(days.map((day) => requestOf(client, { createdAt: at(day * DAY) })));
       await store.rotate(opened.now, 10);
       const selection = { client, period: { start: at(-20 * DAY), end: at(20 * DAY) }, filter: {} };
       const kept = (await newest(selection)).map(
@@ -291,7 +293,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
 
     it('cancels a query that exceeds the timeout, and runs the next one', async () => {
       const client = someClient();
-      await store.append([callOf(client)]);
+      await store.append([requestOf(client)]);
       const timeout = { code: 'REQUEST_LOG_QUERY_TIMEOUT' };
       await opened.whileSlow(async () => {
         await Promise.all([

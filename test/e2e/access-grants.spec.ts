@@ -4,7 +4,7 @@ import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const grant = (user: Pick<Login, 'userId'>, more: object = {}, login = owner): Promise<Answer> => {
+const grant = (user: Pick<Login, 'userId'>, more: object = {}, login = owner): Promise<TestResponse> => {
   const body = { user_id: user.userId, role: 'admin', reason: 'Stands in', expires_in: DAY, ...more };
   return service.request('/access-grants/create', { body, login });
 };
@@ -44,7 +44,7 @@ const list = async (login = owner): Promise<Grant[]> =>
   (await service.request<Grant[]>('/access-grants', { login })).body;
 const mayManage = async (login: Login): Promise<boolean> =>
   (await service.request('/users', { login })).status === 200;
-const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
+const expectRefused = ({ status, body }: TestResponse, refusal: unknown, expected = 400) =>
   expect([status, body]).toEqual([expected, refusal]);
 
 describe('An access grant', () => {
@@ -88,7 +88,7 @@ describe('An access grant', () => {
   it('can be revoked, once', async () => {
     const member = await service.login('member');
     const { body } = await grant(member);
-    let first: Answer | undefined;
+    let first: TestResponse | undefined;
     const entries = await auditedBy(service, async () => {
       const responses = await Promise.all(Array.from({ length: 20 }, () => revoke(body['id'])));
       first = responses[0];
@@ -140,8 +140,8 @@ describe('An access grant', () => {
 
   it('is rejected for users of other organizations and unknown users', async () => {
     const { id } = await service.anotherOrganization();
-    const stranger = await service.login('member', id);
-    for (const user of [stranger, { userId: '00000000-0000-4000-8000-000000000000' }]) {
+    const outsider = await service.login('member', id);
+    for (const user of [outsider, { userId: '00000000-0000-4000-8000-000000000000' }]) {
       expectRefused(
         await grant(user),
         error('USER_ERROR', 'USER_NOT_FOUND', 'There is no user with this id.'),
@@ -164,7 +164,7 @@ describe('An access grant', () => {
     ['The expires in field must be an integer.', { expires_in: 300.5 }],
     ['The expires in field must be at least 300.', { expires_in: 299 }],
     ['The expires in field must not be greater than 604800.', { expires_in: 604_801 }],
-  ])('says "%s"', async (message, change) => {
+  ])('is rejected with "%s"', async (message, change) => {
     expectRefused(await grant(admin, change), invalidField(message));
   });
 

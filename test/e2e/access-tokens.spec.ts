@@ -25,7 +25,14 @@ import { TokenSigningKeysRotation } from '../../src/modules/oauth/tokens/token-s
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken, decide, poll, sendForm, startFlow, type Fields } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { basic, error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import {
+  basic,
+  error,
+  startTestApp,
+  type TestResponse,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -83,9 +90,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const me = (token: string): Promise<Answer> => service.request('/me', { token });
+const me = (token: string): Promise<TestResponse> => service.request('/me', { token });
 
-function expectRejected({ status, headers, body }: Answer): void {
+function expectRejected({ status, headers, body }: TestResponse): void {
   expect([status, body]).toEqual([401, INVALID_ACCESS_TOKEN]);
   expect(headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API", error="invalid_token"');
 }
@@ -121,17 +128,17 @@ describe('GET /me', () => {
   });
 
   it('returns the current role', async () => {
-    const riser = await service.login('member');
-    const token = await accessToken(service, riser);
+    const promoted = await service.login('member');
+    const token = await accessToken(service, promoted);
     expect((await me(token)).body['role']).toBe('member');
-    await service.database.query(`UPDATE dashboard_user SET role = 'owner' WHERE id = $1`, [riser.userId]);
+    await service.database.query(`UPDATE dashboard_user SET role = 'owner' WHERE id = $1`, [promoted.userId]);
     expect((await me(token)).body['role']).toBe('owner');
   });
 
   it('is rate-limited per user', async () => {
     const busy = await service.login('member');
     const token = await accessToken(service, busy);
-    for (let call = 0; call < 100; call += 1) expect((await me(token)).status).toBe(200);
+    for (let index = 0; index < 100; index += 1) expect((await me(token)).status).toBe(200);
     const { status, headers, body } = await me(token);
     expect([status, body['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -286,14 +293,14 @@ describe('Access tokens', () => {
     ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
     ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
     ['moved to another organization', `UPDATE dashboard_user SET organization_id = $2 WHERE id = $1`],
-  ])('stop working immediately when their user is %s', async (what, statement) => {
-    const leaver = await service.login('owner');
-    const theirs = await accessToken(service, leaver);
-    expect((await me(theirs)).status).toBe(200);
+  ])('stop working immediately when their user is %s', async (change, statement) => {
+    const owner = await service.login('owner');
+    const token = await accessToken(service, owner);
+    expect((await me(token)).status).toBe(200);
     const { id } = await service.anotherOrganization();
-    await service.database.query(statement, [leaver.userId, ...(what.startsWith('moved') ? [id] : [])]);
-    expectRejected(await me(theirs));
-    expect((await introspect(theirs)).body).toEqual({ active: false });
+    await service.database.query(statement, [owner.userId, ...(change.startsWith('moved') ? [id] : [])]);
+    expectRejected(await me(token));
+    expect((await introspect(token)).body).toEqual({ active: false });
   });
 });
 
@@ -302,18 +309,18 @@ describe('Scope, role and environment', () => {
     const reader = await accessToken(service, user, service.development, 'request_logs:read');
     const writer = await accessToken(service, user, service.development, 'webhook_endpoints:write');
     const read = '/only-in-this-test/read';
-    const [good, wrongEnvironment, lacking] = [
+    const [accepted, wrongEnvironment, insufficient] = [
       await service.request(`${read}?environment=development`, { token: reader }),
       await service.request(`${read}?environment=production`, { token: reader }),
       await service.request(`${read}?environment=development`, { token: writer }),
     ];
-    expect([good.status, good.body]).toEqual([200, { role: 'admin' }]);
+    expect([accepted.status, accepted.body]).toEqual([200, { role: 'admin' }]);
     expect([wrongEnvironment.status, wrongEnvironment.body['error_code']]).toEqual([
       403,
       'ENVIRONMENT_MISMATCH',
     ]);
-    expect([lacking.status, lacking.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-    expect(lacking.headers.get('www-authenticate')).toBe(
+    expect([insufficient.status, insufficient.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+    expect(insufficient.headers.get('www-authenticate')).toBe(
       'Bearer realm="Dashboard API", error="insufficient_scope", scope="request_logs:read"',
     );
     const production = await accessToken(service, user, service.production);
@@ -324,8 +331,8 @@ describe('Scope, role and environment', () => {
 
     expect((await service.request('/only-in-this-test/write', { token: writer })).status).toBe(200);
     const member = await service.login('member');
-    const theirs = await accessToken(service, member);
-    const refused = await service.request('/only-in-this-test/write', { token: theirs });
+    const token = await accessToken(service, member);
+    const refused = await service.request('/only-in-this-test/write', { token: token });
     expect([refused.status, refused.body['error_code']]).toEqual([403, 'INSUFFICIENT_ROLE']);
   });
 });
@@ -337,12 +344,12 @@ const revoke = (token: string, { clientId } = service.development, more = {}) =>
 
 async function mcpToken(fields = {}): Promise<string> {
   const body = { external_user_id: 'user-1', ...fields };
-  const answer = await service.request<{ token: string }>('/mcp/tokens/create', {
+  const response = await service.request<{ token: string }>('/mcp/tokens/create', {
     body,
     as: service.development,
   });
-  rememberSecret(answer.body.token);
-  return answer.body.token;
+  rememberSecret(response.body.token);
+  return response.body.token;
 }
 
 describe('Introspection', () => {
@@ -389,10 +396,10 @@ describe('Introspection', () => {
   });
 
   it('returns only active: false to other clients', async () => {
-    const stranger = await service.anotherOrganization();
+    const otherOrganization = await service.anotherOrganization();
     const tokens = [await accessToken(service, user), await mcpToken()];
     for (const token of [...tokens, 'nonsense', service.development.secret]) {
-      for (const as of [service.production, stranger.development]) {
+      for (const as of [service.production, otherOrganization.development]) {
         const { status, body } = await introspect(token, as);
         expect([status, body]).toEqual([200, { active: false }]);
       }
@@ -439,7 +446,7 @@ describe('Introspection', () => {
 
   it('is rate-limited per client', async () => {
     const { development } = await service.anotherOrganization();
-    for (let call = 0; call < 30; call += 1) expect((await introspect('x', development)).status).toBe(200);
+    for (let index = 0; index < 30; index += 1) expect((await introspect('x', development)).status).toBe(200);
     const { status, body } = await introspect('x', development);
     expect([status, body['error'], body['error_code']]).toEqual([429, 'slow_down', 'RATE_LIMIT_EXCEEDED']);
   });
@@ -625,7 +632,7 @@ describe('Signing keys', () => {
 
 // Last, because it renames tables.
 describe('Failures', () => {
-  const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<Answer>])[] = [
+  const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<TestResponse>])[] = [
     ['requestDeviceCode', 'device_authorization', () =>
       sendForm(service, '/oauth/device/code', { client_id: service.development.clientId })],
     ['exchangeDeviceCode', 'device_authorization', (_token, device_code) => poll(service, { device_code })],
@@ -645,14 +652,14 @@ describe('Failures', () => {
 
   it.each(FAILING)(
     '%s returns 500 for an internal error and 503 without the database',
-    async (operation, table, call) => {
+    async (operation, table, index) => {
       const isOAuth = operation !== 'getCurrentUser';
       await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-      const failed = await call(token, 'x');
+      const failed = await index(token, 'x');
       await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
       expect([failed.status, failed.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       await service.database.cutOff();
-      const cut = await call(token, 'x');
+      const cut = await index(token, 'x');
       await service.database.reconnect();
       expect([cut.status, cut.body['error_code']]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect(Number(cut.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);

@@ -53,19 +53,19 @@ describe('The account page', () => {
   });
 
   it('ends another session of the same user, but not of other users', async () => {
-    const [user, stranger] = [await addUser(service), await addUser(service)];
-    const [here, there, third, strange] = [
+    const [user, otherUser] = [await addUser(service), await addUser(service)];
+    const [here, there, third, foreign] = [
       await loggedIn(user),
       await loggedIn(user),
       await loggedIn(user),
-      await loggedIn(stranger),
+      await loggedIn(otherUser),
     ];
     const [id = ''] = sessionIdsOn((await there.get('/account')).text);
     const ids = sessionIdsOn((await here.get('/account')).text);
     expect(ids).toHaveLength(2);
 
-    await strange.get('/account');
-    expect((await strange.submit('/account/sessions/end', { session: id })).location).toBe('/account');
+    await foreign.get('/account');
+    expect((await foreign.submit('/account/sessions/end', { session: id })).location).toBe('/account');
     expect(await sessionsOf(service, user)).toBe(3);
 
     expect((await here.submit('/account/sessions/end', { session: ids[0] ?? '' })).location).toBe('/account');
@@ -76,7 +76,7 @@ describe('The account page', () => {
     expect(await sessionsOf(service, user)).toBe(1);
     expect((await here.get('/account')).status).toBe(200);
     for (const other of [there, third]) expect((await other.get('/account')).status).toBe(303);
-    expect((await strange.get('/account')).status).toBe(200);
+    expect((await foreign.get('/account')).status).toBe(200);
   });
 });
 

@@ -66,26 +66,26 @@ describe('The allowlist', () => {
     ['The domain field must be a domain name such as example.com.', '*.example.com'],
     ['The domain field must be a domain name such as example.com.', 'a@example.com'],
     ['The domain field must be a domain name such as example.com.', 'example.com.'],
-  ])('says "%s"', async (message, domain) => {
+  ])('rejects invalid input with "%s"', async (message, domain) => {
     const { status, body } = await add(domain);
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
 
   it('accepts exactly 100 domains, also under concurrent requests', async () => {
     const { id } = await service.anotherOrganization();
-    const stranger = await service.login('owner', id);
+    const otherOwner = await service.login('owner', id);
     await service.database.query(
       `INSERT INTO allowlisted_domain (id, organization_id, domain, created_at)
        SELECT gen_random_uuid(), $1, 'filler-' || n || '.example', now() FROM generate_series(1, 97) n`,
       [id],
     );
     const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => add(`rival-${index}.example`, stranger)),
+      Array.from({ length: 20 }, (_, index) => add(`rival-${index}.example`, otherOwner)),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(responses.find(({ status }) => status === 400)?.body).toEqual(
       invalidField('The allowlist already has the maximum of 100 domains.'),
     );
-    expect(await list(stranger)).toHaveLength(100);
+    expect(await list(otherOwner)).toHaveLength(100);
   });
 });

@@ -7,7 +7,7 @@ import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -19,7 +19,7 @@ const STALE = error(
   'INVALID_ACCESS_TOKEN',
   'Log in again: this operation requires a login within the last 5 minutes.',
 );
-const UNDER_WAY = invalidField(
+const ROTATION_IN_PROGRESS = invalidField(
   'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
 );
 
@@ -46,12 +46,12 @@ async function fresh(): Promise<{ login: Login; clientId: string; secret: string
 }
 
 const act = async (
-  what: 'view' | 'rotate' | 'activate',
+  operation: 'view' | 'rotate' | 'activate',
   clientId: string,
   login = owner,
   body?: unknown,
-): Promise<Answer> => {
-  const path = `/api-clients/${clientId}/secret/${what}`;
+): Promise<TestResponse> => {
+  const path = `/api-clients/${clientId}/secret/${operation}`;
   const response = await service.request(path, {
     method: 'POST',
     login,
@@ -111,25 +111,31 @@ describe('Viewing a secret', () => {
 });
 
 describe('A login older than five minutes', () => {
-  it.each(['view', 'rotate', 'activate'] as const)('is not recent enough to %s a secret', async (what) => {
-    const { clientId } = service.development;
-    const restore = moveClock(service, 5 * MINUTE + 1_000);
-    try {
-      const before = await stateOf(clientId, owner);
-      const { status, headers, body } = await act(what, clientId, owner, {});
-      expect([status, body]).toEqual([401, STALE]);
-      expect(headers.get('www-authenticate')).toMatch(
-        /error="insufficient_user_authentication", max_age=300/,
-      );
-      expect((await auditEntries(service))[0]).toMatchObject({
-        event: { action: what === 'view' ? 'secret.view' : 'secret.rotate', outcome: { status: 'denied' } },
-        actor: { email: owner.email },
-      });
-      expect(await stateOf(clientId, owner)).toEqual(before);
-    } finally {
-      restore();
-    }
-  });
+  it.each(['view', 'rotate', 'activate'] as const)(
+    'is not recent enough to %s a secret',
+    async (operation) => {
+      const { clientId } = service.development;
+      const restore = moveClock(service, 5 * MINUTE + 1_000);
+      try {
+        const before = await stateOf(clientId, owner);
+        const { status, headers, body } = await act(operation, clientId, owner, {});
+        expect([status, body]).toEqual([401, STALE]);
+        expect(headers.get('www-authenticate')).toMatch(
+          /error="insufficient_user_authentication", max_age=300/,
+        );
+        expect((await auditEntries(service))[0]).toMatchObject({
+          event: {
+            action: operation === 'view' ? 'secret.view' : 'secret.rotate',
+            outcome: { status: 'denied' },
+          },
+          actor: { email: owner.email },
+        });
+        expect(await stateOf(clientId, owner)).toEqual(before);
+      } finally {
+        restore();
+      }
+    },
+  );
 
   it('may list the clients', async () => {
     const restore = moveClock(service, 5 * MINUTE + 1_000);
@@ -181,7 +187,7 @@ describe('Rotating a secret', () => {
     const { login, clientId } = await fresh();
     expect((await act('rotate', clientId, login, {})).status).toBe(200);
     const { status, body } = await act('rotate', clientId, login, { overlap_hours: 1 });
-    expect([status, body]).toEqual([400, UNDER_WAY]);
+    expect([status, body]).toEqual([400, ROTATION_IN_PROGRESS]);
     expect(await stateOf(clientId, login)).toMatchObject({ newest_secret_version: 2 });
     expect((await act('rotate', clientId, login, { overlap_hours: 0 })).status).toBe(200);
   });
@@ -189,10 +195,12 @@ describe('Rotating a secret', () => {
   it('accepts exactly 1 of 20 concurrent rotations, and records it once', async () => {
     const { clientId } = service.production;
     const entries = await auditedBy(service, async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => act('rotate', clientId, owner, {})));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      for (const { status, body } of answers.filter((response) => response.status !== 200))
-        expect([status, body]).toEqual([400, UNDER_WAY]);
+      const responses = await Promise.all(
+        Array.from({ length: 20 }, () => act('rotate', clientId, owner, {})),
+      );
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const { status, body } of responses.filter((response) => response.status !== 200))
+        expect([status, body]).toEqual([400, ROTATION_IN_PROGRESS]);
     });
     expect(entries).toEqual([`secret.rotate success ${clientId}`]);
   });

@@ -87,14 +87,14 @@ describe('An unaltered chain', () => {
   });
 
   it('is continued by the service', async () => {
-    const by = {
+    const actor = {
       organizationId,
       name: 'Ada',
       email: 'ada@example.com',
       origin: { ip: '::1', userAgent: '' },
     };
     for (const name of ['=1+1', 'zoë 😀', '"\\\n', null])
-      await service.app.get(AuditLog).record({ action: 'domain.add', by, target: { name } });
+      await service.app.get(AuditLog).record({ action: 'domain.add', actor, target: { name } });
     await expectIntact(9, kept);
     expect((await verification().head(organizationId)).sequence).toBe(9);
   });
@@ -125,7 +125,7 @@ describe('An unaltered chain', () => {
   });
 
   it('stays valid while it grows', async () => {
-    const by = {
+    const actor = {
       organizationId,
       name: 'Ada',
       email: 'ada@example.com',
@@ -133,7 +133,7 @@ describe('An unaltered chain', () => {
     };
     let growing = true;
     const growth = (async () => {
-      while (growing) await service.app.get(AuditLog).record({ action: 'auth.login', by });
+      while (growing) await service.app.get(AuditLog).record({ action: 'auth.login', actor });
     })();
     try {
       for (let round = 0; round < 30; round += 1)
@@ -172,11 +172,11 @@ describe('An altered entry', () => {
   });
 
   it.each(Object.entries(ALTERATIONS))('is detected in the column %s', async (column, value) => {
-    const isPlace = column === 'organization_id' || column === 'sequence';
+    const isPosition = column === 'organization_id' || column === 'sequence';
     await tamper(
       `UPDATE audit_log SET ${column} = ${value} WHERE organization_id = $organization AND sequence = 3`,
     );
-    if (isPlace) await expectFlaw('missing', 3, null);
+    if (isPosition) await expectFlaw('missing', 3, null);
     else {
       const [row] = await service.database.query<{ id: string }>(
         'SELECT id FROM audit_log WHERE organization_id = $1 AND sequence = 3',
@@ -274,14 +274,14 @@ describe('A removed, added or moved entry', () => {
   });
 
   it('is detected after the position of an exported head', async () => {
-    const by = {
+    const actor = {
       organizationId,
       name: 'Ada',
       email: 'ada@example.com',
       origin: { ip: '::1', userAgent: '' },
     };
     await rebuild({ actorName: 'Eve' });
-    await service.app.get(AuditLog).record({ action: 'auth.login', by });
+    await service.app.get(AuditLog).record({ action: 'auth.login', actor });
     await expectIntact(6);
     await expectFlaw('head_mismatch', 5, idOf(5), kept);
   });

@@ -16,7 +16,7 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { LIST_AUDIT_LOGS } from '../support/operations.js';
-import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { error, invalidField, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
@@ -71,7 +71,7 @@ const actorOf = (organizationId: string): AuditActor => ({
 });
 const auditRecord = (change: Partial<AuditRecord> = {}): AuditRecord => ({
   action: 'user.add',
-  by: actorOf(service.organizationId),
+  actor: actorOf(service.organizationId),
   ...change,
 });
 
@@ -79,14 +79,14 @@ const auditRecord = (change: Partial<AuditRecord> = {}): AuditRecord => ({
 async function recordMany(count: number, organizationId = service.organizationId): Promise<void> {
   for (let number = 1; number <= count; number += 1)
     await auditLog().record(
-      auditRecord({ by: actorOf(organizationId), target: { name: `entry ${number}` } }),
+      auditRecord({ actor: actorOf(organizationId), target: { name: `entry ${number}` } }),
     );
 }
 
 async function list(
   query: Readonly<Record<string, string>> = {},
   as: IssuedCredentials = service.production,
-): Promise<Answer<Page>> {
+): Promise<TestResponse<Page>> {
   return service.request<Page>(`${PATH}?${new URLSearchParams(query)}`, { as });
 }
 
@@ -98,7 +98,10 @@ async function walk(
   const pages: Page[] = [];
   let cursor: string | null = null;
   do {
-    const { status, body }: Answer<Page> = await list({ ...query, ...(cursor === null ? {} : { cursor }) });
+    const { status, body }: TestResponse<Page> = await list({
+      ...query,
+      ...(cursor === null ? {} : { cursor }),
+    });
     expect(status).toBe(200);
     pages.push(body);
     cursor = body.next_cursor;
@@ -109,7 +112,7 @@ async function walk(
 
 const namesOf = (pages: readonly Page[]): (string | null)[] =>
   pages.flatMap(({ data }) => data.map(({ target }) => target.name));
-const namesDownFrom = (count: number): string[] =>
+const descendingNames = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `entry ${count - index}`);
 
 describe('GET /audit_logs', () => {
@@ -185,16 +188,16 @@ describe('GET /audit_logs', () => {
     await recordMany(350);
     restore();
     const pages = await walk();
-    expect(namesOf(pages)).toEqual(namesDownFrom(350));
+    expect(namesOf(pages)).toEqual(descendingNames(350));
     expect(pages.map(({ data }) => data.length)).toEqual([PAGE, PAGE, PAGE, 50]);
     const bounds = { start: '2026-01-31T08:15:30Z', end: '2026-01-31T08:15:31Z' };
-    expect(namesOf(await walk(bounds))).toEqual(namesDownFrom(350));
+    expect(namesOf(await walk(bounds))).toEqual(descendingNames(350));
   });
 
   it('does not shift pages if entries are added meanwhile', async () => {
     await recordMany(330);
     const [bounded, unbounded] = [{ start: '2026-01-01T00:00:00Z', end: '2099-01-01T00:00:00Z' }, {}];
-    expect(namesOf(await walk(unbounded, () => recordMany(30)))).toEqual(namesDownFrom(330));
+    expect(namesOf(await walk(unbounded, () => recordMany(30)))).toEqual(descendingNames(330));
     const before = namesOf(await walk());
     expect(before).toHaveLength(330 + 4 * 30);
     expect(namesOf(await walk(bounded, () => recordMany(30)))).toEqual(before);
@@ -204,8 +207,8 @@ describe('GET /audit_logs', () => {
     await recordMany(3, otherOrganization.id);
     await recordMany(2);
     const { body } = await list();
-    expect(namesOf([body])).toEqual(namesDownFrom(2));
-    expect(namesOf([(await list({}, otherOrganization.production)).body])).toEqual(namesDownFrom(3));
+    expect(namesOf([body])).toEqual(descendingNames(2));
+    expect(namesOf([(await list({}, otherOrganization.production)).body])).toEqual(descendingNames(3));
   });
 
   it('is itself logged in the request log', async () => {
@@ -477,9 +480,9 @@ describe('Recording an entry', () => {
 
   it('records denied attempts', async () => {
     const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
-    const refusals = service.app.get(DenialRecorder);
-    await refusals.recordDenial(actor as DashboardActor, auditAction('sso.update'));
-    await expect(refusals.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
+    const denials = service.app.get(DenialRecorder);
+    await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'));
+    await expect(denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
       'sso.upgrade is not in the catalogue',
     );
     expect((await list()).body.data).toEqual([
@@ -544,10 +547,10 @@ describe('The query plan of a page', () => {
     return (row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan;
   }
 
-  async function turn(pages: number, query: Record<string, string>): Promise<void> {
+  async function readPages(pages: number, query: Record<string, string>): Promise<void> {
     let cursor: string | null = null;
     for (let page = 0; page < pages; page += 1) {
-      const { body }: Answer<Page> = await list({ ...query, ...(cursor === null ? {} : { cursor }) });
+      const { body }: TestResponse<Page> = await list({ ...query, ...(cursor === null ? {} : { cursor }) });
       expect(body.data).toHaveLength(PAGE);
       cursor = body.next_cursor;
     }
@@ -559,7 +562,7 @@ describe('The query plan of a page', () => {
     ['a deep page', 120, {}],
     ['a deep page between bounds', 120, BOUNDS],
   ])('reads only the index range of %s', async (_what, pages, query) => {
-    const plan = await planOf(() => turn(pages, query));
+    const plan = await planOf(() => readPages(pages, query));
     expect(plan['Node Type']).toBe('Limit');
     const [scan] = plan.Plans ?? [];
     expect(scan).toMatchObject({

@@ -127,9 +127,9 @@ describe('Basic credentials', () => {
   });
 
   it('are rejected with the secret of another organization', async () => {
-    const stranger = await service.anotherOrganization();
-    expect(await statusWith(id(), stranger.development.secret)).toBe(401);
-    expect(await statusWith(stranger.development.clientId, secret())).toBe(401);
+    const otherOrganization = await service.anotherOrganization();
+    expect(await statusWith(id(), otherOrganization.development.secret)).toBe(401);
+    expect(await statusWith(otherOrganization.development.clientId, secret())).toBe(401);
   });
 
   it('are rejected with a wrong secret directly after the correct one', async () => {
@@ -164,7 +164,7 @@ describe('Basic credentials', () => {
     ['another scheme', () => 'Digest x', /scheme/],
     ['bare credentials', () => `Basic ${right()}`, /not encoded/],
     ['nonsense', () => 'Basic %%%', /not base64/],
-    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /not one of ours, or not whole/],
+    ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /unknown format, or an incomplete one/],
   ])('describe the mistake in the log only: %s', async (_what, header, hint) => {
     const { headers, body } = await requestWithHeader(header());
     const lines = logLinesOf(headers.get('x-request-id'));

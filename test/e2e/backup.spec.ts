@@ -11,17 +11,17 @@ import { basic } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 /*
- * docs/backup.md with the real pg_dump and pg_restore. They are no part of the embedded PostgreSQL, and must not be
- * older than the server; BACKUP_TEST_SERVER names one that they fit (postgres://…), instead of that of the run.
+ * Runs docs/backup.md with pg_dump and pg_restore. They are not part of the embedded PostgreSQL, and must not be older
+ * than the server. BACKUP_TEST_SERVER (postgres://…) can name a server of another version.
  */
 
 const TIMEOUT = 120_000;
 const SERVER = process.env.BACKUP_TEST_SERVER ?? process.env.TEST_TEMPLATE_URL ?? '';
 const PHONE_NUMBER = '+14155552671';
 
-const unfit = await reasonAgainstPgDump();
+const skipReason = await findSkipReason();
 
-async function reasonAgainstPgDump(): Promise<string | undefined> {
+async function findSkipReason(): Promise<string | undefined> {
   const client = new pg.Client({ connectionString: atServer('postgres') });
   await client.connect();
   const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS major`);
@@ -32,7 +32,7 @@ async function reasonAgainstPgDump(): Promise<string | undefined> {
       ? `pg_dump ${major} is older than PostgreSQL ${rows[0].major}`
       : undefined;
   } catch {
-    return 'there is no pg_dump';
+    return 'pg_dump is not installed';
   }
 }
 
@@ -40,9 +40,9 @@ function atServer(database: string): string {
   return Object.assign(new URL(SERVER), { pathname: `/${database}` }).href;
 }
 
-const describeWithPgDump = unfit === undefined ? describe : describe.skip;
+const describeWithPgDump = skipReason === undefined ? describe : describe.skip;
 
-describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () => {
+describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored dump', () => {
   const names = ['dumped', 'restored'].map((name) => `${name}_${randomBytes(4).toString('hex')}`);
   const [dumped = '', restored = ''] = names.map(atServer);
   const keys = {
@@ -78,7 +78,7 @@ describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () =>
 
   async function withService<T>(url: string, work: (baseUrl: string) => Promise<T>): Promise<T> {
     const service = new Program('main.js', { environment: environment(url) });
-    const [, baseUrl = ''] = await service.says(/^Listening on (\S+)\./m);
+    const [, baseUrl = ''] = await service.waitForOutput(/^Listening on (\S+)\./m);
     const result = await work(baseUrl);
     service.signal('SIGTERM');
     expect((await service.ended).code).toBe(0);
@@ -89,9 +89,9 @@ describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () =>
     JSON.parse(await readFile(join(folder, 'data', 'credentials.json'), 'utf8'));
 
   it(
-    'has all that was there, and opens all that was sealed',
+    'contains all data, and the service decrypts it',
     async () => {
-      const call = async (url: string, body: BodyInit, headers = {}): Promise<Record<string, unknown>> => {
+      const post = async (url: string, body: BodyInit, headers = {}): Promise<Record<string, unknown>> => {
         const { client_id: clientId, secret } = (await credentials()).development;
         const authorization = basic({ clientId, secret });
         const response = await fetch(url, { method: 'POST', body, headers: { authorization, ...headers } });
@@ -102,13 +102,13 @@ describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () =>
       const token = await withService(dumped, async (baseUrl) => {
         const { dashboard, development } = await credentials();
         rememberSecret(dashboard.password, development.secret);
-        // For the audit log.
+        // Creates an entry of the audit log.
         await new Visitor({ baseUrl }).logIn(dashboard.email, dashboard.password);
         const body = JSON.stringify({ external_user_id: 'user-1', phone_number: PHONE_NUMBER });
-        const answer = await call(`${baseUrl}/mcp/tokens/create`, body, {
+        const response = await post(`${baseUrl}/mcp/tokens/create`, body, {
           'content-type': 'application/json',
         });
-        return String(answer['token']);
+        return String(response['token']);
       });
       rememberSecret(token);
 
@@ -118,7 +118,7 @@ describeWithPgDump(`A dump that is restored (${unfit ?? 'pg_dump fits'})`, () =>
       await program('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${restored}`, file]);
 
       await withService(restored, async (baseUrl) => {
-        const introspected = await call(`${baseUrl}/oauth/introspect`, new URLSearchParams({ token }));
+        const introspected = await post(`${baseUrl}/oauth/introspect`, new URLSearchParams({ token }));
         expect(introspected).toMatchObject({ active: true, sub: 'user-1', phone_number: PHONE_NUMBER });
       });
       const verified = await run('cli/main.js', {

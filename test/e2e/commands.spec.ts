@@ -9,7 +9,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 
-const NOWHERE = 'postgres://user:password@127.0.0.1:1/none';
+const UNREACHABLE_URL = 'postgres://user:password@127.0.0.1:1/none';
 const SECRET = /^mcs_(?:dev|live)_[0-9A-Za-z]{49}$/;
 
 describe('npm run cli', () => {
@@ -89,12 +89,12 @@ describe('npm run cli', () => {
     it(
       'needs no database, and unknown commands fail',
       async () => {
-        const nowhere = { DATABASE_URL: NOWHERE };
+        const environment = { DATABASE_URL: UNREACHABLE_URL };
         const [help, ofCommand, unknown, incomplete] = await Promise.all([
-          inProcess('--help', '', nowhere),
-          inProcess('client rotate-secret --help', '', nowhere),
-          inProcess('nonsense', '', nowhere),
-          inProcess('client rotate-secret', '', nowhere),
+          inProcess('--help', '', environment),
+          inProcess('client rotate-secret --help', '', environment),
+          inProcess('nonsense', '', environment),
+          inProcess('client rotate-secret', '', environment),
         ]);
         expect(help).toMatchObject({ code: 0, errors: '' });
         expect(help.output).toMatch(/^Usage: npm run cli -- /);
@@ -117,7 +117,7 @@ describe('npm run cli', () => {
       expect(migrations.length).toBeGreaterThan(5);
       const [again, unreachable] = await Promise.all([
         result('migrate'),
-        inProcess('migrate', '', { DATABASE_URL: NOWHERE }),
+        inProcess('migrate', '', { DATABASE_URL: UNREACHABLE_URL }),
       ]);
       expect(again).toEqual({ migrations: [] });
       expect(unreachable).toEqual({
@@ -189,7 +189,7 @@ describe('npm run cli', () => {
         bare,
       ]);
       const { client_id } = development;
-      const nobody = randomUUID();
+      const unknownId = randomUUID();
       const [created, rotated, enabled] = await Promise.all([
         result<Record<string, string>>(`client create --organization ${bare} --environment production`),
         result<Record<string, string>>(`client rotate-secret --client ${client_id}`),
@@ -221,9 +221,9 @@ describe('npm run cli', () => {
         ),
         expectError(
           `client create --organization ${bare} --environment production`,
-          'The organization has a production client already.',
+          'The organization already has a production client.',
         ),
-        expectError(`client activate-secret --client ${nobody}`, `There is no API client ${nobody}.`),
+        expectError(`client activate-secret --client ${unknownId}`, `There is no API client ${unknownId}.`),
       ]);
       expect(listed.code).toBe(0);
       expect(JSON.parse(listed.output)).toHaveLength(5);
@@ -408,62 +408,62 @@ describe('npm run cli', () => {
   it(
     'audit verify finds altered and removed entries, and checks against a saved head',
     async () => {
-      const [whole, broken] = [await addOrganization(database), await addOrganization(database)];
-      const entries = await fillAuditLog(database, whole, [{}, {}, {}]);
+      const [valid, broken] = [await addOrganization(database), await addOrganization(database)];
+      const entries = await fillAuditLog(database, valid, [{}, {}, {}]);
       const [, second] = await fillAuditLog(database, broken, [{}, {}, {}]);
-      const nobody = randomUUID();
+      const unknownId = randomUUID();
       const file = join(folder, 'head.json');
-      const nonsense = join(folder, 'nonsense.json');
+      const malformed = join(folder, 'nonsense.json');
       const intact = (id: string) => ({ organization_id: id, entries: 3, intact: true, first_broken: null });
 
-      const head = await cli(`audit head --organization ${whole}`);
+      const head = await cli(`audit head --organization ${valid}`);
       await writeFile(file, head.output);
-      await writeFile(nonsense, '{"sequence":1}');
+      await writeFile(malformed, '{"sequence":1}');
       expect(JSON.parse(head.output)).toEqual({
-        organization_id: whole,
+        organization_id: valid,
         sequence: 3,
         hash: entries[2]?.hash.toString('hex'),
         created_at: '2026-01-01T00:00:02.000Z',
       });
       const [all, one, byHead] = await Promise.all([
         result<{ intact: boolean; organizations: unknown[] }>('audit verify'),
-        result(`audit verify --organization ${whole}`),
+        result(`audit verify --organization ${valid}`),
         result(`audit verify --head ${file}`),
-        expectError(`audit verify --organization ${nobody}`, `There is no organization ${nobody}.`),
-        expectError(`audit head --organization ${nobody}`, `There is no organization ${nobody}.`),
+        expectError(`audit verify --organization ${unknownId}`, `There is no organization ${unknownId}.`),
+        expectError(`audit head --organization ${unknownId}`, `There is no organization ${unknownId}.`),
         expectError(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
         expectError(
-          `audit verify --head ${nonsense}`,
-          'The file does not hold a head as `audit head` writes it.',
+          `audit verify --head ${malformed}`,
+          'The file does not contain a head in the format of `audit head`.',
         ),
         expectError(
           `audit verify --organization ${broken} --head ${file}`,
-          `The head belongs to the organization ${whole}.`,
+          `The head belongs to the organization ${valid}.`,
         ),
       ]);
       expect(all.intact).toBe(true);
-      expect(all.organizations).toEqual(expect.arrayContaining([intact(whole), intact(broken)]));
-      expect(one).toEqual({ intact: true, organizations: [intact(whole)] });
+      expect(all.organizations).toEqual(expect.arrayContaining([intact(valid), intact(broken)]));
+      expect(one).toEqual({ intact: true, organizations: [intact(valid)] });
       expect(byHead).toEqual(one);
 
       await database.query(
         `BEGIN; SET LOCAL session_replication_role = replica;
          UPDATE audit_log SET actor_name = 'Eve' WHERE organization_id = '${broken}' AND sequence = 2;
-         DELETE FROM audit_log WHERE organization_id = '${whole}' AND sequence = 3;
-         DELETE FROM audit_chain WHERE organization_id = '${whole}';
+         DELETE FROM audit_log WHERE organization_id = '${valid}' AND sequence = 3;
+         DELETE FROM audit_chain WHERE organization_id = '${valid}';
          INSERT INTO audit_chain SELECT organization_id, sequence, created_at, hash FROM audit_log
-          WHERE organization_id = '${whole}' AND sequence = 2;
+          WHERE organization_id = '${valid}' AND sequence = 2;
          COMMIT`,
       );
       const [found, cutOff] = await Promise.all([cli('audit verify'), cli(`audit verify --head ${file}`)]);
       expect(found).toMatchObject({
         code: 1,
-        errors: `Organization ${broken}: Entry 2 is not what was recorded.\n`,
+        errors: `Organization ${broken}: Entry 2 does not match its hash.\n`,
       });
       expect(JSON.parse(found.output)).toMatchObject({
         intact: false,
         organizations: expect.arrayContaining([
-          { ...intact(whole), entries: 2 },
+          { ...intact(valid), entries: 2 },
           {
             organization_id: broken,
             entries: 1,
@@ -472,7 +472,7 @@ describe('npm run cli', () => {
               problem: 'altered',
               sequence: 2,
               id: second?.id,
-              explanation: 'Entry 2 is not what was recorded.',
+              explanation: 'Entry 2 does not match its hash.',
             },
           },
         ]),
@@ -508,7 +508,7 @@ describe('npm run cli', () => {
       await fillAuditLog(database, others, [{ actorName: 'Somebody else' }]);
 
       const command = `audit export --organization ${ours} --format`;
-      const nobody = randomUUID();
+      const unknownId = randomUUID();
       const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
       const [csv, ndjson, within] = await Promise.all([
         inProcess(`${command} csv`),
@@ -522,8 +522,8 @@ describe('npm run cli', () => {
           'The start must not be after the end.',
         ),
         expectError(
-          `audit export --organization ${nobody} --format csv`,
-          `There is no organization ${nobody}.`,
+          `audit export --organization ${unknownId} --format csv`,
+          `There is no organization ${unknownId}.`,
         ),
       ]);
 
@@ -604,7 +604,7 @@ describe('npm run cli', () => {
       ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
       const wrongKey =
         'KEY_ENCRYPTION_KEY is not the key that this database was made with. Start with the original key ' +
-        '(outside production it lies in the data directory), or with an empty database.';
+        '(outside production it is in the data directory), or with an empty database.';
       await withNext.expectError('data-key rewrap', wrongKey);
       expect(await withBoth.result('data-key rewrap')).toEqual({ data_keys: 1 });
       await withOld.expectError('token-key rotate', wrongKey);

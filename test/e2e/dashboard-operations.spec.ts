@@ -3,12 +3,17 @@ import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
-import { DASHBOARD_OPERATIONS, NOBODY, PNG, type TestedDashboardOperation } from '../support/operations.js';
+import {
+  DASHBOARD_OPERATIONS,
+  UNKNOWN_ID,
+  PNG,
+  type TestedDashboardOperation,
+} from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
 import {
   error,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type RequestOptions,
   type Login,
   type TestApp,
@@ -24,7 +29,7 @@ const INSUFFICIENT_SCOPE = error(
   'INSUFFICIENT_SCOPE',
   'This operation does not accept access tokens: log in to the dashboard.',
 );
-const lackOf = (scope: Scope) =>
+const missingScope = (scope: Scope) =>
   error('INVALID_REQUEST', 'INSUFFICIENT_SCOPE', `The access token lacks the scope ${scope}.`);
 const INVALID_ACCESS_TOKEN = error(
   'INVALID_INPUT',
@@ -38,7 +43,7 @@ let owner: Login;
 let admin: Login;
 let member: Login;
 /** The owner of another organization. */
-let stranger: Login;
+let otherOwner: Login;
 let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
@@ -47,15 +52,15 @@ beforeAll(async () => {
   admin = await service.login('admin');
   member = await service.login('member');
   const { id } = await service.anotherOrganization();
-  stranger = await service.login('owner', id);
+  otherOwner = await service.login('owner', id);
   tokenOf = acceptAccessTokens(service);
 });
 afterAll(() => service.close());
 
-const call = (
+const send = (
   { path, method, body }: { path: string; method: string; body?: unknown },
   options: RequestOptions,
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   service.request(path, {
     method,
     ...(body === undefined ? {} : { body }),
@@ -112,7 +117,7 @@ it('docs/dashboard-api.md lists the permissions of all operations', () => {
       `\`${method} ${path
         .replace(/\?.*/, '')
         .replace(/(?<=api-clients\/)[^/]+/, '{client_id}')
-        .replace(NOBODY, '{id}')
+        .replace(UNKNOWN_ID, '{id}')
         .replace('999999', '{id}')}\``,
       role,
       scope ? `\`${scope}\`` : isFresh ? 'yes' : '',
@@ -158,8 +163,8 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   it('requires a login, whatever the body', async () => {
     const bodies = body === undefined ? [undefined] : [body, 'not json', { large: 'x'.repeat(600_000) }];
     for (const sent of bodies) {
-      for (const cookie of ['', 'session=made-up', `session=${NOBODY}; a=b`]) {
-        const response = await call(
+      for (const cookie of ['', 'session=made-up', `session=${UNKNOWN_ID}; a=b`]) {
+        const response = await send(
           { ...operation, ...(sent === undefined ? {} : { body: sent }) },
           { headers: { cookie } },
         );
@@ -170,15 +175,15 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   });
 
   it('rejects a forged access token, and an owner’s access token without the scope', async () => {
-    const madeUp = await call(operation, { token: 'made-up', login: owner });
-    expect([madeUp.status, madeUp.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
+    const forged = await send(operation, { token: 'made-up', login: owner });
+    expect([forged.status, forged.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
     const before = await everything();
     const token = await tokenOf(
       owner,
       SCOPES.filter((each) => each !== scope),
     );
-    const response = await call(operation, { token });
-    expect([response.status, response.body]).toEqual([403, scope ? lackOf(scope) : INSUFFICIENT_SCOPE]);
+    const response = await send(operation, { token });
+    expect([response.status, response.body]).toEqual([403, scope ? missingScope(scope) : INSUFFICIENT_SCOPE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
     const { audit_log: _, ...after } = await everything();
     expect(before).toMatchObject(after);
@@ -186,9 +191,9 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (scope) {
     it('accepts a member’s access token with only the required scope', async () => {
-      const response = await call(operation, { token: await tokenOf(member, [scope]) });
-      expect(response.status).toBe(operation.isAboutNobody ? 404 : 200);
-      if (!operation.isAboutNobody) await service.database.query('DELETE FROM webhook_endpoint');
+      const response = await send(operation, { token: await tokenOf(member, [scope]) });
+      expect(response.status).toBe(operation.isNotFound ? 404 : 200);
+      if (!operation.isNotFound) await service.database.query('DELETE FROM webhook_endpoint');
     });
   }
 
@@ -196,11 +201,11 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const login = { admin, member }[name];
     const mayNot = (role === 'owner' && name === 'admin') || (role !== 'member' && name === 'member');
     if (!mayNot) {
-      if (method !== 'GET' && !operation.isAboutNobody) return;
-      expect([200, 404]).toContain((await call(operation, { login })).status);
+      if (method !== 'GET' && !operation.isNotFound) return;
+      expect([200, 404]).toContain((await send(operation, { login })).status);
       return;
     }
-    const response = await call(operation, { login });
+    const response = await send(operation, { login });
     expect([response.status, response.body]).toEqual([403, INSUFFICIENT_ROLE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, login, `The ${name}`) as object);
   });
@@ -208,16 +213,16 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   it('rejects requests from pages of other sites', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     if (method === 'GET') return;
-    const response = await call(operation, { login: owner, headers });
+    const response = await send(operation, { login: owner, headers });
     expect([response.status, response.body['error_code']]).toEqual([403, 'NO_ACCESS']);
   });
 
-  if (operation.isAboutNobody) {
+  if (operation.isNotFound) {
     it('responds 404 to unknown and malformed ids', async () => {
       const before = await everything();
       const ids = [
-        NOBODY,
-        NOBODY.toUpperCase(),
+        UNKNOWN_ID,
+        UNKNOWN_ID.toUpperCase(),
         'a',
         '0',
         '-1',
@@ -229,8 +234,8 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
         '%F0%9F%9B%92',
       ];
       for (const id of ids) {
-        const path = operation.path.replace(NOBODY, id).replace('999999', id);
-        const response = await call({ ...operation, path }, { login: stranger });
+        const path = operation.path.replace(UNKNOWN_ID, id).replace('999999', id);
+        const response = await send({ ...operation, path }, { login: otherOwner });
         expect([path, response.status]).toEqual([path, 404]);
         expect(response.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
@@ -240,9 +245,9 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (body !== undefined) {
     it('rejects large bodies and other content types', async () => {
-      const large = await call({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
+      const large = await send({ ...operation, body: { large: 'x'.repeat(600_000) } }, { login: owner });
       expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-      const typed = await call(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
+      const typed = await send(operation, { login: owner, headers: { 'content-type': 'text/plain' } });
       expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     });
   }
@@ -509,12 +514,12 @@ describe('Audited operations', () => {
       const { target, ...request } = await prepare();
       const before = await everything();
       await whileNothingCanBeRecorded(async () => {
-        const response = await call({ ...operation, ...request }, { login: owner });
+        const response = await send({ ...operation, ...request }, { login: owner });
         expect([response.status, response.body['error_code']]).toEqual([500, 'INTERNAL_ERROR']);
       });
       expect(await everything()).toEqual(before);
 
-      const { status } = await call({ ...operation, ...request }, { login: owner });
+      const { status } = await send({ ...operation, ...request }, { login: owner });
       expect(status).toBe(200);
       expect(await newestEntry()).toMatchObject({
         event: { action: operation.action, outcome: { status: 'success' } },
@@ -524,7 +529,7 @@ describe('Audited operations', () => {
       });
       if (!isIdempotent) return;
       const done = await everything();
-      expect((await call({ ...operation, ...request }, { login: owner })).status).toBe(200);
+      expect((await send({ ...operation, ...request }, { login: owner })).status).toBe(200);
       expect(await everything()).toEqual(done);
     });
 
@@ -532,17 +537,17 @@ describe('Audited operations', () => {
       it('finds nothing of another organization', async () => {
         const { target: _, ...request } = await prepare();
         const before = await everything();
-        const response = await call({ ...operation, ...request }, { login: stranger });
+        const response = await send({ ...operation, ...request }, { login: otherOwner });
         expect(response.status).toBe(404);
         expect(await everything()).toEqual(before);
       });
     }
   });
 
-  it('fail when a denial cannot be recorded', async () => {
-    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
+  it('fail with 500 when a denial cannot be recorded', async () => {
+    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_renamed');
     const response = await service.request('/users/create', { body: {}, login: member });
-    await service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
+    await service.database.query('ALTER TABLE audit_log_renamed RENAME TO audit_log');
     expect(response.status).toBe(500);
   });
 });
@@ -558,15 +563,15 @@ it('lists contain nothing of other organizations', async () => {
     '/access-grants',
     '/webhook-endpoints?environment=development',
   ])
-    expect([path, (await service.request(path, { login: stranger })).body]).toEqual([path, []]);
-  const users = await service.request<{ email: string }[]>('/users', { login: stranger });
+    expect([path, (await service.request(path, { login: otherOwner })).body]).toEqual([path, []]);
+  const users = await service.request<{ email: string }[]>('/users', { login: otherOwner });
   expect(users.body).toHaveLength(2);
   expect(users.body.map(({ email }) => email)).not.toContain(owner.email);
-  const clients = await service.request<{ client_id: string }[]>('/api-clients', { login: stranger });
+  const clients = await service.request<{ client_id: string }[]>('/api-clients', { login: otherOwner });
   expect(clients.body.map(({ client_id }) => client_id)).not.toContain(clientId());
-  const organization = await service.request('/organization', { login: stranger });
-  expect(organization.body['organization_id']).toBe(stranger.organizationId);
+  const organization = await service.request('/organization', { login: otherOwner });
+  expect(organization.body['organization_id']).toBe(otherOwner.organizationId);
   const [id] = await newConfiguration();
-  expect((await service.request(`/saml-configurations/${id}`, { login: stranger })).status).toBe(404);
+  expect((await service.request(`/saml-configurations/${id}`, { login: otherOwner })).status).toBe(404);
   expect((await service.request(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
 });

@@ -15,7 +15,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
 /** An authority that did not issue the certificate. */
-const STRANGER = RECEIVER_CERTIFICATES.selfSigned;
+const OTHER_AUTHORITY = RECEIVER_CERTIFICATES.selfSigned;
 const NOT_TRUSTED =
   /^The certificate of the database at 127\.0\.0\.1:\d+ is not trusted \(([A-Z_]+)\)\. Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in DATABASE_URL\.$/;
 
@@ -65,9 +65,9 @@ async function loadedAt(): Promise<Date> {
 
 const withMode = (mode: string): string => `${server.url}?sslmode=${mode}`;
 
-async function refusalOf(attempt: Promise<unknown>): Promise<string> {
+async function messageOf(attempt: Promise<unknown>): Promise<string> {
   return attempt.then(
-    () => 'it was accepted',
+    () => 'no error',
     (error: Error) => error.message,
   );
 }
@@ -87,7 +87,7 @@ describe('A database that requires TLS', () => {
     it('is connected over TLS by every connection of the service', async () => {
       const login = await service.login();
       await service.request('/request-logs?environment=development', { login });
-      const connections = await eventually('all are there', async () => {
+      const connections = await eventually('all connections are open', async () => {
         const { rows } = await admin.query<{ name: string; ssl: boolean }>(
           `SELECT DISTINCT application_name AS name, ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
             WHERE application_name LIKE 'merchant-connectivity-service%' ORDER BY 1`,
@@ -106,15 +106,15 @@ describe('A database that requires TLS', () => {
       await admin.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'merchant-%'`,
       );
-      const call = () =>
+      const createToken = () =>
         service.request('/mcp/tokens/create', {
           body: { external_user_id: 'user' },
           as: service.development,
         });
-      expect((await call()).status).toBe(503);
+      expect((await createToken()).status).toBe(503);
       expect((await service.request('/readyz')).status).toBe(503);
       await present('trusted');
-      await eventually('it is back', async () => (await call()).status === 200);
+      await eventually('the service has recovered', async () => (await createToken()).status === 200);
     });
   });
 
@@ -130,8 +130,8 @@ describe('A database that requires TLS', () => {
   });
 
   it.each<[string, keyof typeof RECEIVER_CERTIFICATES, string | undefined, string, string]>([
-    ['another authority', 'trusted', STRANGER, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['a certificate of its own making', 'selfSigned', TEST_AUTHORITY, '', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['another authority', 'trusted', OTHER_AUTHORITY, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['a self-signed certificate', 'selfSigned', TEST_AUTHORITY, '', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['another host', 'wrongHost', TEST_AUTHORITY, '', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['an expired certificate', 'expired', TEST_AUTHORITY, '', 'CERT_HAS_EXPIRED'],
     [
@@ -150,17 +150,17 @@ describe('A database that requires TLS', () => {
     ],
   ])('is rejected with an explanation for %s', async (_what, certificate, authority, mode, code) => {
     await present(certificate);
-    const refusal = await refusalOf(checkDatabase(`${server.url}${mode}`, authority));
+    const refusal = await messageOf(checkDatabase(`${server.url}${mode}`, authority));
     await present('trusted');
     expect(refusal).toMatch(NOT_TRUSTED);
     expect(NOT_TRUSTED.exec(refusal)?.[1]).toBe(code);
   });
 
   it('explains that TLS is required, or not supported', async () => {
-    expect(await refusalOf(checkDatabase(server.url))).toMatch(
+    expect(await messageOf(checkDatabase(server.url))).toMatch(
       /^The database at 127\.0\.0\.1:\d+ requires TLS: add \?sslmode=verify-full to DATABASE_URL, or set DATABASE_CA\.$/,
     );
-    expect(await refusalOf(checkDatabase(process.env.TEST_TEMPLATE_URL ?? '', TEST_AUTHORITY))).toMatch(
+    expect(await messageOf(checkDatabase(process.env.TEST_TEMPLATE_URL ?? '', TEST_AUTHORITY))).toMatch(
       /^The database at 127\.0\.0\.1:\d+ does not support TLS, which DATABASE_URL or DATABASE_CA requires\.$/,
     );
   });

@@ -59,8 +59,8 @@ describe('.ci/audit', () => {
     ['a high advisory', advisory('high'), 1, /^express .*: high$/m],
   ])(
     'decides by the advisories of the registry: %s',
-    async (_what, advisories, code, said) => {
-      expect(await audit(200, advisories)).toEqual({ code, output: expect.stringMatching(said) });
+    async (_what, advisories, code, message) => {
+      expect(await audit(200, advisories)).toEqual({ code, output: expect.stringMatching(message) });
     },
     TIMEOUT,
   );

@@ -157,7 +157,7 @@ describe('POST /detected-accounts/search', () => {
     expect(statements.filter((statement) => !statement.includes('request_log'))).toHaveLength(1);
   });
 
-  refusals(SEARCH, 'names', () => service.development);
+  testRejections(SEARCH, 'names', () => service.development);
 });
 
 describe('POST /detected_accounts/identify', () => {
@@ -219,7 +219,7 @@ describe('POST /detected_accounts/identify', () => {
     expect([status, body]).toEqual([400, invalidField('The name field is required.')]);
   });
 
-  refusals(IDENTIFY, 'name', () => enabled);
+  testRejections(IDENTIFY, 'name', () => enabled);
 });
 
 describe('Import of detections', () => {
@@ -317,7 +317,7 @@ describe('Import of detections', () => {
   });
 
   it.each([[{}], [{ detected_at: null }]])(
-    'takes the time of the import where the line has none (%#)',
+    'uses the time of the import if the line has none: %j',
     async (time) => {
       const user = `no time ${JSON.stringify(time)}`;
       const { detected_at: _, ...line } = detection(user, 'Netflix');
@@ -333,8 +333,8 @@ describe('Import of detections', () => {
 
   it('accepts null as merchant_id, and an uppercase client_id', async () => {
     const line = detection('null id', 'Netflix');
-    const shouting = { ...line, client_id: line.client_id.toUpperCase(), merchant_id: null };
-    expect(await importLines(shouting)).toMatchObject({ recorded: 1, skips: [] });
+    const uppercase = { ...line, client_id: line.client_id.toUpperCase(), merchant_id: null };
+    expect(await importLines(uppercase)).toMatchObject({ recorded: 1, skips: [] });
     expect(await rowsOf('null id')).toHaveLength(1);
   });
 
@@ -361,7 +361,7 @@ describe('Import of detections', () => {
 });
 
 /** Both operations reject the same requests. Only the name of the list differs. */
-function refusals(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
+function testRejections(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
   const ok = ['Netflix'];
   it.each([
     ['no user', { [field]: ok }, 'The external user id field is required.'],

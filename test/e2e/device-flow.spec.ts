@@ -18,13 +18,13 @@ import {
 } from '../support/device-flow.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const TIMEOUT = 90_000;
 const DASHBOARD_URL = 'https://dashboard.example.com';
-const NOBODY = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const KEYS = {
   SECRET_PEPPER: randomBytes(32).toString('base64'),
   KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 /** Checks what every error response of an OAuth endpoint has in common. */
 function expectOAuthError(
-  { status, headers, body }: Answer,
+  { status, headers, body }: TestResponse,
   expected: { status?: number; error: string; type: string; code: string },
 ): void {
   expect([status, body['error'], body['error_type'], body['error_code']]).toEqual([
@@ -154,10 +154,10 @@ describe('POST /oauth/device/code', () => {
     const id = service.development.clientId;
     const send = (fields: Fields, headers = {}) =>
       sendForm(service, '/oauth/device/code', fields, { headers });
-    for (const client_id of [NOBODY, 'me', `${id} `, `{${id}}`]) {
-      const answer = await send({ client_id });
-      expectOAuthError(answer, INVALID_CLIENT);
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="Dashboard API"/);
+    for (const client_id of [UNKNOWN_ID, 'me', `${id} `, `{${id}}`]) {
+      const response = await send({ client_id });
+      expectOAuthError(response, INVALID_CLIENT);
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="Dashboard API"/);
     }
     expectOAuthError(await send({}), INVALID_REQUEST);
     expectOAuthError(await send({ client_id: '' }), INVALID_REQUEST);
@@ -169,16 +169,16 @@ describe('POST /oauth/device/code', () => {
   it('is limited per IP address', async () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { client_id: service.development.clientId };
-    const answers: Answer[] = [];
-    for (let call = 0; call < 6; call += 1) {
-      answers.push(await sendForm(service, '/oauth/device/code', fields, { headers }));
+    const responses: TestResponse[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      responses.push(await sendForm(service, '/oauth/device/code', fields, { headers }));
     }
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
-    const last = answers.at(-1) as Answer;
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    const last = responses.at(-1) as TestResponse;
     expectOAuthError(last, TOO_MANY);
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(last.body['retry_after']).toBe(Number(last.headers.get('retry-after')));
-    for (const { body } of answers) if (body['device_code']) rememberSecret(String(body['device_code']));
+    for (const { body } of responses) if (body['device_code']) rememberSecret(String(body['device_code']));
   });
 });
 
@@ -239,17 +239,17 @@ describe('POST /oauth/token', () => {
   it('returns the same error for unknown codes and codes of another client', async () => {
     const flow = await startFlow(service);
     await decide(service, user, flow.user_code);
-    const stranger = await service.anotherOrganization();
-    const answers = [
+    const otherOrganization = await service.anotherOrganization();
+    const responses = [
       await poll(service, flow, service.production),
-      await poll(service, flow, stranger.development),
+      await poll(service, flow, otherOrganization.development),
       await poll(service, { device_code: randomBytes(32).toString('base64url') }),
       await poll(service, { device_code: flow.device_code.slice(1) }),
       await poll(service, { device_code: flow.user_code }),
       await poll(service, { device_code: 'x'.repeat(10_000) }),
     ];
-    for (const answer of answers) expectOAuthError(answer, INVALID_GRANT);
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    for (const response of responses) expectOAuthError(response, INVALID_GRANT);
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect((await poll(service, flow)).status).toBe(200);
   });
 
@@ -285,12 +285,12 @@ describe('POST /oauth/token', () => {
       expectOAuthError(await exchange(right, { 'content-type': type }), INVALID_REQUEST);
     }
     for (const grant_type of ['authorization_code', 'client_credentials', GRANT.toUpperCase(), `${GRANT} `]) {
-      expectOAuthError(await exchange({ ...right, grant_type, client_id: NOBODY }), UNSUPPORTED);
+      expectOAuthError(await exchange({ ...right, grant_type, client_id: UNKNOWN_ID }), UNSUPPORTED);
     }
-    for (const client_id of [NOBODY, 'me', '%00']) {
-      const answer = await exchange({ ...right, client_id, device_code: '' });
-      expectOAuthError(answer, INVALID_CLIENT);
-      expect(answer.headers.get('www-authenticate')).toMatch(/error="invalid_client"$/);
+    for (const client_id of [UNKNOWN_ID, 'me', '%00']) {
+      const response = await exchange({ ...right, client_id, device_code: '' });
+      expectOAuthError(response, INVALID_CLIENT);
+      expect(response.headers.get('www-authenticate')).toMatch(/error="invalid_client"$/);
     }
     expectOAuthError(await exchange({ ...right, device_code: 'a\0b' }), INVALID_REQUEST);
     // None of these requests counts as a poll.
@@ -300,13 +300,13 @@ describe('POST /oauth/token', () => {
   it('accepts only POST', async () => {
     for (const path of ['/oauth/token', '/oauth/device/code', '/oauth/revoke', '/oauth/introspect']) {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-        const answer = await service.request(path, { method });
-        expectOAuthError(answer, { ...INVALID_REQUEST, status: 405, code: 'METHOD_NOT_ALLOWED' });
-        expect(answer.headers.get('allow')).toBe('POST');
+        const response = await service.request(path, { method });
+        expectOAuthError(response, { ...INVALID_REQUEST, status: 405, code: 'METHOD_NOT_ALLOWED' });
+        expect(response.headers.get('allow')).toBe('POST');
       }
     }
-    const nowhere = await service.request('/oauth/authorize');
-    expectOAuthError(nowhere, { ...INVALID_REQUEST, status: 404, code: 'NOT_FOUND' });
+    const unknown = await service.request('/oauth/authorize');
+    expectOAuthError(unknown, { ...INVALID_REQUEST, status: 404, code: 'NOT_FOUND' });
   });
 
   it('rejects bodies that are too large or use an unknown encoding', async () => {
@@ -333,11 +333,11 @@ describe('POST /oauth/token', () => {
     const headers = { 'x-forwarded-for': freshAddress() };
     const fields = { grant_type: GRANT, client_id: service.development.clientId, device_code: 'x' };
     const statuses: number[] = [];
-    for (let call = 0; call < 20; call += 1) statuses.push((await exchange(fields, headers)).status);
+    for (let index = 0; index < 20; index += 1) statuses.push((await exchange(fields, headers)).status);
     expect(new Set(statuses)).toEqual(new Set([400]));
-    const answer = await exchange(fields, headers);
-    expectOAuthError(answer, TOO_MANY);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const response = await exchange(fields, headers);
+    expectOAuthError(response, TOO_MANY);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     for (const path of ['/.well-known/jwks.json', '/.well-known/oauth-authorization-server']) {
       expectOAuthError(await service.request(path, { headers }), TOO_MANY);
     }
@@ -345,7 +345,7 @@ describe('POST /oauth/token', () => {
     expect((await exchange(fields)).status).toBe(400);
   });
 
-  it('knows only the clients of the environment that the deployment is pinned to', async () => {
+  it('rejects clients of other environments if the deployment is pinned to one', async () => {
     const [development, production] = [
       await startFlow(service),
       await startFlow(service, service.production),
@@ -360,7 +360,7 @@ describe('POST /oauth/token', () => {
       expectOAuthError(await sendForm(service, '/oauth/device/code', fields), INVALID_CLIENT);
       expect((await service.request('/me', { token })).status).toBe(401);
       const browser = new Browser(service.baseUrl, user, { 'x-forwarded-for': freshAddress() });
-      await browser.visit('/device');
+      await browser.open('/device');
       expect((await browser.send('/device', { user_code: development.user_code })).status).toBe(404);
       expect((await browser.send('/device', { user_code: production.user_code })).status).toBe(303);
     } finally {
@@ -373,24 +373,24 @@ describe('POST /oauth/token', () => {
     ['disabled', `UPDATE dashboard_user SET disabled_at = now() WHERE id = $1`],
     ['removed', `DELETE FROM dashboard_user WHERE id = $1`],
   ])('denies a device whose approver was %s after approving', async (_what, statement) => {
-    const leaver = await service.login('admin');
+    const approver = await service.login('admin');
     const flow = await startFlow(service);
-    await decide(service, leaver, flow.user_code);
-    await service.database.query(statement, [leaver.userId]);
+    await decide(service, approver, flow.user_code);
+    await service.database.query(statement, [approver.userId]);
     for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), DENIED);
     await service.database.query(`UPDATE dashboard_user SET disabled_at = NULL WHERE id = $1`, [
-      leaver.userId,
+      approver.userId,
     ]);
     expectOAuthError(await poll(service, flow), DENIED);
   });
 
   it('denies a device whose approver moved to another organization', async () => {
-    const mover = await service.login('admin');
+    const approver = await service.login('admin');
     const flow = await startFlow(service);
-    await decide(service, mover, flow.user_code);
+    await decide(service, approver, flow.user_code);
     const { id } = await service.anotherOrganization();
     await service.database.query('UPDATE dashboard_user SET organization_id = $2 WHERE id = $1', [
-      mover.userId,
+      approver.userId,
       id,
     ]);
     expectOAuthError(await poll(service, flow), DENIED);
@@ -476,18 +476,18 @@ describe('Concurrent polls of different devices', () => {
       const decision = decisions[each % decisions.length];
       if (decision) await decide(service, user, user_code, decision);
     }
-    const asked = [
+    const polls = [
       // Each code is polled by the wrong client and twice by the right one; one code is unknown.
       ...flows.map((flow, each) => ({ flow, client: clients[(each + 1) % 2], each: -1 })),
-      ...[...flows, ...flows].map((flow, place) => {
-        const each = place % flows.length;
+      ...[...flows, ...flows].map((flow, index) => {
+        const each = index % flows.length;
         return { flow, client: clients[each % 2], each };
       }),
       { flow: { device_code: randomBytes(32).toString('base64url') }, client: service.development, each: -1 },
     ];
-    const answers = await Promise.all(asked.map(({ flow, client }) => poll(service, flow, client)));
-    const heard = answers.map(({ status, body }) => (status === 200 ? 'token' : String(body['error'])));
-    const of = (number: number) => heard.filter((_, place) => asked[place]?.each === number).toSorted();
+    const responses = await Promise.all(polls.map(({ flow, client }) => poll(service, flow, client)));
+    const outcomes = responses.map(({ status, body }) => (status === 200 ? 'token' : String(body['error'])));
+    const of = (number: number) => outcomes.filter((_, index) => polls[index]?.each === number).toSorted();
     expect(new Set(of(-1))).toEqual(new Set(['invalid_grant']));
     const expected = {
       none: ['authorization_pending', 'slow_down'],
@@ -497,8 +497,8 @@ describe('Concurrent polls of different devices', () => {
     expect(flows.map((_, each) => of(each))).toEqual(
       flows.map((_, each) => expected[decisions[each % decisions.length] ?? 'none']),
     );
-    for (const { body } of answers) if (body['access_token']) rememberSecret(String(body['access_token']));
-    const tokens = answers.flatMap(({ body }) =>
+    for (const { body } of responses) if (body['access_token']) rememberSecret(String(body['access_token']));
+    const tokens = responses.flatMap(({ body }) =>
       body['access_token'] ? [String(body['access_token'])] : [],
     );
     expect(tokens.map((token) => decodeJwt(token)['client_id']).toSorted()).toEqual(
@@ -524,7 +524,7 @@ describe('Concurrent requests to two processes', () => {
     };
     const programs = [new Program('main.js', { environment }), new Program('main.js', { environment })];
     baseUrls = await Promise.all(
-      programs.map(async (program) => (await program.says(/^Listening on (\S+)\. /m))[1] ?? ''),
+      programs.map(async (program) => (await program.waitForOutput(/^Listening on (\S+)\. /m))[1] ?? ''),
     );
   }, TIMEOUT);
   afterAll(() => Program.endAll());
@@ -535,7 +535,7 @@ describe('Concurrent requests to two processes', () => {
       for (let round = 0; round < 3; round += 1) {
         const flow = await startFlow(service);
         await decide(service, user, flow.user_code);
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 50 }, async (_, index) => {
             const response = await fetch(`${baseUrls[index % 2]}/oauth/token`, {
               method: 'POST',
@@ -548,9 +548,9 @@ describe('Concurrent requests to two processes', () => {
             return { status: response.status, body: (await response.json()) as Record<string, unknown> };
           }),
         );
-        const won = answers.filter(({ status }) => status === 200);
+        const won = responses.filter(({ status }) => status === 200);
         expect(won).toHaveLength(1);
-        for (const { status, body } of answers) {
+        for (const { status, body } of responses) {
           if (status !== 200) expect([status, body['error']]).toEqual([400, 'invalid_grant']);
         }
         const token = String(won[0]?.body['access_token']);
@@ -570,23 +570,23 @@ describe('Concurrent requests to two processes', () => {
       for (let round = 0; round < 3; round += 1) {
         const flow = await startFlow(service);
         const finder = new Browser(service.baseUrl, user, { 'x-forwarded-for': freshAddress() });
-        await finder.visit('/device');
+        await finder.open('/device');
         const { location } = await finder.send('/device', { user_code: flow.user_code });
         const request = new URL(location ?? '', service.baseUrl).searchParams.get('request') ?? '';
         const before = await decisions();
         const browsers = await Promise.all(
           Array.from({ length: 50 }, async (_, index) => {
             const browser = new Browser(baseUrls[index % 2] ?? '', user);
-            await browser.visit(location ?? '');
+            await browser.open(location ?? '');
             return browser;
           }),
         );
-        const visits = await Promise.all(
+        const pages = await Promise.all(
           browsers.map((browser, index) =>
             browser.send('/device/confirm', { request, decision: index % 3 === 0 ? 'approve' : 'deny' }),
           ),
         );
-        expect(visits.map(({ status }) => status)).toEqual(Array(50).fill(303));
+        expect(pages.map(({ status }) => status)).toEqual(Array(50).fill(303));
         const added = (await decisions()).slice(before.length);
         expect(added).toHaveLength(1);
         const [row] = await service.database.query<{ status: string }>(
@@ -600,9 +600,7 @@ describe('Concurrent requests to two processes', () => {
             target_environment: 'development',
           },
         ]);
-        const results = await Promise.all(
-          browsers.map((browser) => browser.visit(visits[0]?.location ?? '')),
-        );
+        const results = await Promise.all(browsers.map((browser) => browser.open(pages[0]?.location ?? '')));
         const title = row?.status === 'approved' ? 'Device approved' : 'Device declined';
         for (const { html } of results) expect(html).toContain(`<h1>${title}</h1>`);
       }

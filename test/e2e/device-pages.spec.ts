@@ -1,9 +1,9 @@
 import { moveClock, stopClock } from '../support/clock.js';
-import { Browser, decide, freshAddress, startFlow, type PageVisit } from '../support/device-flow.js';
+import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
-const NOWHERE = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let service: TestApp;
 let user: Login;
@@ -20,11 +20,11 @@ const browse = (login?: Login, address = freshAddress()): Browser =>
 /** Returns a browser that shows the form for the code. */
 async function atDevice(login = user, address = freshAddress()): Promise<Browser> {
   const browser = browse(login, address);
-  expect((await browser.visit('/device')).status).toBe(200);
+  expect((await browser.open('/device')).status).toBe(200);
   return browser;
 }
 
-const enter = (browser: Browser, user_code: string): Promise<PageVisit> =>
+const enter = (browser: Browser, user_code: string): Promise<BrowserPage> =>
   browser.send('/device', { user_code });
 
 async function requestOf(userCode: string): Promise<string> {
@@ -45,37 +45,37 @@ describe('The device approval pages', () => {
     for (const [path, next] of [
       ['/device', '/device'],
       [`/device?user_code=${code}`, `/device?user_code=${code}`],
-      [`/device/confirm?request=${NOWHERE}`, `/device/confirm?request=${NOWHERE}`],
-      [`/device/result?request=${NOWHERE}`, `/device/result?request=${NOWHERE}`],
+      [`/device/confirm?request=${UNKNOWN_ID}`, `/device/confirm?request=${UNKNOWN_ID}`],
+      [`/device/result?request=${UNKNOWN_ID}`, `/device/result?request=${UNKNOWN_ID}`],
     ] as const) {
-      const { status, location } = await browse().visit(path);
+      const { status, location } = await browse().open(path);
       expect([status, location]).toEqual([303, `/login?next=${encodeURIComponent(next)}`]);
     }
     expect((await browse().send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
     expect((await browse().send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
     // The data of the form is lost on the way.
-    expect((await browse(user).visit('/device/confirm')).location).toBe('/device');
+    expect((await browse(user).open('/device/confirm')).location).toBe('/device');
   });
 
   it('have titles, no script, and cannot be framed', async () => {
     const { user_code } = await startFlow(service);
     const browser = await atDevice();
     const { location } = await enter(browser, user_code);
-    const visits = [
-      await browser.visit('/device'),
-      await browser.visit(location ?? ''),
+    const responses = [
+      await browser.open('/device'),
+      await browser.open(location ?? ''),
       await enter(browser, 'BBBB-BBBB'),
-      await browser.visit(`/device/confirm?request=${NOWHERE}`),
+      await browser.open(`/device/confirm?request=${UNKNOWN_ID}`),
       await decide(service, user, user_code),
     ];
-    for (const { headers, html } of visits) {
+    for (const { headers, html } of responses) {
       expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
       expect(headers.get('cache-control')).toBe('no-store');
       expect(html).not.toMatch(/<script|javascript:|\son\w+=/i);
       expect(html).toMatch(/<html lang="en">/);
     }
-    expect(visits.map(({ html }) => titleOf(html))).toEqual([
+    expect(responses.map(({ html }) => titleOf(html))).toEqual([
       'Connect a device · Merchant Connectivity',
       'Approve this device? · Merchant Connectivity',
       'Error: Connect a device · Merchant Connectivity',
@@ -85,11 +85,11 @@ describe('The device approval pages', () => {
   });
 
   it('prefill only the code from the URL', async () => {
-    const { html } = await browse(user).visit('/device?user_code=WDJB-MJHT');
+    const { html } = await browse(user).open('/device?user_code=WDJB-MJHT');
     expect(html).toMatch(/<input id="user_code"[^>]* value="WDJB-MJHT"/);
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
-    expect((await browse(user).visit(`/device?user_code=${hostile}`)).html).not.toContain('<script');
-    expect((await browse(user).visit('/device?user_code=a&user_code=b')).status).toBe(200);
+    expect((await browse(user).open(`/device?user_code=${hostile}`)).html).not.toContain('<script');
+    expect((await browse(user).open('/device?user_code=a&user_code=b')).status).toBe(200);
   });
 
   it.each([
@@ -118,7 +118,7 @@ describe('The device approval pages', () => {
     const { user_code } = (await response.json()) as { user_code: string };
     const browser = await atDevice();
     const { location } = await enter(browser, user_code);
-    const { status, html } = await browser.visit(location ?? '');
+    const { status, html } = await browser.open(location ?? '');
     expect(status).toBe(200);
     const text = textOf(html);
     for (const part of [
@@ -195,26 +195,26 @@ describe('The device approval pages', () => {
     const id = await requestOf(user_code);
     await decide(service, colleague, user_code, 'deny');
     const browser = await atDevice();
-    expect((await browser.visit(`/device/confirm?request=${id}`)).location).toBe(
+    expect((await browser.open(`/device/confirm?request=${id}`)).location).toBe(
       `/device/result?request=${id}`,
     );
     expect((await browser.send('/device/confirm', { request: id, decision: 'approve' })).location).toBe(
       `/device/result?request=${id}`,
     );
-    const { html } = await browser.visit(`/device/result?request=${id}`);
+    const { html } = await browser.open(`/device/result?request=${id}`);
     expect(html).toContain('<h1>Device declined</h1>');
     expect(html).toContain('Another user of your organization made this decision');
     expect((await enter(browser, user_code)).status).toBe(404);
 
     const late = await startFlow(service);
     const lateId = await requestOf(late.user_code);
-    const waiting = await browser.visit(`/device/result?request=${lateId}`);
+    const waiting = await browser.open(`/device/result?request=${lateId}`);
     expect(waiting.location).toBe(`/device/confirm?request=${lateId}`);
     const restore = moveClock(service, 10 * MINUTE + 1);
     try {
-      expect((await browser.visit(`/device/confirm?request=${lateId}`)).status).toBe(303);
+      expect((await browser.open(`/device/confirm?request=${lateId}`)).status).toBe(303);
       await browser.send('/device/confirm', { request: lateId, decision: 'approve' });
-      expect((await browser.visit(`/device/result?request=${lateId}`)).html).toContain(
+      expect((await browser.open(`/device/result?request=${lateId}`)).html).toContain(
         '<h1>Code expired</h1>',
       );
       expect((await enter(browser, late.user_code)).status).toBe(404);
@@ -225,20 +225,20 @@ describe('The device approval pages', () => {
 
   it('do not show requests of another organization', async () => {
     const { id: organizationId } = await service.anotherOrganization();
-    const stranger = await service.login('owner', organizationId);
+    const outsider = await service.login('owner', organizationId);
     const { user_code } = await startFlow(service);
     const id = await requestOf(user_code);
-    const browser = await atDevice(stranger);
-    const [theirs, nonsense] = [await enter(browser, user_code), await enter(browser, 'BBBB-BBBB')];
-    expect([theirs.status, nonsense.status]).toEqual([404, 404]);
-    expect(textOf(theirs.html).replace(user_code, '')).toBe(textOf(nonsense.html).replace('BBBB-BBBB', ''));
-    for (const request of [id, NOWHERE, 'nonsense', "' OR 1=1", '']) {
-      for (const visit of [
-        await browser.visit(`/device/confirm?request=${encodeURIComponent(request)}`),
-        await browser.visit(`/device/result?request=${encodeURIComponent(request)}`),
+    const browser = await atDevice(outsider);
+    const [foreign, unknown] = [await enter(browser, user_code), await enter(browser, 'BBBB-BBBB')];
+    expect([foreign.status, unknown.status]).toEqual([404, 404]);
+    expect(textOf(foreign.html).replace(user_code, '')).toBe(textOf(unknown.html).replace('BBBB-BBBB', ''));
+    for (const request of [id, UNKNOWN_ID, 'nonsense', "' OR 1=1", '']) {
+      for (const page of [
+        await browser.open(`/device/confirm?request=${encodeURIComponent(request)}`),
+        await browser.open(`/device/result?request=${encodeURIComponent(request)}`),
         await browser.send('/device/confirm', { request, decision: 'approve' }),
       ]) {
-        expect([visit.status, titleOf(visit.html)]).toEqual([
+        expect([page.status, titleOf(page.html)]).toEqual([
           404,
           'Error: Code not found · Merchant Connectivity',
         ]);
@@ -264,19 +264,19 @@ describe('The device approval pages', () => {
       }
     }
     // The form token of another browser, and a token without its cookie.
-    const token = /name="form_token" value="([^"]+)"/.exec((await another.visit('/device')).html)?.[1] ?? '';
-    const mine = await atDevice();
+    const token = /name="form_token" value="([^"]+)"/.exec((await another.open('/device')).html)?.[1] ?? '';
+    const own = await atDevice();
     const confirm = { request, decision: 'approve' };
-    expect((await mine.send('/device/confirm', { ...confirm, form_token: token })).status).toBe(403);
-    mine.forgetBrowserCookie();
-    expect((await mine.send('/device/confirm', confirm)).status).toBe(403);
+    expect((await own.send('/device/confirm', { ...confirm, form_token: token })).status).toBe(403);
+    own.forgetBrowserCookie();
+    expect((await own.send('/device/confirm', confirm)).status).toBe(403);
     // A form on another site.
     for (const [name, value] of [
       ['sec-fetch-site', 'cross-site'],
       ['origin', 'https://evil.example'],
     ] as const) {
       const forged = new Browser(service.baseUrl, user, { [name]: value, 'x-forwarded-for': freshAddress() });
-      await forged.visit('/device');
+      await forged.open('/device');
       expect((await forged.send('/device/confirm', confirm)).status).toBe(403);
     }
     // An invalid decision.
@@ -290,9 +290,9 @@ describe('The device approval pages', () => {
 
 describe('Wrong user codes', () => {
   it('are limited to 5 per user in 15 minutes; correct codes neither count nor reset the limit', async () => {
-    const guesser = await service.login('member');
+    const other = await service.login('member');
     const right = async (): Promise<string> => (await startFlow(service)).user_code;
-    const browser = await atDevice(guesser);
+    const browser = await atDevice(other);
     const statuses: number[] = [];
     for (const code of ['BBBB-BBBB', 'CCCC-CCCC', 'nonsense'])
       statuses.push((await enter(browser, code)).status);
@@ -304,21 +304,21 @@ describe('Wrong user codes', () => {
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
     expect(html).toContain('Too many unknown codes. Try again in 15 minutes.');
-    // From another address too, and immediately.
-    const elsewhere = await atDevice(guesser);
+    // The limit also applies to another address, and immediately.
+    const elsewhere = await atDevice(other);
     expect((await enter(elsewhere, await right())).status).toBe(429);
     expect((await enter(await atDevice(), await right())).status).toBe(303);
   });
 
   it('are limited to 20 per address in an hour, for all users together and under concurrency', async () => {
     const address = '198.51.100.7';
-    const guessers = await Promise.all(
+    const users = await Promise.all(
       Array.from({ length: 6 }, async () => atDevice(await service.login('member'), address)),
     );
-    const visits = await Promise.all(
-      guessers.flatMap((browser) => Array.from({ length: 4 }, () => enter(browser, 'BBBB-BBBB'))),
+    const responses = await Promise.all(
+      users.flatMap((browser) => Array.from({ length: 4 }, () => enter(browser, 'BBBB-BBBB'))),
     );
-    const statuses = visits.map(({ status }) => status).toSorted();
+    const statuses = responses.map(({ status }) => status).toSorted();
     expect(statuses).toEqual([...Array<number>(20).fill(404), ...Array<number>(4).fill(429)]);
     const last = await enter(await atDevice(user, address), (await startFlow(service)).user_code);
     expect(last.status).toBe(429);

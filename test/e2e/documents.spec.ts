@@ -13,29 +13,29 @@ import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { Shell } from '../support/shell.js';
-import { differences } from '../support/shown-answer.js';
+import { differences } from '../support/shown-response.js';
 import { Visitor } from '../support/visitor.js';
 
 /*
- * The pages are run as they stand. Of a page in order:
- * - `sh` is run in one bash for the whole page, in a folder with the service and its `.data`. `<name>` in it is
- *   `$name`; what the variables are is said in docs/quickstart.md.
- * - `json` and `http` after it are what it answers. The values of a JSON answer are variables from then on.
- * - `js` and `yaml` that begin with a comment that names a file are written to it; `sql` is run; `json` with an
- *   `event` is held against the API document. `text` is for people.
- * - `<!-- not run: … -->` before a block says why it cannot be run.
- * - `<!-- meanwhile: a user approves -->`: somebody enters the user code that the block shows.
+ * Runs the blocks of each page in order:
+ * - `sh` blocks run in one bash for the whole page, in a folder with the service and its `.data`. `<name>` becomes
+ *   `$name`; docs/quickstart.md describes the variables.
+ * - A `json` or `http` block after an `sh` block must match its response. The values of a JSON response become variables.
+ * - `js` and `yaml` blocks that begin with a comment with a file name are written to that file. `sql` blocks are run. Any
+ *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
+ * - `<!-- not run: … -->` before a block gives the reason why it cannot be run.
+ * - `<!-- meanwhile: a user approves -->` enters the user code that the block shows.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TIMEOUT = 120_000;
-/** Run with a copy of the sources, by extending.spec.ts. */
+/** Pages that extending.spec.ts runs with a copy of the sources. */
 const RUN_ELSEWHERE = ['docs/extending.md'];
 
 const pages = pagesToRun().filter((page) => !RUN_ELSEWHERE.includes(page));
 const notRun = pagesToRun()
   .flatMap(blocksOf)
-  .filter(({ remark }) => remark?.word === 'not run');
+  .filter(({ instruction }) => instruction?.name === 'not run');
 
 let folder: string;
 let variables: Record<string, string>;
@@ -43,7 +43,7 @@ let login: { cookie: string };
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'documents-'));
-  // As root PostgreSQL runs as another user, who must be able to enter.
+  // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
   for (const name of [
     'dist',
@@ -60,13 +60,13 @@ beforeAll(async () => {
     environment: {
       DATA_DIR: join(folder, '.data'),
       PORT: '0',
-      // So that the receivers of the pages may be programs of this machine.
+      // The receivers of the pages run on this machine.
       WEBHOOK_TARGETS: 'any',
-      // A page polls more often than a person waits.
+      // Polling would fill the log.
       LOG_LEVEL: 'warn',
     },
   });
-  const [, baseUrl = ''] = await service.says(/^Listening on (\S+)\./m);
+  const [, baseUrl = ''] = await service.waitForOutput(/^Listening on (\S+)\./m);
   const { development, production, dashboard } = JSON.parse(
     readFileSync(join(folder, '.data', 'credentials.json'), 'utf8'),
   );
@@ -89,36 +89,38 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Program.endAll();
-  // Comes to the database that the killed service left running, and stops it.
+  // Stops the database, which the killed service left running.
   const { release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
   await release();
   await rm(folder, { recursive: true, force: true });
 }, TIMEOUT);
 
 describe('Links', () => {
-  it.each(allPages())('of %s lead somewhere', (page) => expect(brokenLinks(page)).toEqual([]));
+  it.each(allPages())('of %s lead to existing files and headings', (page) =>
+    expect(brokenLinks(page)).toEqual([]),
+  );
 });
 
-describe('Blocks that are not run', () => {
-  it.each(notRun.map((block) => [`${block.page}:${block.line}`, block.remark?.text ?? '']))(
-    '%s: %s',
-    (_place, reason) => expect(reason).toMatch(/\w+ \w+ \w+/),
+describe('A block that is not run', () => {
+  it.each(notRun.map((block) => [`${block.page}:${block.line}`, block.instruction?.text ?? '']))(
+    'gives a reason: %s: %s',
+    (_position, reason) => expect(reason).toMatch(/\w+ \w+ \w+/),
   );
 });
 
 describe('Pages', () => {
-  it.each(pages)('%s is as it says', runPage, TIMEOUT);
+  it.each(pages)('%s works as documented', runPage, TIMEOUT);
 });
 
 async function runPage(page: string): Promise<void> {
   const shell = new Shell(folder, variables);
   try {
-    let answer: string | undefined;
+    let response: string | undefined;
     const blocks = blocksOf(page);
     for (const [index, block] of blocks.entries()) {
-      const isAnswered = ['json', 'http'].includes(blocks[index + 1]?.language ?? '');
+      const isShown = ['json', 'http'].includes(blocks[index + 1]?.language ?? '');
       try {
-        answer = await runBlock(block, { shell, answer, isAnswered });
+        response = await runBlock(block, { shell, response: response, isShown });
       } catch (error) {
         throw new Error(`${block.page}:${block.line}: ${(error as Error).message}`, { cause: error });
       }
@@ -128,24 +130,24 @@ async function runPage(page: string): Promise<void> {
   }
 }
 
-interface Circumstances {
+interface Context {
   readonly shell: Shell;
-  /** What the block before wrote. */
-  readonly answer: string | undefined;
-  /** Whether the next block shows what this one writes. */
-  readonly isAnswered: boolean;
+  /** The output of the previous block. */
+  readonly response: string | undefined;
+  /** Whether the next block shows the output of this one. */
+  readonly isShown: boolean;
 }
 
-/** @returns what it wrote, if it is one that is run */
-async function runBlock(block: Block, circumstances: Circumstances): Promise<string | undefined> {
-  if (block.remark?.word === 'not run') return undefined;
+/** Runs a block. @returns its output, if it has any */
+async function runBlock(block: Block, context: Context): Promise<string | undefined> {
+  if (block.instruction?.name === 'not run') return undefined;
   switch (block.language) {
     case 'sh':
-      return runCommands(block, circumstances);
+      return runCommands(block, context);
     case 'json':
-      return circumstances.answer === undefined ? holdEvent(block) : holdAnswer(block, circumstances);
+      return context.response === undefined ? compareEvent(block) : compareJson(block, context);
     case 'http':
-      return holdHttpAnswer(block, circumstances);
+      return compareHttp(block, context);
     case 'js':
     case 'yaml':
       return writeFile(block);
@@ -154,28 +156,28 @@ async function runBlock(block: Block, circumstances: Circumstances): Promise<str
     case 'text':
       return undefined;
     default:
-      throw new Error(`nobody knows how to run a block of the kind "${block.language}"`);
+      throw new Error(`blocks of the language "${block.language}" are not supported`);
   }
 }
 
-async function runCommands(block: Block, { shell, isAnswered }: Circumstances): Promise<string> {
+async function runCommands(block: Block, { shell, isShown }: Context): Promise<string> {
   const commands = block.code
     .replaceAll('http://127.0.0.1:3000', '$base_url')
     .replaceAll(/'?<(\w+)>(?::<(\w+)>)?'?/g, (_all, first: string, second?: string) =>
       second === undefined ? `"$${first}"` : `"$${first}:$${second}"`,
     );
-  const isApproved = block.remark?.text === 'a user approves';
-  // Of a flow that the page began before, or else of the one that this block begins.
+  const isApproved = block.instruction?.text === 'a user approves';
+  // The user code of an earlier block; without one, this block shows the code.
   const known = isApproved ? await shell.run('printf %s "${user_code-}"; unset user_code\n') : '';
   if (known !== '') await approve(known);
   const approval = isApproved && known === '' ? approveWhenShown(shell) : undefined;
   const [output] = await Promise.all([shell.run(commands), approval]);
-  if (!isAnswered && output.includes('"error_code"')) throw new Error(`It was refused:\n${output}`);
+  if (!isShown && output.includes('"error_code"')) throw new Error(`The request was rejected:\n${output}`);
   return output;
 }
 
-async function holdAnswer(block: Block, { shell, answer }: Circumstances): Promise<undefined> {
-  const real = JSON.parse(answer ?? '') as Record<string, unknown>;
+async function compareJson(block: Block, { shell, response }: Context): Promise<undefined> {
+  const real = JSON.parse(response ?? '') as Record<string, unknown>;
   expect(differences(JSON.parse(block.code), real)).toEqual([]);
   for (const [name, value] of Object.entries(real)) {
     if (typeof value !== 'object') await shell.set(name, String(value));
@@ -183,8 +185,8 @@ async function holdAnswer(block: Block, { shell, answer }: Circumstances): Promi
   }
 }
 
-function holdHttpAnswer(block: Block, { answer = '' }: Circumstances): undefined {
-  const [shown, real] = [httpMessage(block.code), httpMessage(answer)];
+function compareHttp(block: Block, { response = '' }: Context): undefined {
+  const [shown, real] = [httpMessage(block.code), httpMessage(response)];
   expect(real.status).toBe(shown.status);
   const { 'x-request-id': requestId, ...headers } = shown.headers;
   if (requestId !== undefined) expect(real.headers).toHaveProperty('x-request-id');
@@ -206,8 +208,8 @@ function httpMessage(text: string): { status: string; headers: Record<string, st
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (instance: Ajv2020) => void)(ajv);
 
-/** An event as it is sent, which the API document describes. */
-function holdEvent(block: Block): undefined {
+/** Validates an event against the API document. */
+function compareEvent(block: Block): undefined {
   const payload = JSON.parse(block.code) as { event?: string };
   if (payload.event === undefined) throw new Error('the JSON is neither an answer nor an event');
   if (!ajv.getSchema('api'))
@@ -222,7 +224,7 @@ function writeFile(block: Block): undefined {
     for (const { errors } of parseAllDocuments(block.code)) expect(errors).toEqual([]);
   if (name === undefined) {
     if (block.language === 'yaml') return;
-    throw new Error('the program names no file in a first line such as "// receiver.mjs"');
+    throw new Error('the first line must name a file, such as "// receiver.mjs"');
   }
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), block.code);
@@ -240,7 +242,7 @@ async function runSql(block: Block): Promise<undefined> {
   }
 }
 
-/** Looks at what a program shows, as a person does. */
+/** Approves the user code when a program shows it. */
 async function approveWhenShown(shell: Shell): Promise<void> {
   await approve(
     await eventually('a user code is shown', () => /\b[A-Z]{4}-[A-Z]{4}\b/.exec(shell.shown)?.[0]),
@@ -252,7 +254,7 @@ async function approve(userCode: string): Promise<void> {
   await decide({ baseUrl: variables['base_url'] ?? '' }, login, userCode);
 }
 
-/** By the device flow. */
+/** Gets an access token by the device flow. */
 async function accessToken(baseUrl: string, clientId: string): Promise<string> {
   const send = async (path: string, fields: Record<string, string>): Promise<Record<string, string>> => {
     const body = new URLSearchParams({ client_id: clientId, ...fields });

@@ -6,8 +6,8 @@ import { blocksOf, type Block } from '../support/documents.js';
 import { Shell } from '../support/shell.js';
 
 /*
- * Runs docs/extending.md as it is, in a copy of the sources. Blocks other than `sh` begin with a comment that names a
- * file, and where in it the rest belongs: after, before or instead of the first line that contains the given words.
+ * Runs docs/extending.md in a copy of the sources. Blocks other than `sh` begin with a comment that names a file and the
+ * position of the rest: after, before or instead of the first line that contains the given text.
  */
 
 const PAGE = 'docs/extending.md';
@@ -34,7 +34,7 @@ const CHANGED = [
 ];
 const TIMEOUT_MS = 300_000;
 /** `// src/a.ts, after: constructor`, or a new file: `// src/a.ts` */
-const PLACE = /^(?:\/\/|<!--) ([^\s,]+)(?:, (after|before|instead of): (.+?))?(?: -->)?\n/;
+const LOCATION = /^(?:\/\/|<!--) ([^\s,]+)(?:, (after|before|instead of): (.+?))?(?: -->)?\n/;
 
 let folder: string;
 
@@ -75,18 +75,18 @@ it(
 );
 
 function insert({ line, code }: Block): void {
-  const [first, file = '', where, words = ''] = PLACE.exec(code) ?? [];
-  if (first === undefined) throw new Error(`${PAGE}:${line} does not say where it belongs`);
+  const [first, file = '', position, text = ''] = LOCATION.exec(code) ?? [];
+  if (first === undefined) throw new Error(`${PAGE}:${line} has no comment with a file name`);
   const path = join(folder, file);
   const addition = code.slice(first.length);
-  if (where === undefined) {
+  if (position === undefined) {
     writeFileSync(path, addition);
     return;
   }
   const lines = readFileSync(path, 'utf8').split('\n');
-  const found = lines.findIndex((text) => text.includes(words));
-  if (found < 0) throw new Error(`${PAGE}:${line}: ${file} has no "${words}"`);
-  const index = where === 'after' ? found + 1 : found;
-  lines.splice(index, where === 'instead of' ? 1 : 0, ...addition.replace(/\n$/, '').split('\n'));
+  const found = lines.findIndex((each) => each.includes(text));
+  if (found < 0) throw new Error(`${PAGE}:${line}: ${file} has no "${text}"`);
+  const index = position === 'after' ? found + 1 : found;
+  lines.splice(index, position === 'instead of' ? 1 : 0, ...addition.replace(/\n$/, '').split('\n'));
   writeFileSync(path, lines.join('\n'));
 }

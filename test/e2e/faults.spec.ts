@@ -19,7 +19,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -33,9 +33,9 @@ const INTERNAL_ERROR = error(
 );
 
 let service: TestApp;
-/** Used a moment ago, so the process has cached them. */
+/** Credentials that were used just now, so the process has cached them. */
 let known: IssuedCredentials;
-/** Of another organization that has not sent a request yet. */
+/** Credentials of another organization, which has not sent a request yet. */
 let unknown: IssuedCredentials;
 let owner: Login;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const call = (operation: TestedOperation, as = credentialsFor(operation)): Promise<Answer> => {
+const send = (operation: TestedOperation, as = credentialsFor(operation)): Promise<TestResponse> => {
   const { path, method = 'POST', body, credentials } = operation;
   return service.request(path, {
     method,
@@ -65,21 +65,21 @@ const call = (operation: TestedOperation, as = credentialsFor(operation)): Promi
 const credentialsFor = ({ environment }: TestedOperation): IssuedCredentials =>
   environment === undefined ? known : service[environment];
 
-async function callAll(as?: IssuedCredentials): Promise<number[]> {
+async function requestAll(as?: IssuedCredentials): Promise<number[]> {
   const statuses: number[] = [];
-  for (const operation of OPERATIONS) statuses.push((await call(operation, as)).status);
+  for (const operation of OPERATIONS) statuses.push((await send(operation, as)).status);
   return statuses;
 }
 
 describe('While the database is unavailable', () => {
-  const unavailable = ({ status, headers, body }: Answer): void => {
+  const unavailable = ({ status, headers, body }: TestResponse): void => {
     expect([status, body]).toEqual([503, SERVICE_UNAVAILABLE]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   };
 
   beforeAll(async () => {
-    expect(await callAll()).toEqual(OPERATIONS.map(() => 200));
+    expect(await requestAll()).toEqual(OPERATIONS.map(() => 200));
     await service.database.cutOff();
   });
   afterAll(() => service.database.reconnect());
@@ -87,21 +87,21 @@ describe('While the database is unavailable', () => {
   it.each([...OPERATIONS, ...SESSION_OPERATIONS, ...DASHBOARD_OPERATIONS])(
     'responds with 503 to $id',
     async (operation) => {
-      unavailable(await call(operation));
+      unavailable(await send(operation));
     },
   );
 
   it('responds with 503 to a client whose credentials it must look up', async () => {
-    for (const operation of OPERATIONS) unavailable(await call(operation, unknown));
+    for (const operation of OPERATIONS) unavailable(await send(operation, unknown));
   });
 
   it('responds with 503 to concurrent requests', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
-        call(OPERATIONS[index % OPERATIONS.length] ?? CREATE_MCP_TOKEN),
+        send(OPERATIONS[index % OPERATIONS.length] ?? CREATE_MCP_TOKEN),
       ),
     );
-    for (const answer of answers) unavailable(answer);
+    for (const response of responses) unavailable(response);
   });
 
   it('still rejects requests that can be rejected without the database', async () => {
@@ -119,8 +119,8 @@ describe('While the database is unavailable', () => {
   it('recovers by itself and writes the log entries of the outage', async () => {
     await service.database.reconnect();
     await eventually('it is ready', async () => (await service.request('/readyz')).status === 200);
-    expect(await callAll()).toEqual(OPERATIONS.map(() => 200));
-    expect(await callAll(unknown)).toEqual(
+    expect(await requestAll()).toEqual(OPERATIONS.map(() => 200));
+    expect(await requestAll(unknown)).toEqual(
       OPERATIONS.map(({ id, environment }) =>
         id === IDENTIFY_DETECTED_ACCOUNTS.id || environment === 'development' ? 403 : 200,
       ),
@@ -138,9 +138,9 @@ describe('While the database is unavailable', () => {
   it('survives repeated outages', async () => {
     for (let round = 0; round < 3; round += 1) {
       await service.database.cutOff();
-      unavailable(await call(CREATE_MCP_TOKEN));
+      unavailable(await send(CREATE_MCP_TOKEN));
       await service.database.reconnect();
-      await eventually('it works again', async () => (await call(CREATE_MCP_TOKEN)).status === 200);
+      await eventually('it works again', async () => (await send(CREATE_MCP_TOKEN)).status === 200);
     }
   });
 });
@@ -172,7 +172,7 @@ describe('With an internal error', () => {
     }
   }
 
-  function internalError({ status, headers, body }: Answer): void {
+  function internalError({ status, headers, body }: TestResponse): void {
     expect(status).toBe(500);
     expect(body).toEqual(INTERNAL_ERROR);
     expect(headers.has('retry-after')).toBe(false);
@@ -196,22 +196,22 @@ describe('With an internal error', () => {
     ['audit_log', LIST_AUDIT_LOGS],
     ...SANDBOX_OPERATIONS.map((operation): [string, TestedOperation] => ['webhook_event', operation]),
   ])('responds with 500 and no details if the table %s is missing', async (table, operation) => {
-    expect((await call(operation)).status).toBe(200);
-    await without([table], async () => internalError(await call(operation)));
-    expect((await call(operation)).status).toBe(200);
+    expect((await send(operation)).status).toBe(200);
+    await without([table], async () => internalError(await send(operation)));
+    expect((await send(operation)).status).toBe(200);
   });
 
   it.each(SESSION_OPERATIONS)(
     'responds with 500 to $id if the table session is missing',
     async (operation) => {
-      await without(['session'], async () => internalError(await call(operation)));
+      await without(['session'], async () => internalError(await send(operation)));
     },
   );
 
   it.each(DASHBOARD_OPERATIONS)(
     'responds with 500 to $id if it cannot check the login',
     async (operation) => {
-      await without(['dashboard_session'], async () => internalError(await call(operation)));
+      await without(['dashboard_session'], async () => internalError(await send(operation)));
     },
   );
 
@@ -231,14 +231,14 @@ describe('With an internal error', () => {
 
   it('responds with 500, not 401, if it cannot check the credentials', async () => {
     const { development: fresh } = await service.anotherOrganization();
-    await without(['api_secret'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
-    expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
+    await without(['api_secret'], async () => internalError(await send(CREATE_MCP_TOKEN, fresh)));
+    expect((await send(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
   });
 
   it('writes failed requests to the request log', async () => {
     const { development: fresh } = await service.anotherOrganization();
-    expect((await call(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
-    await without(['mcp_token'], async () => internalError(await call(CREATE_MCP_TOKEN, fresh)));
+    expect((await send(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
+    await without(['mcp_token'], async () => internalError(await send(CREATE_MCP_TOKEN, fresh)));
     const entries = await service.database.query(
       'SELECT status_code, external_user_id FROM request_log WHERE client_id = $1 ORDER BY id',
       [fresh.clientId],

@@ -9,16 +9,16 @@ import {
   IDENTIFY_DETECTED_ACCOUNTS,
   SANDBOX_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
-  NOBODY,
+  UNKNOWN_ID,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
-import { startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
-/** For each of many operations. */
+/** Fewer runs, for properties that are tested for many operations. */
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 
@@ -125,19 +125,19 @@ async function send(
   { id, path, credentials }: TestedOperation,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
-  const answer = await service.request(path, {
+): Promise<TestResponse> {
+  const response = await service.request(path, {
     method: 'POST',
     body,
     headers,
     ...(credentials === 'basic' ? { as: service.development } : {}),
   });
-  expect([200, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(answer.status);
-  if (answer.status !== 200) {
-    expect(Object.keys(answer.body)).toEqual(['error_type', 'error_code', 'error_message']);
-    expect(answer.body['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+  expect([200, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(response.status);
+  if (response.status !== 200) {
+    expect(Object.keys(response.body)).toEqual(['error_type', 'error_code', 'error_message']);
+    expect(response.body['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
   }
-  return answer;
+  return response;
 }
 
 describe.each(BODY_OPERATIONS)('$id', (operation) => {
@@ -191,7 +191,7 @@ describe.each(BODY_OPERATIONS)('$id', (operation) => {
     );
   });
 
-  it('refuses a valid body that is truncated anywhere', async () => {
+  it('rejects a valid body that is truncated anywhere', async () => {
     const text = JSON.stringify(operation.body);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (length) => {
@@ -274,19 +274,19 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       rotateApiSecret: service.production.clientId,
     };
     return operation.path
-      .replace(NOBODY, ids[operation.id] ?? '')
+      .replace(UNKNOWN_ID, ids[operation.id] ?? '')
       .replace('999999', String(merchants[0]?.id));
   }
 
   async function send(value: unknown): Promise<void> {
-    const { status, body: answer } = await service.request(path, {
+    const { status, body: response } = await service.request(path, {
       method: operation.method,
       body: value,
       login,
     });
     expect([200, 400, ...(OTHER_STATUSES[operation.id] ?? [])]).toContain(status);
-    if (status !== 200) expect(answer['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
-    if (answer['secret']) rememberSecret(String(answer['secret']));
+    if (status !== 200) expect(response['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+    if (response['secret']) rememberSecret(String(response['secret']));
   }
 
   beforeAll(async () => {
@@ -314,14 +314,14 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
 });
 
 /** Text that the service accepts: not blank, and storable. */
-const goodText = fc
+const acceptedText = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 256 })
   .filter((text) => text.trim() !== '' && !text.includes('\0') && text.isWellFormed());
 
 describe('Accepted text', () => {
   it('is stored unchanged (operation 1)', async () => {
     await fc.assert(
-      fc.asyncProperty(goodText, async (external_user_id) => {
+      fc.asyncProperty(acceptedText, async (external_user_id) => {
         const { status } = await send(CREATE_MCP_TOKEN, { external_user_id });
         expect(status).toBe(200);
         const kept = await service.database.query(
@@ -335,7 +335,7 @@ describe('Accepted text', () => {
 
   it('is stored unchanged (operation 8)', async () => {
     await fc.assert(
-      fc.asyncProperty(goodText, goodText, async (full_name, exceptional_at) => {
+      fc.asyncProperty(acceptedText, acceptedText, async (full_name, exceptional_at) => {
         const { status, body } = await send(SUBMIT_JOB_APPLICATION, {
           ...SUBMIT_JOB_APPLICATION.body,
           full_name,
@@ -353,8 +353,10 @@ describe('Accepted text', () => {
   });
 
   it('is stored unchanged (metadata of sessions)', async () => {
-    const key = fc.oneof(goodText, fc.constantFrom(...LOADED_NAMES)).filter((name) => name !== 'constructor');
-    const pairs = fc.uniqueArray(fc.tuple(key, goodText), { maxLength: 10, selector: ([name]) => name });
+    const key = fc
+      .oneof(acceptedText, fc.constantFrom(...LOADED_NAMES))
+      .filter((name) => name !== 'constructor');
+    const pairs = fc.uniqueArray(fc.tuple(key, acceptedText), { maxLength: 10, selector: ([name]) => name });
     await fc.assert(
       fc.asyncProperty(pairs, pairs, async (first, second) => {
         const text = `{"type":"link","external_user_id":"fuzz","metadata":${objectText(first)}}`;
@@ -364,9 +366,9 @@ describe('Accepted text', () => {
         const opened = await service.request('/session/open', {
           body: `{"session_id":"${session}","metadata":${objectText(second)}}`,
         });
-        const whole = new Map([...first, ...second]);
-        expect(opened.status).toBe(whole.size <= 10 ? 200 : 400);
-        const expected = [...(opened.status === 200 ? whole : first)];
+        const merged = new Map([...first, ...second]);
+        expect(opened.status).toBe(merged.size <= 10 ? 200 : 400);
+        const expected = [...(opened.status === 200 ? merged : first)];
         const kept = await service.app
           .get(SessionsService, { strict: false })
           .metadataOf(service.development.clientId, session);
@@ -381,11 +383,15 @@ describe('Accepted text', () => {
     ['name', IDENTIFY_DETECTED_ACCOUNTS],
   ])('is returned unchanged in %s', async (field, operation) => {
     await fc.assert(
-      fc.asyncProperty(goodText, fc.array(goodText, { minLength: 1, maxLength: 20 }), async (user, names) => {
-        const { status, body } = await send(operation, { external_user_id: user, [field]: names });
-        expect(status).toBe(200);
-        expect(body).toEqual(names.map((name) => ({ name, detected: false, detected_at: null })));
-      }),
+      fc.asyncProperty(
+        acceptedText,
+        fc.array(acceptedText, { minLength: 1, maxLength: 20 }),
+        async (user, names) => {
+          const { status, body } = await send(operation, { external_user_id: user, [field]: names });
+          expect(status).toBe(200);
+          expect(body).toEqual(names.map((name) => ({ name, detected: false, detected_at: null })));
+        },
+      ),
       RUNS,
     );
   });

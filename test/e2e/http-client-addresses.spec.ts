@@ -8,7 +8,7 @@ import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { FORBIDDEN_NAMES, forbiddenUrls, REBINDING, UNRESOLVED_NAMES } from '../support/forbidden-urls.js';
 import {
-  answerWith,
+  respondWith,
   HOSTILE_RECEIVERS,
   refusedPort,
   startReceiver,
@@ -42,7 +42,7 @@ const post = (client: HttpClient, url: string): Promise<OutgoingResult> =>
 beforeAll(async () => {
   Logger.overrideLogger({ log() {}, warn() {}, error: (message: unknown) => loggedErrors.push(message) });
   dns = closedLater(await startDnsServer());
-  listener = closedLater(await startReceiver({ certificate: 'trusted', ...answerWith('200 OK') }));
+  listener = closedLater(await startReceiver({ certificate: 'trusted', ...respondWith('200 OK') }));
 });
 afterAll(async () => {
   await Promise.all(opened.toReversed().map((each) => each.close()));
@@ -147,7 +147,7 @@ describe('With WEBHOOK_TARGETS=any', () => {
 describe('WEBHOOK_EGRESS_ADDRESS', () => {
   it('is the address that webhooks are sent from', async () => {
     const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: '127.0.0.3' });
-    const target = closedLater(await startReceiver(answerWith('200 OK')));
+    const target = closedLater(await startReceiver(respondWith('200 OK')));
     await post(client, target.url);
     expect(target.requests.map(({ from }) => from)).toEqual(['127.0.0.3']);
   });
@@ -157,7 +157,7 @@ describe('WEBHOOK_EGRESS_ADDRESS of another machine', () => {
   it('fails every webhook and is logged', async () => {
     loggedErrors.length = 0;
     const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: '192.0.2.1' });
-    const target = closedLater(await startReceiver(answerWith('200 OK')));
+    const target = closedLater(await startReceiver(respondWith('200 OK')));
     expect(await post(client, target.url)).toMatchObject({ statusCode: 0, failure: 'REFUSED' });
     expect(loggedErrors).toEqual(['WEBHOOK_EGRESS_ADDRESS is not an address of this machine.']);
   });
@@ -183,7 +183,7 @@ describe('WEBHOOK_PROXY_URL', () => {
     });
 
   it('tunnels every webhook without resolving names, with TLS to the receiver', async () => {
-    const target = closedLater(await startReceiver({ certificate: 'trusted', ...answerWith('200 OK') }));
+    const target = closedLater(await startReceiver({ certificate: 'trusted', ...respondWith('200 OK') }));
     const client = through(proxy, 'us%20er:p%40ss@');
     const before = dns.queries.length;
     const result = await post(client, `${PROXIED}:${target.port}/hook`);
@@ -269,7 +269,7 @@ function heapAfterCollection(): number {
 describe('Thousands of receivers', () => {
   it('do not leak connections or memory', async () => {
     const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_DNS_SERVERS: dns.address });
-    const target = closedLater(await startReceiver(answerWith('200 OK', 'Keep-Alive: timeout=60')));
+    const target = closedLater(await startReceiver(respondWith('200 OK', 'Keep-Alive: timeout=60')));
     const names = Array.from({ length: 3000 }, (_, index) => `receiver-${index}.example.com`);
     for (const name of names) dns.set(name, { a: ['127.0.0.1'] });
     const before = heapAfterCollection();
@@ -283,7 +283,7 @@ describe('Thousands of receivers', () => {
     };
     await Promise.all(Array.from({ length: 32 }, worker));
     expect(succeeded).toBe(3000);
-    expect(target.connections.mostOpen).toBeLessThanOrEqual(256 + 2 * 32);
+    expect(target.connections.maxOpen).toBeLessThanOrEqual(256 + 2 * 32);
     expect((heapAfterCollection() - before) / 1024 / 1024).toBeLessThan(50);
   }, 60_000);
 });

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { TRANSPORT_FAILURES, type OutgoingResult } from '../../src/infrastructure/http-client/index.js';
 import { eventually } from '../support/eventually.js';
 import {
-  answerWith,
+  respondWith,
   fullReceiver,
   HOSTILE_RECEIVERS,
   refusedPort,
@@ -31,7 +31,7 @@ afterAll(() => Promise.all(opened.map((each) => each.close())));
 
 type Expected = Partial<OutgoingResult>;
 const NOTHING: Expected = { statusCode: 0, retryAfterSeconds: null };
-const ANSWER: Expected = { failure: null, explanation: null, retryAfterSeconds: null };
+const RESPONSE: Expected = { failure: null, explanation: null, retryAfterSeconds: null };
 const RESET: Expected = {
   ...NOTHING,
   failure: 'RESET',
@@ -46,14 +46,14 @@ const TIMED_OUT: Expected = {
 const TLS: Expected = { ...NOTHING, failure: 'TLS' };
 
 const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
-  neverAnswers: TIMED_OUT,
+  neverResponds: TIMED_OUT,
   slowHeaders: TIMED_OUT,
   endlessHeaders: NOT_HTTP,
   endlessInformation: TIMED_OUT,
-  drippingBody: { ...ANSWER, statusCode: 200 },
-  endlessBody: { ...ANSWER, statusCode: 200 },
-  gzipBomb: { ...ANSWER, statusCode: 200 },
-  resetMidBody: { ...ANSWER, statusCode: 200 },
+  drippingBody: { ...RESPONSE, statusCode: 200 },
+  endlessBody: { ...RESPONSE, statusCode: 200 },
+  gzipBomb: { ...RESPONSE, statusCode: 200 },
+  resetMidBody: { ...RESPONSE, statusCode: 200 },
   resetBeforeHeaders: RESET,
   closedBeforeHeaders: RESET,
   resetAtOnce: RESET,
@@ -67,13 +67,13 @@ const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
   selfSigned: { ...TLS, explanation: 'The certificate is self-signed.' },
   expired: { ...TLS, explanation: 'The certificate has expired.' },
   wrongHost: { ...TLS, explanation: 'The certificate is for another host name.' },
-  redirect: { ...ANSWER, statusCode: 307 },
-  redirectToMetadata: { ...ANSWER, statusCode: 302 },
-  created: { ...ANSWER, statusCode: 201 },
-  noContent: { ...ANSWER, statusCode: 204 },
-  gone: { ...ANSWER, statusCode: 410 },
-  tooMany: { ...ANSWER, statusCode: 429, retryAfterSeconds: 120 },
-  closesKeptConnections: { ...ANSWER, statusCode: 200 },
+  redirect: { ...RESPONSE, statusCode: 307 },
+  redirectToMetadata: { ...RESPONSE, statusCode: 302 },
+  created: { ...RESPONSE, statusCode: 201 },
+  noContent: { ...RESPONSE, statusCode: 204 },
+  gone: { ...RESPONSE, statusCode: 410 },
+  tooMany: { ...RESPONSE, statusCode: 429, retryAfterSeconds: 120 },
+  closesKeptConnections: { ...RESPONSE, statusCode: 200 },
 };
 
 const KINDS = Object.keys(HOSTILE_RECEIVERS) as HostileReceiver[];
@@ -114,7 +114,7 @@ describe('Hostile receivers, concurrently', () => {
   });
 
   it('stops reading long bodies and closes their connections', async () => {
-    for (const kind of ['endlessBody', 'gzipBomb', 'drippingBody', 'neverAnswers'] as const) {
+    for (const kind of ['endlessBody', 'gzipBomb', 'drippingBody', 'neverResponds'] as const) {
       await eventually(`${kind} is left alone`, () => receivers.get(kind)?.connections.open === 0);
     }
     expect(results.get('endlessBody')?.milliseconds).toBeLessThan(3000);
@@ -141,8 +141,8 @@ describe('Hostile receivers, concurrently', () => {
   });
 
   it('reports the duration of each phase', () => {
-    expect(results.get('neverAnswers')?.result.phases).toMatchObject({ tls: null });
-    expect(results.get('neverAnswers')?.result.phases.firstByte).toBeGreaterThan(9000);
+    expect(results.get('neverResponds')?.result.phases).toMatchObject({ tls: null });
+    expect(results.get('neverResponds')?.result.phases.firstByte).toBeGreaterThan(9000);
     expect(results.get('tlsStall')?.result.phases).toMatchObject({ firstByte: null });
     expect(results.get('tlsStall')?.result.phases.tls).toBeGreaterThan(2900);
     expect(results.get('tlsStall')?.result.phases.tls).toBeLessThan(3500);
@@ -156,9 +156,9 @@ describe('Hostile receivers, concurrently', () => {
 
 describe('A request', () => {
   it('arrives unchanged', async () => {
-    const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
+    const target = await receiver({ certificate: 'trusted', ...respondWith('200 OK') });
     const result = await post(`${target.url}?a=1&b=%20#fragment`);
-    expect(result).toMatchObject({ ...ANSWER, statusCode: 200 });
+    expect(result).toMatchObject({ ...RESPONSE, statusCode: 200 });
     expect(target.requests).toHaveLength(1);
     const [{ head, body } = { head: '', body: '' }] = target.requests;
     expect(head.split('\r\n')[0]).toBe('POST /hook?a=1&b=%20 HTTP/1.1');
@@ -177,7 +177,7 @@ describe('A request', () => {
   });
 
   it('reaches a host whose first address is dead', async () => {
-    const target = await receiver(answerWith('200 OK'));
+    const target = await receiver(respondWith('200 OK'));
     // localhost is ::1 first on many machines, where this receiver does not listen.
     expect(await post(target.url)).toMatchObject({ statusCode: 200 });
   });
@@ -194,7 +194,7 @@ describe('A request', () => {
   });
 
   it('never rejects, even if its headers cannot be sent', async () => {
-    const target = await receiver(answerWith('200 OK'));
+    const target = await receiver(respondWith('200 OK'));
     Logger.overrideLogger(false);
     const result = await client.post({ url: target.url, headers: { 'x-bad': 'a\r\nb: c' }, body: BODY });
     expect(result).toMatchObject({ statusCode: 0, failure: 'RESET' });
@@ -202,27 +202,27 @@ describe('A request', () => {
   });
 
   it('has a deadline that includes the wait for a connection', async () => {
-    const impatient = httpClient({ WEBHOOK_TARGETS: 'any' });
-    opened.push(impatient);
-    const target = await receiver(HOSTILE_RECEIVERS.neverAnswers);
+    const hurried = httpClient({ WEBHOOK_TARGETS: 'any' });
+    opened.push(hurried);
+    const target = await receiver(HOSTILE_RECEIVERS.neverResponds);
     const request = { url: target.url, headers: HEADERS, body: BODY, connections: 1 };
-    shortenDeadline(impatient, 600);
-    const first = impatient.post(request);
-    shortenDeadline(impatient, 300);
-    for (const result of await Promise.all([impatient.post(request), impatient.post(request)])) {
+    shortenDeadline(hurried, 600);
+    const first = hurried.post(request);
+    shortenDeadline(hurried, 300);
+    for (const result of await Promise.all([hurried.post(request), hurried.post(request)])) {
       expect(result).toMatchObject({ failure: 'TIMEOUT' });
       expect(result.phases.total).toBeLessThan(500);
       expect(result.phases).toMatchObject({ connect: null, firstByte: null });
     }
     await first;
-    await impatient.close();
+    await hurried.close();
     expect(target.requests).toHaveLength(1);
   });
 });
 
 describe('Connections', () => {
   it('are reused, and a reused connection has no connection phases', async () => {
-    const target = await receiver({ certificate: 'trusted', ...answerWith('200 OK') });
+    const target = await receiver({ certificate: 'trusted', ...respondWith('200 OK') });
     const first = await post(target.url);
     const second = await post(target.url);
     expect(first.phases.connect).not.toBeNull();
@@ -233,31 +233,31 @@ describe('Connections', () => {
 
   it('are limited to four per origin, or to the requested number', async () => {
     const slow: ReceiverOptions = {
-      answer: (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 20),
+      respond: (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 20),
     };
-    const [usual, wide] = [await receiver(slow), await receiver(slow)];
+    const [limited, wide] = [await receiver(slow), await receiver(slow)];
     const results = await Promise.all([
-      ...Array.from({ length: 40 }, () => post(usual.url)),
+      ...Array.from({ length: 40 }, () => post(limited.url)),
       ...Array.from({ length: 40 }, () => post(wide.url, 10)),
     ]);
     expect(results.every(({ statusCode }) => statusCode === 200)).toBe(true);
-    expect(usual.connections.mostOpen).toBe(4);
-    expect(wide.connections.mostOpen).toBe(10);
+    expect(limited.connections.maxOpen).toBe(4);
+    expect(wide.connections.maxOpen).toBe(10);
   });
 
   it('that the receiver closes while they are idle do not fail requests', async () => {
     const target = await receiver(HOSTILE_RECEIVERS.closesKeptConnections);
     for (let count = 1; count <= 50; count += 1) {
-      expect(await post(target.url)).toMatchObject({ ...ANSWER, statusCode: 200 });
+      expect(await post(target.url)).toMatchObject({ ...RESPONSE, statusCode: 200 });
     }
   });
 
   it('that are reset during a second request are replaced by a new connection, once', async () => {
-    const answers = new WeakMap<object, number>();
+    const responses = new WeakMap<object, number>();
     const target = await receiver({
-      answer: (socket) => {
-        const count = (answers.get(socket) ?? 0) + 1;
-        answers.set(socket, count);
+      respond: (socket) => {
+        const count = (responses.get(socket) ?? 0) + 1;
+        responses.set(socket, count);
         if (count > 1) socket.resetAndDestroy();
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
       },
@@ -268,13 +268,13 @@ describe('Connections', () => {
   });
 
   it('are closed after the idle time that the receiver announces', async () => {
-    const target = await receiver(answerWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
+    const target = await receiver(respondWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
     await post(target.url);
     await eventually('the connection is closed', () => target.connections.open === 0);
   });
 
   it('are used for at most a minute, even if they are busy', async () => {
-    const target = await receiver(answerWith('200 OK', 'Keep-Alive: timeout=600'));
+    const target = await receiver(respondWith('200 OK', 'Keep-Alive: timeout=600'));
     await post(target.url);
     const now = performance.now.bind(performance);
     performance.now = () => now() + 60_000;
@@ -288,7 +288,7 @@ describe('Connections', () => {
 
   it('are closed with the client', async () => {
     const other = httpClient({ WEBHOOK_TARGETS: 'any' });
-    const target = await receiver(answerWith('200 OK'));
+    const target = await receiver(respondWith('200 OK'));
     await other.post({ url: target.url, headers: HEADERS, body: BODY });
     expect(target.connections.open).toBe(1);
     await other.close();
@@ -302,7 +302,7 @@ describe('Retry-After', () => {
     ['429 Too Many Requests', '999999999', 3600],
     ['429 Too Many Requests', 'soon', null],
   ])('%s, %s', async (status, header, expected) => {
-    const target = await receiver(answerWith(status, `Retry-After: ${header}`));
+    const target = await receiver(respondWith(status, `Retry-After: ${header}`));
     expect(await post(target.url)).toMatchObject({ failure: null, retryAfterSeconds: expected });
   });
 });

@@ -9,14 +9,14 @@ import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
   DASHBOARD_OPERATIONS,
-  NOBODY,
+  UNKNOWN_ID,
   OPERATIONS,
   SESSION_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
-import { basic, error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { basic, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
 const METHOD_NOT_ALLOWED = error(
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** A response as read from the socket. */
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -61,8 +61,8 @@ async function exchange(...parts: readonly (string | Uint8Array)[]): Promise<str
 }
 
 /** Parses responses. A response without Content-Length ends with the connection. */
-function parseAnswers(text: string): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function parseResponses(text: string): RawResponse[] {
+  const responses: RawResponse[] = [];
   let bytes = Buffer.from(text);
   while (bytes.length > 0) {
     const end = bytes.indexOf('\r\n\r\n');
@@ -76,16 +76,16 @@ function parseAnswers(text: string): RawAnswer[] {
     );
     const length = Number(headers.get('content-length') ?? bytes.length);
     const body = bytes.subarray(end + 4, end + 4 + length);
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text: body.toString('utf8') });
+    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body.toString('utf8') });
     bytes = bytes.subarray(end + 4 + length);
   }
-  return answers;
+  return responses;
 }
 
-async function exchangeOne(...parts: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
-  const answers = parseAnswers(await exchange(...parts));
-  expect(answers).toHaveLength(1);
-  return answers[0] as RawAnswer;
+async function exchangeOne(...parts: readonly (string | Uint8Array)[]): Promise<RawResponse> {
+  const responses = parseResponses(await exchange(...parts));
+  expect(responses).toHaveLength(1);
+  return responses[0] as RawResponse;
 }
 
 /** A request to operation 1 as text, with `Connection: close`. */
@@ -104,7 +104,7 @@ function request(body: string, headers: readonly string[], options: { keep?: boo
 const JSON_TYPE = 'Content-Type: application/json';
 const BODY = '{"external_user_id":"raw"}';
 
-function expectErrorBody({ headers, text }: RawAnswer): Record<string, unknown> {
+function expectErrorBody({ headers, text }: RawResponse): Record<string, unknown> {
   expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   const body = JSON.parse(text) as Record<string, unknown>;
@@ -116,10 +116,10 @@ async function expectAlive(): Promise<void> {
   expect((await service.request('/healthz')).status).toBe(200);
 }
 
-const callOperation = (
+const sendTo = (
   { path, body, credentials }: TestedOperation,
   change: { body?: unknown; headers?: Record<string, string> } = {},
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   service.request(path, {
     method: 'POST',
     body: change.body ?? body,
@@ -154,7 +154,9 @@ describe('Paths and methods', () => {
   /** `/users/create` also matches `/users/{id}`. */
   const allowedOf = (path: string): string => {
     const methods = DASHBOARD_OPERATIONS.filter(({ path: template }) =>
-      new RegExp(`^${template.replace(/\?.*/, '').replace(NOBODY, '[^/]+')}$`).test(path.replace(/\?.*/, '')),
+      new RegExp(`^${template.replace(/\?.*/, '').replace(UNKNOWN_ID, '[^/]+')}$`).test(
+        path.replace(/\?.*/, ''),
+      ),
     ).map(({ method }) => (method === 'GET' ? READ : method));
     return [...new Set(methods.flatMap((method) => method.split(', ')))].toSorted().join(', ');
   };
@@ -195,12 +197,12 @@ describe('Paths and methods', () => {
   });
 
   it('responds with 405 to TRACE', async () => {
-    const answer = await exchangeOne(
+    const response = await exchangeOne(
       `TRACE ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('POST');
-    expect(expectErrorBody(answer)['error_code']).toBe('METHOD_NOT_ALLOWED');
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(expectErrorBody(response)['error_code']).toBe('METHOD_NOT_ALLOWED');
   });
 
   it.each([
@@ -221,25 +223,25 @@ describe('Paths and methods', () => {
     `/${'%25'.repeat(2_000)}`,
   ])('responds with 404 to the malformed path %j', async (path) => {
     for (const method of ['GET', 'POST']) {
-      const answer = await exchangeOne(
+      const response = await exchangeOne(
         `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
       );
-      expect([400, 404]).toContain(answer.status);
-      expect(expectErrorBody(answer)['error_type']).toBe('INVALID_REQUEST');
+      expect([400, 404]).toContain(response.status);
+      expect(expectErrorBody(response)['error_type']).toBe('INVALID_REQUEST');
     }
   });
 });
 
 describe('Every response', () => {
   const SAMPLES: readonly (readonly [string, () => Promise<{ headers: Headers }>])[] = [
-    ['200', () => callOperation(SEARCH_DETECTED_ACCOUNTS)],
-    ['a token', () => callOperation(CREATE_MCP_TOKEN)],
-    ['400', () => callOperation(SUBMIT_JOB_APPLICATION, { body: {} })],
+    ['200', () => sendTo(SEARCH_DETECTED_ACCOUNTS)],
+    ['a token', () => sendTo(CREATE_MCP_TOKEN)],
+    ['400', () => sendTo(SUBMIT_JOB_APPLICATION, { body: {} })],
     ['401', () => service.request(CREATE_MCP_TOKEN.path, { body: {} })],
     ['404', () => service.request('/nowhere')],
     ['405', () => service.request(CREATE_MCP_TOKEN.path)],
-    ['413', () => callOperation(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
-    ['415', () => callOperation(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
+    ['413', () => sendTo(SUBMIT_JOB_APPLICATION, { body: 'x'.repeat(600_000) })],
+    ['415', () => sendTo(SUBMIT_JOB_APPLICATION, { headers: { 'content-type': 'text/plain' } })],
     ['health', () => service.request('/healthz')],
     ['readiness', () => service.request('/readyz')],
     ['the document', () => service.request('/openapi.json')],
@@ -283,7 +285,7 @@ describe('Request bodies', () => {
         ['br', brotliCompressSync(text)],
       ] as const) {
         statuses.push(
-          (await callOperation(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
+          (await sendTo(operation, { body: bytes, headers: { 'content-encoding': encoding } })).status,
         );
       }
       expect([
@@ -296,7 +298,7 @@ describe('Request bodies', () => {
   it('are limited by their decompressed size', async () => {
     const bomb = gzipSync(JSON.stringify({ external_user_id: ' '.repeat(20_000_000) }));
     expect(bomb.length).toBeLessThan(100_000);
-    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+    const { status } = await sendTo(CREATE_MCP_TOKEN, {
       body: bomb,
       headers: { 'content-encoding': 'gzip' },
     });
@@ -312,7 +314,7 @@ describe('Request bodies', () => {
     ['zstd', Buffer.from('{}')],
     ['nonsense', Buffer.from('{}')],
   ])('that are not valid %s are rejected', async (encoding, bytes) => {
-    const { status } = await callOperation(CREATE_MCP_TOKEN, {
+    const { status } = await sendTo(CREATE_MCP_TOKEN, {
       body: bytes,
       headers: { 'content-encoding': encoding },
     });
@@ -330,14 +332,14 @@ describe('Request bodies', () => {
       'application/jsonx',
       'nonsense',
     ]) {
-      const { status, body } = await callOperation(operation, { headers: { 'content-type': type } });
+      const { status, body } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status, body['error_code']]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
     for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
-      const { status } = await callOperation(operation, { headers: { 'content-type': type } });
+      const { status } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status]).toEqual([type, 200]);
     }
-    const { status, body } = await callOperation(operation, { body: { large: 'x'.repeat(600_000) } });
+    const { status, body } = await sendTo(operation, { body: { large: 'x'.repeat(600_000) } });
     expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
@@ -345,31 +347,31 @@ describe('Request bodies', () => {
     const chunks = ['{"external_', 'user_id"', ':"chunked"}'].map(
       (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
     );
-    const answer = await exchangeOne(
+    const response = await exchangeOne(
       request('', ['Transfer-Encoding: chunked', JSON_TYPE]),
       ...chunks,
       '0\r\n\r\n',
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const kept = await service.database.query(`SELECT 1 FROM mcp_token WHERE external_user_id = 'chunked'`);
     expect(kept).toHaveLength(1);
   });
 
   it('have the same size limit if they are chunked', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    const answer = await exchangeOne(
+    const response = await exchangeOne(
       request('', ['Transfer-Encoding: chunked', JSON_TYPE]),
       ...Array<string>(20).fill(chunk),
       '0\r\n\r\n',
     );
-    expect(answer.status).toBe(413);
-    expect(expectErrorBody(answer)['error_code']).toBe('PAYLOAD_TOO_LARGE');
+    expect(response.status).toBe(413);
+    expect(expectErrorBody(response)['error_code']).toBe('PAYLOAD_TOO_LARGE');
   });
 
   it('that are missing count as empty objects', async () => {
-    const answer = await exchangeOne(request('', [JSON_TYPE, 'Content-Length: 0']));
-    expect(answer.status).toBe(400);
-    expect(expectErrorBody(answer)['error_message']).toBe('The external user id field is required.');
+    const response = await exchangeOne(request('', [JSON_TYPE, 'Content-Length: 0']));
+    expect(response.status).toBe(400);
+    expect(expectErrorBody(response)['error_message']).toBe('The external user id field is required.');
   });
 
   it('are awaited after "Expect: 100-continue"', async () => {
@@ -384,11 +386,11 @@ describe('Request bodies', () => {
   });
 
   it('are read despite an unknown "Expect" header', async () => {
-    const answer = await exchangeOne(
+    const response = await exchangeOne(
       request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`, 'Expect: the-unexpected']),
     );
-    expect([200, 400, 417]).toContain(answer.status);
-    expect(answer.headers.get('x-request-id')).toMatch(REQUEST_ID);
+    expect([200, 400, 417]).toContain(response.status);
+    expect(response.headers.get('x-request-id')).toMatch(REQUEST_ID);
   });
 });
 
@@ -411,9 +413,9 @@ describe('Connections', () => {
     ['a chunk of no size', () => request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'])],
     ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ])('respond with 400 and the error body to %s', async (_what, bytes) => {
-    const answer = await exchangeOne(Buffer.from(bytes(), 'latin1'));
-    expect(answer.status).toBe(400);
-    expect(expectErrorBody(answer)).toMatchObject({
+    const response = await exchangeOne(Buffer.from(bytes(), 'latin1'));
+    expect(response.status).toBe(400);
+    expect(expectErrorBody(response)).toMatchObject({
       error_type: 'INVALID_REQUEST',
       error_code: 'INVALID_FIELD',
     });
@@ -425,9 +427,9 @@ describe('Connections', () => {
       [`X-Large: ${'x'.repeat(40_000)}`],
       Array.from({ length: 500 }, (_, index) => `X-Many-${index}: ${'x'.repeat(100)}`),
     ]) {
-      const answer = await exchangeOne(request('', headers));
-      expect(answer.status).toBe(431);
-      expectErrorBody(answer);
+      const response = await exchangeOne(request('', headers));
+      expect(response.status).toBe(431);
+      expectErrorBody(response);
     }
     await expectAlive();
   });
@@ -452,7 +454,7 @@ describe('Connections', () => {
     );
     await closed;
     await expectAlive();
-    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+    expect((await sendTo(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
   it('may be closed before the response without affecting the service', async () => {
@@ -463,7 +465,7 @@ describe('Connections', () => {
       await closed;
     }
     await expectAlive();
-    expect((await callOperation(CREATE_MCP_TOKEN)).status).toBe(200);
+    expect((await sendTo(CREATE_MCP_TOKEN)).status).toBe(200);
   });
 
   it('may have several pipelined requests', async () => {
@@ -471,12 +473,12 @@ describe('Connections', () => {
       const body = `{"external_user_id":${user}}`;
       return request(body, [JSON_TYPE, `Content-Length: ${body.length}`, `X-Request-Id: ${id}`], { keep });
     };
-    const answers = parseAnswers(
+    const responses = parseResponses(
       await exchange(
         piped('"one"', 'id-1', true) + piped('2', 'id-2', true) + piped('"three"', 'id-3', false),
       ),
     );
-    expect(answers.map(({ status, headers }) => [status, headers.get('x-request-id')])).toEqual([
+    expect(responses.map(({ status, headers }) => [status, headers.get('x-request-id')])).toEqual([
       [200, 'id-1'],
       [400, 'id-2'],
       [200, 'id-3'],
@@ -484,26 +486,27 @@ describe('Connections', () => {
   });
 
   it('respond to every earlier request before they reject invalid HTTP', async () => {
-    const call = (keep: boolean) => request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
+    const tokenRequest = (keep: boolean) =>
+      request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`], { keep });
     const brokenBody = request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'], { keep: true });
     for (const [bytes, statuses] of [
-      [`${call(true)}What is this?\r\n\r\n`, [200, 400]],
-      [`${call(true).repeat(5)}\x16\x03\x01`, [200, 200, 200, 200, 200, 400]],
-      [call(true) + call(true) + brokenBody + call(true), [200, 200, 400]],
-      [`${call(false)}What is this?\r\n\r\n`, [200]],
+      [`${tokenRequest(true)}What is this?\r\n\r\n`, [200, 400]],
+      [`${tokenRequest(true).repeat(5)}\x16\x03\x01`, [200, 200, 200, 200, 200, 400]],
+      [tokenRequest(true) + tokenRequest(true) + brokenBody + tokenRequest(true), [200, 200, 400]],
+      [`${tokenRequest(false)}What is this?\r\n\r\n`, [200]],
     ] as const) {
-      const answers = parseAnswers(await exchange(bytes));
-      expect(answers.map(({ status }) => status)).toEqual(statuses);
+      const responses = parseResponses(await exchange(bytes));
+      expect(responses.map(({ status }) => status)).toEqual(statuses);
     }
     // Also if the client has half-closed the connection or keeps sending.
     const socket = openConnection();
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    socket.write(`${call(true)}What is this?\r\n`);
+    socket.write(`${tokenRequest(true)}What is this?\r\n`);
     const more = setInterval(() => socket.write('and this?\r\n'), 5);
     await once(socket, 'close');
     clearInterval(more);
-    expect(parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status)).toEqual([200, 400]);
+    expect(parseResponses(Buffer.concat(chunks).toString()).map(({ status }) => status)).toEqual([200, 400]);
   });
 
   it('stay usable after an error that was sent before the body was read', async () => {
@@ -512,20 +515,20 @@ describe('Connections', () => {
       `POST ${CREATE_MCP_TOKEN.path} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}`,
       `Content-Length: ${body.length}\r\n\r\n${body}`,
     ].join('\r\n');
-    const answers = parseAnswers(
+    const responses = parseResponses(
       await exchange(refused + request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`])),
     );
-    expect(answers.map(({ status }) => status)).toEqual([401, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 200]);
   });
 
   it('accept an absolute URL in the request line', async () => {
-    const answer = await exchangeOne(
+    const response = await exchangeOne(
       request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`]).replace(
         `POST ${CREATE_MCP_TOKEN.path}`,
         `POST http://localhost${CREATE_MCP_TOKEN.path}`,
       ),
     );
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   it('respond with a documented status to repeated headers', async () => {
@@ -553,9 +556,9 @@ describe('Connections', () => {
         [400, 415],
       ],
     ] as const) {
-      const answer = await exchangeOne(request(BODY, twice));
-      expect(statuses).toContain(answer.status);
-      if (answer.status !== 200) expectErrorBody(answer);
+      const response = await exchangeOne(request(BODY, twice));
+      expect(statuses).toContain(response.status);
+      if (response.status !== 200) expectErrorBody(response);
     }
     const ids = await exchangeOne(
       request(BODY, [JSON_TYPE, length, 'X-Request-Id: one', 'X-Request-Id: two']),
@@ -630,7 +633,7 @@ describe('A deployment with some surfaces', () => {
   ])('of %s does not serve the other surfaces', async (surfaces, platform, careers) => {
     const deployment = await startTestApp({ SURFACES: surfaces });
     try {
-      // Not through `call`, because the document covers all surfaces and has no 404.
+      // Uses fetch directly, because the document covers all surfaces and has no 404.
       const send = async (path: string, body?: string) => {
         const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
         return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;

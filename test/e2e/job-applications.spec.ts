@@ -53,7 +53,7 @@ describe('POST /apply', () => {
   });
 
   it.each([['github_url'], ['linkedin_url']])(
-    'asks for no more than is required, with %s',
+    'accepts only the required fields, with %s',
     async (profile) => {
       const url = 'https://example.com/profile';
       const {
@@ -147,7 +147,7 @@ describe('POST /apply', () => {
   });
 
   it.each([['PRODUCT_ENGINEER'], ['engineer'], [7], [true], [['product_engineer']], [{}], ['constructor']])(
-    'refuses the role %j',
+    'rejects the role %j',
     async (role) => {
       const { status, body } = await submitWith({ role });
       expect([status, body]).toEqual([400, invalidField('The selected role is invalid.')]);
@@ -441,9 +441,9 @@ describe('Rate limit of job applications', () => {
   });
 
   it('accepts exactly 30 of 60 concurrent requests', async () => {
-    const answers = await Promise.all(Array.from({ length: 60 }, () => submitTo(service, COMPLETE)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => submitTo(service, COMPLETE)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(30);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
     expect(await countApplications(service)).toBe(30);
   });
 });
@@ -482,12 +482,12 @@ describe('Rate limit of job applications behind a proxy', () => {
     ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8:0:1::1'],
     ['::1', '0:0:0:0:5:6:7:8', '0:0:0:1::'],
     ['2001:DB8:A::1', '2001:0db8:000a:0000::2', '2001:db8:a:1::'],
-  ])('counts the addresses of an IPv6 /64 network together, such as %s', async (first, second, stranger) => {
+  ])('counts the addresses of an IPv6 /64 network together, such as %s', async (first, second, other) => {
     expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(400);
     expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(400);
     expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(429);
     expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(429);
-    expect(await statusFrom(`${stranger}, 198.51.100.7`)).toBe(400);
+    expect(await statusFrom(`${other}, 198.51.100.7`)).toBe(400);
   });
 
   it('distinguishes IPv4 addresses on an IPv6 socket', async () => {
@@ -498,8 +498,8 @@ describe('Rate limit of job applications behind a proxy', () => {
   });
 
   it('ignores a header that is not a list of addresses', async () => {
-    for (const nonsense of ['', ',', 'unknown', '_hidden, _x', '[::1]:80', '1.2.3.4:5, x', 'a'.repeat(500)]) {
-      expect([400, 429]).toContain(await statusFrom(nonsense));
+    for (const header of ['', ',', 'unknown', '_hidden, _x', '[::1]:80', '1.2.3.4:5, x', 'a'.repeat(500)]) {
+      expect([400, 429]).toContain(await statusFrom(header));
     }
   });
 });

@@ -201,11 +201,11 @@ describe('A failed login', () => {
     const visitor = new Visitor(service);
     await visitor.get('/login');
     const check = service.app.get(PasswordCheck);
-    const isRight = check.isCorrect.bind(check);
+    const isCorrect = check.isCorrect.bind(check);
     let checked = 0;
     check.isCorrect = (...values) => {
       checked += 1;
-      return isRight(...values);
+      return isCorrect(...values);
     };
     const responses: ReturnType<typeof comparable>[] = [];
     for (const make of [existing, unknown, disabled, invited]) {
@@ -215,7 +215,7 @@ describe('A failed login', () => {
       expect(performance.now() - startedAt).toBeGreaterThan(FAILURE_DELAY);
       responses.push(comparable(response, user.email));
     }
-    check.isCorrect = isRight;
+    check.isCorrect = isCorrect;
     expect(checked).toBe(4);
     expect(responses[0]).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') });
     expect(responses).toEqual(responses.map(() => responses[0]));

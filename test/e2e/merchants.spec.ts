@@ -24,12 +24,12 @@ const list = async (environment = 'production', login = owner): Promise<Merchant
   (await service.request<Merchant[]>(`/merchants?environment=${environment}`, { login })).body;
 const hiddenOf = async (environment = 'production', login = owner): Promise<string[]> =>
   (await list(environment, login)).filter(({ hidden }) => hidden).map(({ name }) => name);
-const turn = (
-  way: 'hide' | 'activate',
+const change = (
+  action: 'hide' | 'activate',
   id: unknown = netflix.id,
   body: unknown = { environment: 'production' },
   login = owner,
-) => service.request(`/merchants/${String(id)}/${way}`, { body, login });
+) => service.request(`/merchants/${String(id)}/${action}`, { body, login });
 const exported = async (environment = 'production'): Promise<{ headers: Headers; text: string }> => {
   const { status, headers, body } = await service.request<string>(
     `/merchants/export?environment=${environment}`,
@@ -52,22 +52,22 @@ describe('Merchants', () => {
   it('are hidden and activated per organization and environment', async () => {
     const { id } = await service.anotherOrganization();
     const otherOrganization = await service.login('owner', id);
-    expect((await turn('hide')).body).toEqual({ ...netflix, hidden: true });
+    expect((await change('hide')).body).toEqual({ ...netflix, hidden: true });
     expect(await hiddenOf()).toEqual(['Netflix']);
     expect(await hiddenOf('development')).toEqual([]);
     expect(await hiddenOf('production', otherOrganization)).toEqual([]);
-    expect((await turn('activate', netflix.id, undefined, otherOrganization)).status).toBe(200);
+    expect((await change('activate', netflix.id, undefined, otherOrganization)).status).toBe(200);
     expect(await hiddenOf()).toEqual(['Netflix']);
-    expect((await turn('activate')).body).toEqual(netflix);
+    expect((await change('activate')).body).toEqual(netflix);
     expect(await hiddenOf()).toEqual([]);
   });
 
   it('are hidden and activated exactly once by 20 concurrent requests', async () => {
     const entries = await auditedBy(service, async () => {
-      for (const way of ['hide', 'activate'] as const) {
-        const answers = await Promise.all(Array.from({ length: 20 }, () => turn(way)));
-        for (const { status, body } of answers)
-          expect([status, body]).toEqual([200, { ...netflix, hidden: way === 'hide' }]);
+      for (const action of ['hide', 'activate'] as const) {
+        const responses = await Promise.all(Array.from({ length: 20 }, () => change(action)));
+        for (const { status, body } of responses)
+          expect([status, body]).toEqual([200, { ...netflix, hidden: action === 'hide' }]);
       }
     });
     expect(entries).toEqual(['merchant.hide success Netflix', 'merchant.activate success Netflix']);
@@ -76,13 +76,13 @@ describe('Merchants', () => {
   it('are still found by searches for detected accounts while hidden', async () => {
     const body = { external_user_id: 'user-1', names: ['Netflix'] };
     const before = await service.request(SEARCH, { body, as: service.production });
-    await turn('hide');
+    await change('hide');
     expect((await service.request(SEARCH, { body, as: service.production })).body).toEqual(before.body);
-    await turn('activate');
+    await change('activate');
   });
 
   it('cannot be hidden if they do not exist', async () => {
-    const { status, body } = await turn('hide', 123_456_789);
+    const { status, body } = await change('hide', 123_456_789);
     expect([status, body]).toEqual([
       404,
       error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.'),
@@ -99,8 +99,8 @@ describe('Merchants', () => {
       const response = await service.request(`${path}${query}`, { login: owner });
       expect([response.status, response.body]).toEqual([400, invalidField(message)]);
     }
-    for (const way of ['hide', 'activate'] as const)
-      expect((await turn(way, netflix.id, body)).body).toEqual(invalidField(message));
+    for (const action of ['hide', 'activate'] as const)
+      expect((await change(action, netflix.id, body)).body).toEqual(invalidField(message));
   });
 
   it('accept no other parameters', async () => {
@@ -113,9 +113,9 @@ describe('Merchants', () => {
 
 describe('Export of merchants', () => {
   it('returns the list as CSV', async () => {
-    await turn('hide');
+    await change('hide');
     const { headers, text } = await exported();
-    await turn('activate');
+    await change('activate');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-production.csv"');
     const lines = text.trimEnd().split('\n');

@@ -64,13 +64,13 @@ const becomes = (value: number, name: string, labels: Readonly<Record<string, st
 describe('Request metrics', () => {
   it('count and time requests by route pattern', async () => {
     const labels = { method: 'POST', route: '/mcp/tokens/create' };
-    const call = () =>
+    const send = () =>
       service.request('/mcp/tokens/create', { body: { external_user_id: 'user-1' }, as: service.production });
-    expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, call)).toBe(1);
-    expect(await growth('mcs_http_request_duration_seconds_count', labels, call)).toBe(1);
-    const took = await growth('mcs_http_request_duration_seconds_sum', labels, call);
-    expect(took).toBeGreaterThan(0.0005);
-    expect(took).toBeLessThan(5);
+    expect(await growth('mcs_http_requests_total', { ...labels, status: '200' }, send)).toBe(1);
+    expect(await growth('mcs_http_request_duration_seconds_count', labels, send)).toBe(1);
+    const duration = await growth('mcs_http_request_duration_seconds_sum', labels, send);
+    expect(duration).toBeGreaterThan(0.0005);
+    expect(duration).toBeLessThan(5);
 
     const owner = await service.login('owner');
     const id = randomUUID();
@@ -117,15 +117,15 @@ describe('Request metrics', () => {
 
 describe('Limit metrics', () => {
   it('count rejected requests', async () => {
-    const call = () =>
+    const send = () =>
       service.request('/mcp/tokens/create', {
         body: { external_user_id: 'user-1' },
         as: service.development,
       });
-    for (let count = 1; count <= 3; count += 1) expect((await call()).status).toBe(200);
+    for (let count = 1; count <= 3; count += 1) expect((await send()).status).toBe(200);
     const grown = await growth('mcs_rate_limit_refusals_total', { limit: 'mcp-tokens' }, async () => {
-      expect((await call()).status).toBe(429);
-      expect((await call()).status).toBe(429);
+      expect((await send()).status).toBe(429);
+      expect((await send()).status).toBe(429);
     });
     expect(grown).toBe(2);
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'careers' })).toBe(0);
@@ -249,9 +249,9 @@ describe('The metrics server', () => {
   });
 
   it('serves one path and one method', async () => {
-    const answer = await fetch(metrics.url);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const response = await fetch(metrics.url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const origin = new URL(metrics.url).origin;
     for (const path of ['/', '/healthz', '/metrics/', '/mcp/tokens/create']) {
       expect((await fetch(origin + path)).status).toBe(404);
@@ -341,16 +341,16 @@ describe('main.js and worker.js', () => {
     '%s serves metrics until it stops',
     async (file) => {
       const program = start(file);
-      const [, url = ''] = await program.says(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
-      await program.says(/^(?:Listening on|The background work is running)/m);
+      const [, url = ''] = await program.waitForOutput(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
+      await program.waitForOutput(/^(?:Listening on|The background work is running)/m);
       const scraper = scraperOf(url);
       expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
       expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
 
       // A second process with the same port.
-      const rival = await start(file, new URL(url).port).ended;
-      expect(rival.code).toBe(1);
-      expect(rival.errors).toBe(
+      const second = await start(file, new URL(url).port).ended;
+      expect(second.code).toBe(1);
+      expect(second.errors).toBe(
         `METRICS_PORT=${new URL(url).port} is in use. Every process needs its own port.\n`,
       );
 

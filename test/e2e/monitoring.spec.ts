@@ -86,8 +86,8 @@ function valuesOf(metric: string, label: string): string[] | undefined {
 
 describe('The exported metrics', () => {
   it('are exactly the declared metrics', () => {
-    const told = [...types.keys()].filter((name) => name.startsWith('mcs_'));
-    expect(told.toSorted()).toEqual(
+    const exported = [...types.keys()].filter((name) => name.startsWith('mcs_'));
+    expect(exported.toSorted()).toEqual(
       metricCatalogue()
         .map(({ name }) => name)
         .toSorted(),
@@ -95,7 +95,7 @@ describe('The exported metrics', () => {
   });
 
   it.each(metricCatalogue().map((metric) => [metric.name, metric] as const))(
-    '%s is named as Prometheus has it',
+    '%s follows the naming conventions of Prometheus',
     (name, { type, help, labels }) => {
       expect(name).toMatch(/^mcs_[a-z]+(?:_[a-z]+)+$/);
       expect(name.endsWith('_total')).toBe(type === 'counter');
@@ -108,7 +108,7 @@ describe('The exported metrics', () => {
 });
 
 describe('Alerts and dashboard', () => {
-  it('exist', () => {
+  it('are read from the files', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(targets.length).toBeGreaterThan(20);
   });

@@ -127,14 +127,16 @@ describe('openid-client, unmodified', () => {
 
   it('reports an unknown client', async () => {
     const metadata = configuration.serverMetadata();
-    const stranger = new client.Configuration(
+    const unknownClient = new client.Configuration(
       metadata,
       '00000000-0000-4000-8000-000000000000',
       undefined,
       client.None(),
     );
-    client.allowInsecureRequests(stranger);
-    await expect(client.initiateDeviceAuthorization(stranger, {})).rejects.toMatchObject({ status: 401 });
+    client.allowInsecureRequests(unknownClient);
+    await expect(client.initiateDeviceAuthorization(unknownClient, {})).rejects.toMatchObject({
+      status: 401,
+    });
   });
 });
 
@@ -154,14 +156,14 @@ describe('oauth4webapi, unmodified', () => {
     const flow = await oauth.processDeviceAuthorizationResponse(server, device(), requested);
     rememberSecret(flow.device_code, flow.user_code);
     await decide(service, user, flow.user_code);
-    const answer = await oauth.deviceCodeGrantRequest(
+    const response = await oauth.deviceCodeGrantRequest(
       server,
       device(),
       oauth.None(),
       flow.device_code,
       INSECURE,
     );
-    const { access_token } = await oauth.processDeviceCodeResponse(server, device(), answer);
+    const { access_token } = await oauth.processDeviceCodeResponse(server, device(), response);
     rememberSecret(access_token);
     return access_token;
   }

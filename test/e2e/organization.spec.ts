@@ -124,8 +124,8 @@ describe('The logo', () => {
 
   it('is not visible to another organization', async () => {
     const { id } = await service.anotherOrganization();
-    const stranger = await service.login('owner', id);
+    const otherOwner = await service.login('owner', id);
     await uploadLogo(PNG.toString('base64'));
-    expect((await service.request('/organization/logo', { login: stranger })).status).toBe(404);
+    expect((await service.request('/organization/logo', { login: otherOwner })).status).toBe(404);
   });
 });

@@ -16,7 +16,7 @@ import { basic } from '../support/test-app.js';
 const TIMEOUT = 60_000;
 const TOKEN = /^mcp_dev_[0-9A-Za-z]{49}$/;
 const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/;
-/** Where an error was thrown: nothing that an operator should have to read. */
+/** A stack trace, which operators should not see. */
 const STACK = /\n\s+at /;
 
 interface Credentials {
@@ -30,18 +30,18 @@ const key = (): string => randomBytes(32).toString('base64');
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'processes-'));
-  // As root PostgreSQL runs as another user, who must be able to enter.
+  // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o755);
   return folder;
 }
 
-/** The address where a program has come to listen. */
+/** Waits until the program listens, and returns its address. */
 async function listening(program: Program): Promise<string> {
-  const [, baseUrl = ''] = await program.says(/^Listening on (\S+)\. Documentation: \1\/docs$/m);
+  const [, baseUrl = ''] = await program.waitForOutput(/^Listening on (\S+)\. Documentation: \1\/docs$/m);
   return baseUrl;
 }
 
-/** A connection that the other end may cut. */
+/** Opens a connection that the server may close. */
 async function connection(port: string): Promise<Socket> {
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
@@ -62,14 +62,14 @@ async function createToken(baseUrl: string, client: Credentials['development']):
   return token;
 }
 
-/** One sentence for an operator, and nothing else but lines of the log, which Nest writes too. */
+/** Expects one sentence for the operator, besides log lines, and exit code 1. */
 function expectSentence({ code, errors }: Ended, sentence: RegExp): void {
   const lines = errors.split('\n').filter((line) => line !== '' && !line.startsWith('{"level"'));
   expect(lines).toEqual([expect.stringMatching(sentence)]);
   expect(code).toBe(1);
 }
 
-describe('The service with its own database', () => {
+describe('The service with the embedded database', () => {
   let folder: string;
   let data: string;
   let credentials: Credentials;
@@ -85,7 +85,7 @@ describe('The service with its own database', () => {
     const left = await postmaster().catch(() => undefined);
     if (left && isAlive(left)) {
       process.kill(left, 'SIGQUIT');
-      await gone(left);
+      await stopped(left);
     }
     await rm(folder, { recursive: true, force: true });
   }, TIMEOUT);
@@ -105,10 +105,10 @@ describe('The service with its own database', () => {
     }
   }
 
-  /** `postmaster.pid` vanishes a moment before its process does. */
-  const gone = (pid: number): Promise<boolean> =>
+  /** Waits until the server has ended, which is shortly after `postmaster.pid` is removed. */
+  const stopped = (pid: number): Promise<boolean> =>
     eventually(
-      'the database is gone',
+      'the database has stopped',
       () => !existsSync(join(data, 'postgres', 'postmaster.pid')) && !isAlive(pid),
     );
 
@@ -116,12 +116,12 @@ describe('The service with its own database', () => {
     JSON.parse(await readFile(join(data, 'credentials.json'), 'utf8')) as Credentials;
 
   it(
-    'makes one organization when two start at once on nothing, and prints its credentials once',
+    'creates one organization when two processes start at once, and prints the credentials once',
     async () => {
       const programs = [start(), start()];
       const baseUrls = await Promise.all(programs.map(listening));
       expect(programs.filter((program) => SECRET.test(program.output))).toHaveLength(1);
-      // The one that was first has introduced the organization.
+      // Only the process that created the organization prints the credentials.
       [first, second] = programs.toSorted(
         (left, right) => Number(SECRET.test(right.output)) - Number(SECRET.test(left.output)),
       ) as [Program, Program];
@@ -160,14 +160,14 @@ describe('The service with its own database', () => {
     TIMEOUT,
   );
 
-  it('prints a call that works when it is pasted', async () => {
-    const [command] = await first.says(/^curl [\s\S]+?\}'$/m);
-    let answer: { token?: string };
+  it('prints a curl command that works', async () => {
+    const [command] = await first.waitForOutput(/^curl [\s\S]+?\}'$/m);
+    let token: string | undefined;
     try {
       const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-      answer = JSON.parse(stdout) as { token?: string };
+      ({ token } = JSON.parse(stdout) as { token?: string });
     } catch (error) {
-      // A machine without curl: the parts of the call say the same.
+      // Without curl, send the same request with fetch.
       if (!/curl: (?:command )?not found/.test(String(error))) throw error;
       const [url = ''] = /http:\S+/.exec(command) ?? [];
       const [, user = '', body = ''] = /-u '([^']+)'[\s\S]+-d '([^']+)'/.exec(command) ?? [];
@@ -179,18 +179,18 @@ describe('The service with its own database', () => {
         },
         body,
       });
-      answer = (await response.json()) as { token?: string };
+      ({ token } = (await response.json()) as { token?: string });
     }
-    expect(answer.token).toMatch(TOKEN);
-    rememberSecret(answer.token ?? '');
+    expect(token).toMatch(TOKEN);
+    rememberSecret(token ?? '');
   });
 
-  it('shares its database on another port', async () => {
+  it('shares the database with a process on another port', async () => {
     expect(await createToken(await listening(second), credentials.development)).toMatch(TOKEN);
   });
 
   it(
-    'ends with a sentence on a port that is taken, and disturbs nobody',
+    'fails with one sentence if the port is in use, without affecting other processes',
     async () => {
       const baseUrl = await listening(first);
       const { port } = new URL(baseUrl);
@@ -207,7 +207,7 @@ describe('The service with its own database', () => {
   );
 
   it(
-    'ends with 0 on SIGTERM; the database stays while another uses it, and outlives a kill -9',
+    'exits with 0 on SIGTERM; the database keeps running for other processes and after kill -9',
     async () => {
       const database = await postmaster();
       second.signal('SIGTERM');
@@ -221,13 +221,13 @@ describe('The service with its own database', () => {
   );
 
   it(
-    'comes back after a kill -9 with its data and without a word about secrets; the last to end stops the database',
+    'keeps its data after kill -9 and prints no secrets again; the last process stops the database',
     async () => {
       const database = await postmaster();
       const worker = start({}, 'worker.js');
       const service = start();
       const baseUrl = await listening(service);
-      await worker.says(/^The background work is running\.$/m);
+      await worker.waitForOutput(/^The background work is running\.$/m);
       expect(await postmaster()).toBe(database);
       expect(await createToken(baseUrl, credentials.development)).toMatch(TOKEN);
       expect(await readCredentials()).toEqual({ ...credentials, base_url: baseUrl });
@@ -235,12 +235,12 @@ describe('The service with its own database', () => {
       worker.signal('SIGTERM');
       expect(await worker.ended).toMatchObject({ code: 0, errors: '' });
       expect(isAlive(database)).toBe(true);
-      // Ctrl+C reaches us twice: from the terminal, and handed down by npm.
+      // Ctrl+C sends two signals: one from the terminal and one forwarded by npm.
       service.signal('SIGINT');
       service.signal('SIGINT');
       const ended = await service.ended;
       expect(ended).toMatchObject({ code: 0, errors: '' });
-      await gone(database);
+      await stopped(database);
       for (const { output } of [ended, await worker.ended]) {
         expect(output).not.toMatch(SECRET);
         expect(output).not.toContain(credentials.dashboard.password);
@@ -250,12 +250,12 @@ describe('The service with its own database', () => {
   );
 
   it(
-    'keeps its data over an orderly stop',
+    'keeps its data after an orderly stop, which open connections do not prevent',
     async () => {
       const service = start();
       expect(await createToken(await listening(service), credentials.production)).toMatch(/^mcp_live_/);
       expect(service.output).not.toMatch(SECRET);
-      // A browser that connects ahead of need, and a caller that never finishes: neither holds the stop up for good.
+      // An idle connection, and a request that never ends.
       const { port } = new URL(await listening(service));
       const [idle, unfinished] = await Promise.all([connection(port), connection(port)]);
       unfinished.write('POST /apply HTTP/1.1\r\nHost: x\r\nContent-Le');
@@ -269,22 +269,22 @@ describe('The service with its own database', () => {
   );
 
   it(
-    'leaves no database behind when it is stopped while it starts',
+    'stops the database when it is stopped during its start',
     async () => {
       const service = start();
-      const database = await eventually('the database runs', async () => {
+      const database = await eventually('the database is running', async () => {
         const pid = await postmaster().catch(() => 0);
         return pid > 0 && pid;
       });
       service.signal('SIGTERM');
       expect((await service.ended).code).toBe(0);
-      await gone(database);
+      await stopped(database);
     },
     TIMEOUT,
   );
 });
 
-describe('The service with a given database', () => {
+describe('The service with DATABASE_URL', () => {
   let folder: string;
   let database: TestDatabase;
   const keys = { SECRET_PEPPER: key(), KEY_ENCRYPTION_KEY: key() };
@@ -310,7 +310,7 @@ describe('The service with a given database', () => {
     run(file, { environment: environment(more) });
 
   it(
-    'runs in production without making anything up, and refuses other keys on the same database',
+    'generates nothing in production, and does not start with other keys on the same database',
     async () => {
       const production = {
         NODE_ENV: 'production',
@@ -343,7 +343,7 @@ describe('The service with a given database', () => {
   );
 
   it(
-    'goes on to serve while load balancers notice that it stops',
+    'keeps serving while it reports that it is not ready, until SHUTDOWN_DELAY_MS has passed',
     async () => {
       const service = new Program('main.js', {
         environment: environment({ ...keys, SHUTDOWN_DELAY_MS: '4000' }),
@@ -352,10 +352,10 @@ describe('The service with a given database', () => {
       const begin = performance.now();
       service.signal('SIGTERM');
       const isReady = async (): Promise<boolean> => (await fetch(`${baseUrl}/readyz`)).status === 200;
-      await eventually('it says so', async () => !(await isReady()));
-      for (let call = 0; call < 3; call += 1) {
-        const answer = await fetch(`${baseUrl}/healthz`);
-        expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+      await eventually('it is not ready', async () => !(await isReady()));
+      for (let index = 0; index < 3; index += 1) {
+        const response = await fetch(`${baseUrl}/healthz`);
+        expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
       }
       expect(await service.ended).toMatchObject({ code: 0, errors: '' });
       expect(performance.now() - begin).toBeGreaterThanOrEqual(4_000);
@@ -364,7 +364,7 @@ describe('The service with a given database', () => {
   );
 
   it(
-    'says in a sentence why it cannot start',
+    'explains in one sentence why it cannot start',
     async () => {
       const wrongPassword = Object.assign(new URL(database.url), { password: 'not-the-password' }).href;
       const [unreachable, refused, worker] = await Promise.all([
@@ -390,7 +390,7 @@ describe('The service with a given database', () => {
   );
 
   it(
-    'tells everything that production lacks at once',
+    'reports all missing settings of production at once',
     async () => {
       const { code, errors } = await run('main.js', {
         environment: {

@@ -52,16 +52,16 @@ describe('Every response of the APIs', () => {
     ['audit logs', 200, () => service.request('/audit_logs', { as: service.production })],
     ['the dashboard', 200, async () => service.request('/users', { login: await service.login() })],
     ['an application', 400, () => service.request('/apply', { body: {} })],
-    ['a stranger', 401, () => service.request('/mcp/tokens/create', { body: {} })],
+    ['a request without credentials', 401, () => service.request('/mcp/tokens/create', { body: {} })],
     ['an unknown path', 404, () => service.request('/nowhere')],
     ['another method', 405, () => service.request('/mcp/tokens/create')],
     ['an error of OAuth', 400, () => service.request('/oauth/token', { method: 'POST' })],
     ['readiness', 200, () => service.request('/readyz')],
   ])('forbids caching, framing and execution (%s)', async (_what, status, send) => {
-    const answer = await send();
-    expect(answer.status).toBe(status);
-    expect(headersOf(answer.headers, PROTECTIVE)).toEqual(PROTECTIVE);
-    expect(answer.headers.has('x-powered-by')).toBe(false);
+    const response = await send();
+    expect(response.status).toBe(status);
+    expect(headersOf(response.headers, PROTECTIVE)).toEqual(PROTECTIVE);
+    expect(response.headers.has('x-powered-by')).toBe(false);
   });
 
   it('requires https only if a trusted proxy reports a request over https', async () => {

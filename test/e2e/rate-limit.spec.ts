@@ -1,11 +1,11 @@
 import { CREATE_MCP_TOKEN, DASHBOARD_OPERATIONS, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
-import { error, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 
 const TOO_LARGE = { external_user_id: 'x'.repeat(600_000) };
 
-const countOf = (responses: readonly Answer[], status: number): number =>
+const countOf = (responses: readonly TestResponse[], status: number): number =>
   responses.filter((response) => response.status === status).length;
 
 describe('Rate limit of POST /mcp/tokens/create', () => {
@@ -24,7 +24,7 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
       ),
     );
 
-  function expectTooManyRequests({ status, headers, body }: Answer): void {
+  function expectTooManyRequests({ status, headers, body }: TestResponse): void {
     expect(status).toBe(429);
     const retryAfter = Number(headers.get('retry-after'));
     expect(Number.isInteger(retryAfter)).toBe(true);
@@ -41,7 +41,7 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
   }
 
   it('allows exactly 600 requests, including failed and concurrent ones', async () => {
-    const first: Answer[] = [];
+    const first: TestResponse[] = [];
     first.push(...(await sendConcurrently(50, [BODY, {}, 'not json', TOO_LARGE, BODY])));
     for (let round = 1; round < 10; round += 1) {
       first.push(...(await sendConcurrently(50, [BODY, {}, 'not json', [], BODY])));

@@ -7,7 +7,7 @@ import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 /** Milliseconds that a request may take while Redis becomes unavailable, on a busy machine. */
@@ -40,10 +40,10 @@ afterEach(async () => {
 const sendConcurrently = (services: readonly TestApp[], count: number, as = services[0]!.development) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(services[index % services.length]!, as)));
 
-const send = (service: TestApp, as = service.development): Promise<Answer> =>
+const send = (service: TestApp, as = service.development): Promise<TestResponse> =>
   service.request(PATH, { body: BODY, as });
 
-const countOf = (responses: readonly Answer[], status: number): number =>
+const countOf = (responses: readonly TestResponse[], status: number): number =>
   responses.filter((response) => response.status === status).length;
 
 const isConnected = (service: TestApp): boolean => service.app.get(Redis).isConnected;
@@ -117,7 +117,7 @@ describeWithRedis('Rate limits of several processes', () => {
     const pair = [first, second];
     expect(pair.map(isConnected)).toEqual([true, true]);
 
-    const [, usual] = await timed(() => sendConcurrently(pair, 400, first.production));
+    const [, duration] = await timed(() => sendConcurrently(pair, 400, first.production));
     const [responses, milliseconds] = await timed(async () => {
       const sent = sendConcurrently(pair, 400);
       await pause(50);
@@ -125,7 +125,7 @@ describeWithRedis('Rate limits of several processes', () => {
       return sent;
     });
     expect(countOf(responses, 200)).toBe(400);
-    expect(milliseconds).toBeLessThan(2 * usual + BOUND);
+    expect(milliseconds).toBeLessThan(2 * duration + BOUND);
     await eventually('both have logged that Redis is unavailable', () => lines().length >= 2);
     expect(pair.map(isConnected)).toEqual([false, false]);
 

@@ -7,7 +7,7 @@ import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { Program, type Ended } from '../support/program.js';
-import { fillRequestLog, loggedAttempt, loggedCall } from '../support/request-log-entries.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -52,7 +52,7 @@ const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
 /** Adds entries of API requests, which tests tell apart by their users. */
 async function add(times: readonly (readonly [Date, user: string])[], client = service.development) {
   const entries = times.map(([createdAt, externalUserId]) =>
-    loggedCall(client, { createdAt, externalUserId }),
+    loggedRequest(client, { createdAt, externalUserId }),
   );
   await fillRequestLog(service, entries);
 }
@@ -96,7 +96,9 @@ describe('request-log export', () => {
       const start = new Date('2026-03-01T00:00:00Z');
       // Batches of 1,000 end between entries with the same time.
       const entries = Array.from({ length: 3_300 }, (_, index) =>
-        loggedCall(service.development, { createdAt: new Date(start.getTime() + Math.floor(index / 1_100)) }),
+        loggedRequest(service.development, {
+          createdAt: new Date(start.getTime() + Math.floor(index / 1_100)),
+        }),
       );
       // The order of ids differs from the order of times.
       await fillRequestLog(service, [...entries.slice(1_700), ...entries.slice(0, 1_700)]);
@@ -190,7 +192,7 @@ describe('request-log export', () => {
   it(
     'refuses invalid options, and reports that the database is too slow',
     async () => {
-      const nobody = randomUUID();
+      const unknownId = randomUUID();
       const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
       await Promise.all([
         commands.expectError(command('pdf'), 'The format must be csv or ndjson.'),
@@ -200,7 +202,7 @@ describe('request-log export', () => {
           `${command('csv')} --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
           'The start must not be after the end.',
         ),
-        ...[nobody, 'nobody'].map((id) =>
+        ...[unknownId, 'nobody'].map((id) =>
           commands.expectError(
             `request-log export --client ${id} --format csv`,
             `There is no API client ${id}.`,
@@ -241,16 +243,16 @@ describe('request-log tail', () => {
       ]);
       // One shows fewer than the recent entries, the other more.
       const [few, more] = [tail('--lines 1'), tail('--lines 3')];
-      await Promise.all([few.says(/user=new-2/), more.says(/user=new-2/)]);
+      await Promise.all([few.waitForOutput(/user=new-2/), more.waitForOutput(/user=new-2/)]);
       await add([[new Date(), 'someone-else']], other);
       const now = new Date();
       await add([
         [now, 'now-1'],
         [now, 'now-2'],
       ]);
-      await Promise.all([few.says(/user=now-2/), more.says(/user=now-2/)]);
+      await Promise.all([few.waitForOutput(/user=now-2/), more.waitForOutput(/user=now-2/)]);
       await add([[new Date(now.getTime() - 5 * SECOND), 'late']]);
-      await Promise.all([few.says(/user=late/), more.says(/user=late/)]);
+      await Promise.all([few.waitForOutput(/user=late/), more.waitForOutput(/user=late/)]);
       // Long enough for two more queries of the same period.
       await pause(2_500);
 
@@ -273,7 +275,7 @@ describe('request-log tail', () => {
       await fillRequestLog(service, [attempt]);
       await add([[new Date(createdAt.getTime() + 1), 'a\u001b[2Jb\nc']]);
       const [readable, json] = [tail(), tail('--json')];
-      await Promise.all([readable.says(/user=a/), json.says(/"a/)]);
+      await Promise.all([readable.waitForOutput(/user=a/), json.waitForOutput(/"a/)]);
       for (const program of [readable, json]) program.signal('SIGTERM');
 
       const [first, second] = [createdAt, new Date(createdAt.getTime() + 1)].map((time) =>
@@ -297,7 +299,7 @@ describe('request-log tail', () => {
         activity('request-logs', `query LIKE '%ORDER BY created_at, id LIMIT%'`),
       );
       await add([[new Date(), 'first']]);
-      await program.says(/user=first/);
+      await program.waitForOutput(/user=first/);
       program.closeOutput();
       await add([[new Date(), 'unread']]);
       expect(await program.ended).toMatchObject({ code: 0, errors: '' });
@@ -329,7 +331,7 @@ describe('request-log tail', () => {
         ...['many', '1.5', '1001', "''"].map((lines) =>
           commands.expectError(
             `request-log tail --client ${clientId} --lines ${lines}`,
-            'The lines must be 0 to 1000.',
+            'The number of lines must be 0 to 1000.',
           ),
         ),
       ]);
@@ -394,8 +396,8 @@ describe('request-log partitions', () => {
       expect(problematic).toMatchObject({
         code: 1,
         errors:
-          `There is no partition for today, ${dayOf(today)}. A process that does the background work makes it.\n` +
-          `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work makes it.\n` +
+          `There is no partition for today, ${dayOf(today)}. A process that does the background work creates it.\n` +
+          `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work creates it.\n` +
           defaultPartitionProblem(2),
       });
       const parts = JSON.parse(problematic.output) as Part[];

@@ -7,8 +7,15 @@ import { RequestLogWriter } from '../../src/modules/request-logs/writing/request
 import { eventually } from '../support/eventually.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
 import { Program } from '../support/program.js';
-import { fillRequestLog, loggedCall } from '../support/request-log-entries.js';
-import { basic, error, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import {
+  basic,
+  error,
+  startTestApp,
+  type TestResponse,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -38,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 afterEach(() => Program.endAll());
 
-const list = (query: Readonly<Record<string, string>> = {}): Promise<Answer<Page>> =>
+const list = (query: Readonly<Record<string, string>> = {}): Promise<TestResponse<Page>> =>
   service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
     login: owner,
   });
@@ -93,7 +100,7 @@ describe('Partitions of the request log', () => {
     for (const days of [6, 5, 4]) await rotateAt(past(days));
     const entries = [6, 5, 4, 3, 2, 1].flatMap((days) =>
       Array.from({ length: 20 }, (_, index) =>
-        loggedCall(service.production, { createdAt: past(days), externalUserId: `${days} ${index}` }),
+        loggedRequest(service.production, { createdAt: past(days), externalUserId: `${days} ${index}` }),
       ),
     );
     await fillRequestLog(service, entries);
@@ -106,7 +113,7 @@ describe('Partitions of the request log', () => {
         let cursor: string | null = null;
         const users: (string | null)[] = [];
         do {
-          const { status, body }: Answer<Page> = await list({
+          const { status, body }: TestResponse<Page> = await list({
             start,
             limit: '9',
             ...(cursor === null ? {} : { cursor }),
@@ -123,7 +130,7 @@ describe('Partitions of the request log', () => {
     // Retention is 30 days: with each rotation, one more day is past it.
     for (const days of [25, 26, 27, 28, 29]) {
       const before = finished;
-      await eventually('everybody has walked once', () => finished > before + 3 || undefined);
+      await eventually('each client has read the whole log once', () => finished > before + 3 || undefined);
       await rotateAt(new Date(Date.now() + days * DAY));
     }
     dropping = false;
@@ -152,7 +159,7 @@ describe('Partitions of the request log', () => {
       });
       for (let round = 0; round < 6; round += 1) {
         const externalUserId = randomBytes(6).toString('hex');
-        await writer.write(loggedCall(service.production, { createdAt: LATER, externalUserId }));
+        await writer.write(loggedRequest(service.production, { createdAt: LATER, externalUserId }));
         await eventually('the entry is there', async () => {
           const rows = await service.database.query('SELECT FROM request_log WHERE external_user_id = $1', [
             externalUserId,
@@ -185,10 +192,10 @@ describe('kill -9 under load', () => {
             KEY_ENCRYPTION_KEY: keyEncryptionKey ?? '',
           },
         });
-        const [, baseUrl = ''] = await program.says(/^Listening on (\S+)\. /m);
-        const answered: string[] = [];
+        const [, baseUrl = ''] = await program.waitForOutput(/^Listening on (\S+)\. /m);
+        const successful: string[] = [];
         let number = 0;
-        const caller = async (): Promise<void> => {
+        const sendRequests = async (): Promise<void> => {
           for (;;) {
             const user = `${round}-${(number += 1)}`;
             const response = await fetch(`${baseUrl}${SEARCH_DETECTED_ACCOUNTS.path}`, {
@@ -197,19 +204,19 @@ describe('kill -9 under load', () => {
               body: JSON.stringify({ ...SEARCH_DETECTED_ACCOUNTS.body, external_user_id: user }),
             });
             await response.text();
-            if (response.status === 200) answered.push(user);
+            if (response.status === 200) successful.push(user);
           }
         };
-        const callers = Promise.allSettled(Array.from({ length: 24 }, caller));
-        await eventually('some requests are answered', () => answered.length > 200 || undefined);
+        const running = Promise.allSettled(Array.from({ length: 24 }, sendRequests));
+        await eventually('some requests have succeeded', () => successful.length > 200 || undefined);
         program.signal('SIGKILL');
-        await callers;
+        await running;
         const logged = await own.database.query<{ user: string }>(
           `SELECT external_user_id AS "user" FROM request_log WHERE external_user_id LIKE $1`,
           [`${round}-%`],
         );
         const known = new Set(logged.map(({ user }) => user));
-        expect(answered.filter((user) => !known.has(user))).toEqual([]);
+        expect(successful.filter((user) => !known.has(user))).toEqual([]);
       }
     } finally {
       await own.close();

@@ -76,15 +76,15 @@ describe('Request log', () => {
       null,
     ],
   ])('has one entry for a %i response of %s', async (status, path, options, externalUserId) => {
-    const call = options();
+    const request = options();
     const before = Date.now();
-    expect((await service.request(path, call)).status).toBe(status);
+    expect((await service.request(path, request)).status).toBe(status);
     const [entry, ...others] = await entries();
     expect(others).toEqual([]);
     expect(entry).toEqual({
       id: expect.stringMatching(/^\d+$/) as string,
-      client_id: call.as?.clientId,
-      environment: call.as?.environment,
+      client_id: request.as?.clientId,
+      environment: request.as?.environment,
       created_at: expect.any(Date) as Date,
       type: 'request',
       method: 'POST',
@@ -96,7 +96,7 @@ describe('Request log', () => {
       session_id: null,
       task_id: null,
       external_user_id: externalUserId,
-      // Only webhooks have these.
+      // Only entries of webhooks have these fields.
       webhook_endpoint_id: null,
       webhook_event_id: null,
       attempt: null,
@@ -114,10 +114,10 @@ describe('Request log', () => {
 
   it('has entries for requests over the rate limit', async () => {
     const { development: as } = await service.anotherOrganization();
-    const calls = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
+    const requests = Array.from({ length: REQUESTS_PER_MINUTE + 10 }, () =>
       service.request(CREATE, { body: { external_user_id: 'limited' }, as }),
     );
-    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     const logged = (await entries()).map(({ status_code }) => status_code);
     expect(logged.toSorted()).toEqual(statuses.toSorted());
     expect(logged.filter((status) => status === 429)).toHaveLength(10);
@@ -204,12 +204,12 @@ describe('Request log', () => {
 
   it('delays a response only briefly if the database is slow, and writes the entry later', async () => {
     await whileLogIsLocked(service.database, async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ['slow-1', 'slow-2', 'slow-3'].map((user) =>
           service.request(CREATE, { body: { external_user_id: user }, as: service.development }),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     });
     const logged = await eventually('the entries are there', async () => {
       const found = await entries();

@@ -3,18 +3,18 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken } from '../support/device-flow.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
-import { CREATE_MCP_TOKEN, NOBODY } from '../support/operations.js';
+import { CREATE_MCP_TOKEN, UNKNOWN_ID } from '../support/operations.js';
 import {
   fillRequestLog,
   loggedAttempt,
-  loggedCall,
+  loggedRequest,
   type EntryChange,
 } from '../support/request-log-entries.js';
 import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type RequestOptions,
   type Login,
   type TestApp,
@@ -74,27 +74,27 @@ beforeAll(async () => {
   token = await accessToken(service, member, service.production, 'request_logs:read');
   developmentToken = await accessToken(service, member, service.development);
   const { id, production } = await service.anotherOrganization();
-  const strangerToken = await accessToken(service, await service.login('owner', id), production);
-  otherOrganization = { production, token: strangerToken };
+  const otherToken = await accessToken(service, await service.login('owner', id), production);
+  otherOrganization = { production, token: otherToken };
 });
 afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
-const list = (query: Query = {}, as: RequestOptions = { token }): Promise<Answer<Page>> =>
+const list = (query: Query = {}, as: RequestOptions = { token }): Promise<TestResponse<Page>> =>
   service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, as);
-const get = (id: number | string, as: RequestOptions = { token }): Promise<Answer> =>
+const get = (id: number | string, as: RequestOptions = { token }): Promise<TestResponse> =>
   service.request(`/request-logs/${id}`, as);
-const calls = (...changes: EntryChange[]): Promise<void> =>
+const logRequests = (...changes: EntryChange[]): Promise<void> =>
   fillRequestLog(
     service,
-    changes.map((change) => loggedCall(service.production, change)),
+    changes.map((change) => loggedRequest(service.production, change)),
   );
 const before = (milliseconds: number, end = NOW): Date => new Date(end.getTime() - milliseconds);
 const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 /** Creates requests whose users are named by their number. The last one is the newest. */
 async function numbered(count: number): Promise<string[]> {
-  await calls(
+  await logRequests(
     ...Array.from({ length: count }, (_, index) => ({
       createdAt: before(HOUR - Math.floor(index / 3)),
       externalUserId: `user ${index}`,
@@ -167,12 +167,15 @@ describe('GET /request-logs', () => {
       let cursor: string | null = null;
       do {
         const limit = sizes.shift() ?? '50';
-        const { status, body }: Answer<Page> = await list({ limit, ...(cursor === null ? {} : { cursor }) });
+        const { status, body }: TestResponse<Page> = await list({
+          limit,
+          ...(cursor === null ? {} : { cursor }),
+        });
         expect([status, body.limit]).toEqual([200, Number(limit)]);
         users.push(...body.data.map(({ external_user_id }) => external_user_id));
         cursor = body.next_cursor;
         // Entries that are written meanwhile come before the first page.
-        await calls({ createdAt: NOW, externalUserId: 'late' });
+        await logRequests({ createdAt: NOW, externalUserId: 'late' });
       } while (cursor !== null);
       expect(users).toEqual(expected);
     });
@@ -194,7 +197,7 @@ describe('GET /request-logs', () => {
   it('shows both environments to a logged-in user', async () => {
     await numbered(2);
     await fillRequestLog(service, [
-      loggedCall(service.development, { createdAt: before(HOUR), externalUserId: 'developer' }),
+      loggedRequest(service.development, { createdAt: before(HOUR), externalUserId: 'developer' }),
     ]);
     await at(NOW, async () => {
       const users = async (environment: string, as: RequestOptions): Promise<unknown> =>
@@ -207,7 +210,7 @@ describe('GET /request-logs', () => {
 
   it('never shows entries of another organization', async () => {
     await numbered(3);
-    await fillRequestLog(service, [loggedCall(otherOrganization.production, { createdAt: before(HOUR) })]);
+    await fillRequestLog(service, [loggedRequest(otherOrganization.production, { createdAt: before(HOUR) })]);
     await at(NOW, async () => {
       expect((await list()).body.data).toHaveLength(3);
       expect((await list({}, { token: otherOrganization.token })).body.data).toHaveLength(1);
@@ -236,14 +239,14 @@ describe('GET /request-logs', () => {
 });
 
 describe('Filters of GET /request-logs', () => {
-  const OTHER_SESSION = NOBODY;
+  const OTHER_SESSION = UNKNOWN_ID;
 
   beforeEach(async () => {
     const { production } = service;
     await fillRequestLog(service, [
-      loggedCall(production, { createdAt: before(9), externalUserId: 'a' }),
-      loggedCall(production, { createdAt: before(8), externalUserId: 'b', statusCode: 404 }),
-      loggedCall(production, { createdAt: before(7), sessionId: SESSION, externalUserId: 'c' }),
+      loggedRequest(production, { createdAt: before(9), externalUserId: 'a' }),
+      loggedRequest(production, { createdAt: before(8), externalUserId: 'b', statusCode: 404 }),
+      loggedRequest(production, { createdAt: before(7), sessionId: SESSION, externalUserId: 'c' }),
       loggedAttempt(production, { createdAt: before(6), externalUserId: 'd', event: 'AUTHENTICATED' }),
       loggedAttempt(production, { createdAt: before(5), externalUserId: 'e', statusCode: 200, taskId: 7 }),
       loggedAttempt(production, { createdAt: before(4), externalUserId: 'f', sessionId: OTHER_SESSION }),
@@ -352,7 +355,9 @@ describe('Filters of GET /request-logs', () => {
 describe('Period of GET /request-logs', () => {
   const ages = [0, 500, DAY - 500, DAY, DAY + 1, DAY + 500, 7 * DAY, 7 * DAY + 1];
 
-  beforeEach(() => calls(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))));
+  beforeEach(() =>
+    logRequests(...ages.map((age) => ({ createdAt: before(age), externalUserId: String(age) }))),
+  );
 
   it.each<[Query, number[]]>([
     [{}, [0, 500, DAY - 500, DAY]],
@@ -470,10 +475,10 @@ describe('Cursors of GET /request-logs', () => {
     const beginnings = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
     await Promise.all(beginnings.map((text) => expectRefused({ cursor: text })));
     const bytes = Buffer.from(cursor, 'base64url');
-    for (const place of bytes.keys()) {
+    for (const index of bytes.keys()) {
       const flipped = Array.from({ length: 8 }, (_, bit) => {
         const copy = Buffer.from(bytes);
-        copy.writeUInt8(copy.readUInt8(place) ^ (1 << bit), place);
+        copy.writeUInt8(copy.readUInt8(index) ^ (1 << bit), index);
         return copy.toString('base64url');
       });
       await Promise.all(flipped.map((text) => expectRefused({ cursor: text })));
@@ -484,8 +489,8 @@ describe('Cursors of GET /request-logs', () => {
       fc
         .uint8Array({ minLength: 1, maxLength: 200 })
         .map((array) => Buffer.from(array).toString('base64url')),
-      fc.tuple(fc.nat(200), fc.string({ minLength: 1, maxLength: 3 })).map(([place, text]) => {
-        const from = place % cursor.length;
+      fc.tuple(fc.nat(200), fc.string({ minLength: 1, maxLength: 3 })).map(([index, text]) => {
+        const from = index % cursor.length;
         return `${cursor.slice(0, from)}${text}${cursor.slice(from)}`;
       }),
     );
@@ -510,12 +515,12 @@ describe('GET /request-logs/:id', () => {
 
   it('returns the entry, with details of the attempt for webhooks', async () => {
     const attempt = loggedAttempt(service.production, { createdAt: before(HOUR) });
-    const [call = 0, delivery = 0] = await added([
-      loggedCall(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
+    const [request = 0, delivery = 0] = await added([
+      loggedRequest(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
       attempt,
     ]);
     const { body: page } = await at(NOW, () => list());
-    expect((await get(call)).body).toEqual({ ...page.data[1], delivery: null });
+    expect((await get(request)).body).toEqual({ ...page.data[1], delivery: null });
     expect((await get(delivery)).body).toEqual({
       ...page.data[0],
       delivery: {
@@ -534,14 +539,14 @@ describe('GET /request-logs/:id', () => {
   it('does not find entries of another organization or environment', async () => {
     const { production, development } = service;
     const [own = 0, developed = 0, foreign = 0] = await added([
-      loggedCall(production, { createdAt: before(HOUR) }),
-      loggedCall(development, { createdAt: before(HOUR) }),
-      loggedCall(otherOrganization.production, { createdAt: before(HOUR) }),
+      loggedRequest(production, { createdAt: before(HOUR) }),
+      loggedRequest(development, { createdAt: before(HOUR) }),
+      loggedRequest(otherOrganization.production, { createdAt: before(HOUR) }),
     ]);
     const statuses = async (as: RequestOptions): Promise<number[]> => {
-      const answers = await Promise.all([own, developed, foreign].map((id) => get(id, as)));
-      for (const { status, body } of answers) if (status !== 200) expect(body).toEqual(NOT_FOUND);
-      return answers.map(({ status }) => status);
+      const responses = await Promise.all([own, developed, foreign].map((id) => get(id, as)));
+      for (const { status, body } of responses) if (status !== 200) expect(body).toEqual(NOT_FOUND);
+      return responses.map(({ status }) => status);
     };
     expect(await statuses({ token })).toEqual([200, 404, 404]);
     expect(await statuses({ token: developmentToken })).toEqual([404, 200, 404]);
@@ -549,13 +554,22 @@ describe('GET /request-logs/:id', () => {
     expect(await statuses({ token: otherOrganization.token })).toEqual([404, 404, 200]);
   });
 
-  it.each(['0', '-1', '1.5', '1e3', '0x1', 'first', '%20', '%00', '9'.repeat(16), '9'.repeat(30), NOBODY])(
-    'knows no %s',
-    async (id) => {
-      const { status, body } = await get(id);
-      expect([status, body]).toEqual([404, NOT_FOUND]);
-    },
-  );
+  it.each([
+    '0',
+    '-1',
+    '1.5',
+    '1e3',
+    '0x1',
+    'first',
+    '%20',
+    '%00',
+    '9'.repeat(16),
+    '9'.repeat(30),
+    UNKNOWN_ID,
+  ])('returns 404 for %s', async (id) => {
+    const { status, body } = await get(id);
+    expect([status, body]).toEqual([404, NOT_FOUND]);
+  });
 
   it('requires the scope', async () => {
     const other = await accessToken(service, member, service.production, 'webhook_endpoints:read');

@@ -1,7 +1,13 @@
 import { auditedBy } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../support/saml.js';
-import { invalidField, startTestApp, type Answer, type Login, type TestApp } from '../support/test-app.js';
+import {
+  invalidField,
+  startTestApp,
+  type TestResponse,
+  type Login,
+  type TestApp,
+} from '../support/test-app.js';
 
 const { STRONG, P256, EXPIRED, WEAK } = CERTIFICATES;
 const YEAR = 365 * 86_400_000;
@@ -19,18 +25,22 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-const create = (metadata: MetadataOptions | string = {}, name = 'Okta', login = owner): Promise<Answer> =>
+const create = (
+  metadata: MetadataOptions | string = {},
+  name = 'Okta',
+  login = owner,
+): Promise<TestResponse> =>
   service.request('/saml-configurations/create', {
     body: { name, metadata_xml: typeof metadata === 'string' ? metadata : samlMetadata(metadata) },
     login,
   });
 const update = (id: unknown, body: unknown) =>
   service.request(`/saml-configurations/${String(id)}`, { method: 'PATCH', body, login: owner });
-const turn = (id: unknown, way: 'enable' | 'disable', login = owner) =>
-  service.request(`/saml-configurations/${String(id)}/${way}`, { method: 'POST', login });
+const setState = (id: unknown, action: 'enable' | 'disable', login = owner) =>
+  service.request(`/saml-configurations/${String(id)}/${action}`, { method: 'POST', login });
 const get = async (id: unknown) =>
   (await service.request(`/saml-configurations/${String(id)}`, { login: owner })).body;
-const expectRefused = ({ status, body }: Answer, message: string) =>
+const expectRefused = ({ status, body }: TestResponse, message: string) =>
   expect([status, body]).toEqual([400, invalidField(message)]);
 
 describe('A single sign-on configuration', () => {
@@ -66,7 +76,7 @@ describe('A single sign-on configuration', () => {
       'The metadata xml field must be well-formed XML without a document type.',
       `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${samlMetadata()}`,
     ],
-    ['The metadata xml field must hold a SAML 2.0 EntityDescriptor.', '<a/>'],
+    ['The metadata xml field must contain a SAML 2.0 EntityDescriptor.', '<a/>'],
     ['The EntityDescriptor must have an entityID of 1 to 1024 characters.', { entityId: '' }],
     [
       'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
@@ -106,7 +116,7 @@ describe('A single sign-on configuration', () => {
       'The metadata xml field must not contain null characters or unpaired surrogates.',
       { metadata_xml: '<a>\0</a>' },
     ],
-  ])('says "%s"', async (message, change) => {
+  ])('is rejected with "%s"', async (message, change) => {
     const body = { name: 'Okta', metadata_xml: samlMetadata(), ...change };
     expectRefused(await service.request('/saml-configurations/create', { body, login: owner }), message);
   });
@@ -135,7 +145,7 @@ describe('Enabling', () => {
   it('is possible for one configuration at a time, also under 20 concurrent requests', async () => {
     const ids: unknown[] = [];
     for (let index = 0; index < 20; index += 1) ids.push((await create({}, `Number ${index}`)).body['id']);
-    const responses = await Promise.all(ids.map((id) => turn(id, 'enable')));
+    const responses = await Promise.all(ids.map((id) => setState(id, 'enable')));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses.filter(({ status }) => status !== 200))
       expectRefused(response, 'Another single sign-on configuration is enabled: disable it first.');
@@ -144,17 +154,17 @@ describe('Enabling', () => {
     });
     const [enabled, ...others] = all.filter((configuration) => configuration.enabled);
     expect(others).toEqual([]);
-    expect((await turn(enabled?.id, 'disable')).body).toMatchObject({ enabled: false });
+    expect((await setState(enabled?.id, 'disable')).body).toMatchObject({ enabled: false });
     const another = ids.find((id) => id !== enabled?.id);
-    expect((await turn(another, 'enable')).body).toMatchObject({ enabled: true });
+    expect((await setState(another, 'enable')).body).toMatchObject({ enabled: true });
   });
 
   it('is not possible for another organization', async () => {
     const { id } = await service.anotherOrganization();
-    const stranger = await service.login('owner', id);
-    expect((await turn((await create()).body['id'], 'enable')).status).toBe(200);
-    const theirs = await create({}, 'Theirs', stranger);
-    expect((await turn(theirs.body['id'], 'enable', stranger)).status).toBe(200);
+    const otherOwner = await service.login('owner', id);
+    expect((await setState((await create()).body['id'], 'enable')).status).toBe(200);
+    const other = await create({}, 'Theirs', otherOwner);
+    expect((await setState(other.body['id'], 'enable', otherOwner)).status).toBe(200);
   });
 
   it('checks the certificates again', async () => {
@@ -163,7 +173,7 @@ describe('Enabling', () => {
     try {
       await service.database.query(`UPDATE dashboard_session SET expires_at = 'infinity'`);
       expectRefused(
-        await turn(body['id'], 'enable'),
+        await setState(body['id'], 'enable'),
         'Every signing certificate of the configuration has expired: send new metadata first.',
       );
       expect(await get(body['id'])).toMatchObject({ enabled: false });
@@ -174,17 +184,17 @@ describe('Enabling', () => {
 
   it('is idempotent, as is disabling', async () => {
     const { body } = await create();
-    const first = await turn(body['id'], 'enable');
-    expect((await turn(body['id'], 'enable')).body).toEqual(first.body);
-    expect((await turn(body['id'], 'disable')).body).toEqual(body);
-    expect((await turn(body['id'], 'disable')).body).toEqual(body);
+    const first = await setState(body['id'], 'enable');
+    expect((await setState(body['id'], 'enable')).body).toEqual(first.body);
+    expect((await setState(body['id'], 'disable')).body).toEqual(body);
+    expect((await setState(body['id'], 'disable')).body).toEqual(body);
   });
 
   it('is recorded once for 20 concurrent requests', async () => {
-    const ours = await service.login('owner');
-    const { body } = await create({}, 'Once', ours);
+    const otherOwner = await service.login('owner');
+    const { body } = await create({}, 'Once', otherOwner);
     const entries = await auditedBy(service, () =>
-      Promise.all(Array.from({ length: 20 }, () => turn(body['id'], 'enable', ours))),
+      Promise.all(Array.from({ length: 20 }, () => setState(body['id'], 'enable', otherOwner))),
     );
     expect(entries).toEqual(['sso.enable success Once']);
   });

@@ -5,7 +5,7 @@ import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -43,14 +43,14 @@ async function createEndpoint(environment: string, path: string, login: Login): 
   expect((await service.request('/webhook-endpoints/create', { body, login })).status).toBe(200);
 }
 
-const post = (path: string, body: unknown, as = service.development): Promise<Answer> =>
+const post = (path: string, body: unknown, as = service.development): Promise<TestResponse> =>
   service.request(path, { body, as });
 
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
 
 /** Returns the event that a response names, which arrives once, at the development endpoint. */
-async function arrived({ body }: Answer): Promise<Record<string, unknown>> {
+async function arrived({ body }: TestResponse): Promise<Record<string, unknown>> {
   const eventId = body['event_id'];
   const [arrival] = await eventually('the event arrives', () => {
     const arrivals = arrivalsOf(eventId);

@@ -61,9 +61,9 @@ describe('Sealer', () => {
 
   it('does not decrypt if any byte was altered', () => {
     const sealed = sealer.seal('text', OWNER);
-    for (let place = 0; place < sealed.length; place += 1) {
+    for (let index = 0; index < sealed.length; index += 1) {
       const altered = Buffer.from(sealed);
-      altered.writeUInt8(altered.readUInt8(place) ^ 1, place);
+      altered.writeUInt8(altered.readUInt8(index) ^ 1, index);
       expect(() => sealer.open(altered, OWNER)).toThrow();
     }
     for (let length = 0; length < sealed.length; length += 1) {
@@ -79,13 +79,13 @@ describe('Sealer', () => {
   });
 
   it('refuses to start with another key-encryption key', async () => {
-    const stranger = sealerWith({ ...keys, keyEncryptionKey: key() });
-    const refusal = stranger.unlock();
-    await expect(refusal).rejects.toThrow(KeyMismatchError);
-    await expect(refusal).rejects.toThrow(
+    const other = sealerWith({ ...keys, keyEncryptionKey: key() });
+    const unlocking = other.unlock();
+    await expect(unlocking).rejects.toThrow(KeyMismatchError);
+    await expect(unlocking).rejects.toThrow(
       /^KEY_ENCRYPTION_KEY is not the key that this database was made with\./,
     );
-    expect(() => stranger.seal('text', OWNER)).toThrow();
+    expect(() => other.seal('text', OWNER)).toThrow();
   });
 
   it('changes the key-encryption key while processes with the old and the new one run', async () => {
@@ -104,15 +104,17 @@ describe('Sealer', () => {
     expect(changed.open(sealed, OWNER)).toBe('text');
 
     // Changed back for the following tests.
-    const back = sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey });
-    await back.unlock();
-    await back.rewrapDataKeys();
+    const restored = sealerWith({ ...keys, previousKeyEncryptionKey: next.keyEncryptionKey });
+    await restored.unlock();
+    await restored.rewrapDataKeys();
     await sealer.unlock();
   });
 
   it('refuses to start with another pepper', async () => {
-    const refusal = sealerWith({ ...keys, secretPepper: key() }).unlock();
-    await expect(refusal).rejects.toThrow(/^SECRET_PEPPER is not the key that this database was made with\./);
+    const unlocking = sealerWith({ ...keys, secretPepper: key() }).unlock();
+    await expect(unlocking).rejects.toThrow(
+      /^SECRET_PEPPER is not the key that this database was made with\./,
+    );
   });
 
   it('stores no key in plain text', async () => {

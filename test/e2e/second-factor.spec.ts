@@ -198,8 +198,8 @@ describe('A login with a second factor', () => {
     const { location } = await visitor.logIn(user.email, user.password, '/device?a=b');
     expect(location).toBe(`/login/second-factor?next=${encodeURIComponent('/device?a=b')}`);
     expect((await visitor.get(location ?? '')).text).toContain('name="next" value="/device?a=b"');
-    const foul = await prove(visitor, { code: codeOf(user.secret), next: '//evil.example' });
-    expect(foul.location).toBe('/account');
+    const redirected = await prove(visitor, { code: codeOf(user.secret), next: '//evil.example' });
+    expect(redirected.location).toBe('/account');
   });
 
   it.each([-1, 1])('accepts the code of a clock that is off by %i step', async (steps) => {
@@ -310,8 +310,8 @@ describe('A recovery code', () => {
     const { status, text } = await prove(again, { recovery_code: first });
     expect(status).toBe(403);
     expect(text).toContain('<details open');
-    const spelt = ` ${second.toLowerCase().replace('-', ' ')} `;
-    expect((await prove(again, { recovery_code: spelt })).status).toBe(303);
+    const respelled = ` ${second.toLowerCase().replace('-', ' ')} `;
+    expect((await prove(again, { recovery_code: respelled })).status).toBe(303);
   });
 
   it('works for exactly 1 of 20 concurrent logins', async () => {
@@ -355,7 +355,7 @@ describe('A recovery code', () => {
 });
 
 describe('Disabling the second factor', () => {
-  const turnOff = (visitor: Visitor, password: string) =>
+  const disable = (visitor: Visitor, password: string) =>
     visitor.fill(
       '/account/second-factor',
       { password_to_turn_off: password },
@@ -364,11 +364,11 @@ describe('Disabling the second factor', () => {
 
   it('requires the password and deletes the secret and the recovery codes', async () => {
     const user = await protectedUser();
-    const rejected = await turnOff(user.visitor, 'wrong password');
+    const rejected = await disable(user.visitor, 'wrong password');
     expect(rejected.status).toBe(403);
     expect(rejected.text).toContain('id="password_to_turn_off-error"');
-    expect((await turnOff(user.visitor, '')).status).toBe(403);
-    expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
+    expect((await disable(user.visitor, '')).status).toBe(403);
+    expect((await disable(user.visitor, user.password)).location).toBe('/account/second-factor');
     expect(await columnsOf(user)).toEqual({
       totp_secret_sealed: null,
       totp_enabled_at: null,
@@ -382,7 +382,7 @@ describe('Disabling the second factor', () => {
     ]);
     expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/account');
     // A second request has no effect.
-    expect((await turnOff(user.visitor, user.password)).location).toBe('/account/second-factor');
+    expect((await disable(user.visitor, user.password)).location).toBe('/account/second-factor');
     expect(
       (await auditOf(service, user)).filter((entry) => entry.startsWith('auth.two_factor')),
     ).toHaveLength(4);
@@ -391,10 +391,10 @@ describe('Disabling the second factor', () => {
   it('limits password attempts', async () => {
     const user = await protectedUser();
     const responses = await Promise.all(
-      Array.from({ length: 15 }, () => turnOff(user.visitor.copy(), 'wrong password')),
+      Array.from({ length: 15 }, () => disable(user.visitor.copy(), 'wrong password')),
     );
     expect(statusesOf(responses)).toEqual([...Array(10).fill(403), ...Array(5).fill(429)]);
-    expect((await turnOff(user.visitor, user.password)).status).toBe(429);
+    expect((await disable(user.visitor, user.password)).status).toBe(429);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
   });
 
@@ -407,7 +407,7 @@ describe('Disabling the second factor', () => {
           RETURN NEW;
         END $$;
       CREATE TRIGGER refuse_entry BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_entry();`);
-    expect((await turnOff(user.visitor, user.password)).status).toBe(500);
+    expect((await disable(user.visitor, user.password)).status).toBe(500);
     await service.database.query('DROP FUNCTION refuse_entry CASCADE');
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
     expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe(

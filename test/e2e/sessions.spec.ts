@@ -4,9 +4,9 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
-import { CREATE_SESSION, NOBODY, SESSION_OPERATIONS } from '../support/operations.js';
+import { CREATE_SESSION, UNKNOWN_ID, SESSION_OPERATIONS } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, invalidField, startTestApp, type Answer, type TestApp } from '../support/test-app.js';
+import { error, invalidField, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -80,8 +80,8 @@ async function later(milliseconds: number, work: () => Promise<void>): Promise<v
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
-const countOf = (answers: readonly Answer<unknown>[], status: number): number =>
-  answers.filter((response) => response.status === status).length;
+const countOf = (responses: readonly TestResponse<unknown>[], status: number): number =>
+  responses.filter((response) => response.status === status).length;
 
 describe('POST /session/create', () => {
   it('returns the id of a session that is valid for 30 minutes', async () => {
@@ -116,7 +116,7 @@ describe('POST /session/create', () => {
     expect(sealer.open(row.phone_number_sealed as Buffer, ['session', id, 'phone_number'])).toBe(
       '+12125550187',
     );
-    expect(() => sealer.open(row.email_sealed as Buffer, ['session', NOBODY, 'email'])).toThrow();
+    expect(() => sealer.open(row.email_sealed as Buffer, ['session', UNKNOWN_ID, 'email'])).toThrow();
   });
 
   it.each([
@@ -214,9 +214,9 @@ describe('POST /session/extend', () => {
   it('adds the time of each of 20 concurrent requests', async () => {
     const id = await created();
     const { expires_at: before } = await rowOf(id);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => extend(id)));
-    expect(countOf(answers, 200)).toBe(20);
-    expect(new Set(answers.map(({ body }) => body['expires_at'])).size).toBe(20);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => extend(id)));
+    expect(countOf(responses, 200)).toBe(20);
+    expect(new Set(responses.map(({ body }) => body['expires_at'])).size).toBe(20);
     expect((await rowOf(id)).expires_at).toEqual(new Date(before.getTime() + 600 * MINUTE));
   });
 
@@ -239,7 +239,7 @@ describe('POST /session/extend', () => {
     for (const response of [
       await extend(randomUUID()),
       await extend(id, otherOrganization),
-      // Of the same organization.
+      // Another client of the same organization.
       await extend(id, service.production),
     ])
       expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
@@ -271,11 +271,11 @@ describe('POST /session/open', () => {
 
   it('accepts as many of 24 concurrent new keys as the limit allows', async () => {
     const id = await created({ metadata: keys(4) });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 24 }, (_, index) => open(id, { [`rival-${index}`]: String(index) })),
     );
-    expect([countOf(answers, 200), countOf(answers, 400)]).toEqual([6, 18]);
-    const added = answers.flatMap(({ status }, index) =>
+    expect([countOf(responses, 200), countOf(responses, 400)]).toEqual([6, 18]);
+    const added = responses.flatMap(({ status }, index) =>
       status === 200 ? [[`rival-${index}`, String(index)]] : [],
     );
     expect((await rowOf(id)).metadata).toEqual({ ...keys(4), ...Object.fromEntries(added) });
@@ -285,8 +285,8 @@ describe('POST /session/open', () => {
     ['The session id field is required.', {}],
     ['The session id field must be a string.', { session_id: 7 }],
     ['The session id field must be a UUID.', { session_id: 'x' }],
-    ['The metadata field must be an object.', { session_id: NOBODY, metadata: 7 }],
-    [TOO_MANY_KEYS, { session_id: NOBODY, metadata: keys(11) }],
+    ['The metadata field must be an object.', { session_id: UNKNOWN_ID, metadata: 7 }],
+    [TOO_MANY_KEYS, { session_id: UNKNOWN_ID, metadata: keys(11) }],
     ['The session id field must be a UUID.', { session_id: 'x', metadata: 7 }],
   ])('rejects a body: %s', async (message, body) => {
     const response = await service.request('/session/open', { body });
@@ -312,14 +312,14 @@ describe('POST /session/open', () => {
   it('is limited per IP address', async () => {
     const from = (ip: string) =>
       service.request('/session/open', {
-        body: { session_id: NOBODY },
+        body: { session_id: UNKNOWN_ID },
         headers: { 'x-forwarded-for': ip },
       });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: OPENS_PER_MINUTE + 20 }, () => from('203.0.113.7')),
     );
-    expect([countOf(answers, 404), countOf(answers, 429)]).toEqual([OPENS_PER_MINUTE, 20]);
-    const refused = answers.find(({ status }) => status === 429);
+    expect([countOf(responses, 404), countOf(responses, 429)]).toEqual([OPENS_PER_MINUTE, 20]);
+    const refused = responses.find(({ status }) => status === 429);
     expect(refused?.body['error_code']).toBe('TOO_MANY_REQUESTS');
     expect(refused?.headers.get('retry-after')).toBe(String(refused?.body['retry_after']));
     expect((await from('203.0.113.8')).status).toBe(404);
@@ -382,7 +382,7 @@ describe('Request log of sessions', () => {
       await extend(id);
       await open(id);
     });
-    await extend(NOBODY);
+    await extend(UNKNOWN_ID);
     await extend('no session');
     await create({ ...VALID, type: 'x' });
     expect(await entries(400)).toEqual([
@@ -393,7 +393,7 @@ describe('Request log of sessions', () => {
     ]);
     expect(await entries(404)).toEqual([
       entry('/session/open', 404, id, 'logged'),
-      entry('/session/extend', 404, NOBODY, null),
+      entry('/session/extend', 404, UNKNOWN_ID, null),
     ]);
   });
 
@@ -429,7 +429,7 @@ describe('Session data for webhooks', () => {
     const id = await created();
     expect(await details(id)).toEqual({ externalUserId: 'user-1', cardId: null, metadata: undefined });
     expect(await details(id, service.production.clientId)).toBeUndefined();
-    expect(await details(NOBODY)).toBeUndefined();
+    expect(await details(UNKNOWN_ID)).toBeUndefined();
     expect(await details('no session')).toBeUndefined();
   });
 
@@ -458,9 +458,9 @@ it('does not find sessions of the other environment on a pinned host', async () 
     await pinned.database.query(
       `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
        VALUES ($1, $2, 'link', 'u', now(), now() + interval '1 hour')`,
-      [NOBODY, pinned.development.clientId],
+      [UNKNOWN_ID, pinned.development.clientId],
     );
-    const body = { session_id: NOBODY };
+    const body = { session_id: UNKNOWN_ID };
     expect((await pinned.request('/session/open', { body })).status).toBe(404);
     await pinned.database.query('UPDATE session SET client_id = $1', [pinned.production.clientId]);
     expect((await pinned.request('/session/open', { body })).status).toBe(200);

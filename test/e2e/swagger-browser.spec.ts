@@ -74,9 +74,9 @@ describeInBrowser('Swagger UI', (windows) => {
 
     const operation = page.locator('.opblock', { hasText: '/mcp/tokens/create' });
     await operation.locator('.opblock-summary-control').click();
-    const answered = page.waitForResponse((response) => response.url().endsWith('/mcp/tokens/create'));
+    const created = page.waitForResponse((response) => response.url().endsWith('/mcp/tokens/create'));
     await operation.getByRole('button', { name: 'Execute' }).click();
-    const response = await answered;
+    const response = await created;
     expect(response.status()).toBe(200);
     rememberSecret(((await response.json()) as { token: string }).token);
   });

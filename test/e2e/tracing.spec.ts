@@ -9,8 +9,8 @@ import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver
 
 const [SERVER, CLIENT, PRODUCER, CONSUMER] = [2, 3, 4, 5];
 const TRACE_ID = randomBytes(16).toString('hex');
-const CALLER_SPAN = randomBytes(8).toString('hex');
-const HIDDEN = 'a-token-that-nobody-may-see-1234567890';
+const CLIENT_SPAN = randomBytes(8).toString('hex');
+const HIDDEN = 'a-token-that-must-not-be-seen-1234567890';
 const API_KEY = 'key of the collector';
 
 let collector: TraceCollector;
@@ -68,7 +68,7 @@ describe('With a collector', () => {
       },
       as: service.development,
       // The client does not sample its trace (the last two digits), which must be ignored.
-      headers: { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-00` },
+      headers: { traceparent: `00-${TRACE_ID}-${CLIENT_SPAN}-00` },
     });
     expect(triggered.status).toBe(200);
     requestId = triggered.headers.get('x-request-id') ?? '';
@@ -90,7 +90,7 @@ describe('With a collector', () => {
   it('a request is a span in the trace of the client', () => {
     expect(triggering()).toMatchObject({
       traceId: TRACE_ID,
-      parentSpanId: CALLER_SPAN,
+      parentSpanId: CLIENT_SPAN,
       isError: false,
       attributes: {
         'http.request.method': 'POST',
@@ -176,11 +176,11 @@ describe('With a collector', () => {
   });
 });
 
-describe('The sampled share', () => {
-  it('of 0 keeps no traces, whatever the client requests', async () => {
+describe('A sampling rate', () => {
+  it('of 0 exports no traces, whatever the client requests', async () => {
     const service = await start({ OTEL_TRACES_SAMPLER_ARG: '0' });
     const before = collector.spans.length;
-    const headers = { traceparent: `00-${TRACE_ID}-${CALLER_SPAN}-01` };
+    const headers = { traceparent: `00-${TRACE_ID}-${CLIENT_SPAN}-01` };
     expect((await service.request('/healthz', { headers })).status).toBe(200);
     await service.close();
     expect(collector.spans).toHaveLength(before);

@@ -9,7 +9,7 @@ import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type Login,
   type TestApp,
 } from '../support/test-app.js';
@@ -23,7 +23,7 @@ const OWNERS_ONLY = error(
 const LAST_OWNER = invalidField(
   'This is the last active owner of the organization: make another user an owner first.',
 );
-const NOBODY_IS_LEFT = 'SELECT count(*)::integer AS count FROM dashboard_user WHERE organization_id = $1';
+const COUNT_USERS = 'SELECT count(*)::integer AS count FROM dashboard_user WHERE organization_id = $1';
 
 interface User {
   readonly id: string;
@@ -52,7 +52,7 @@ let number = 0;
 const freshEmail = (): string => `person-${(number += 1)}@example.com`;
 
 const invite = (body: unknown, login = owner) => service.request('/users/create', { body, login });
-const person = (more: object = {}) => ({ email: freshEmail(), name: 'Ada', role: 'member', ...more });
+const newUser = (more: object = {}) => ({ email: freshEmail(), name: 'Ada', role: 'member', ...more });
 const update = (id: string, body: unknown, login = owner) =>
   service.request(`/users/${id}`, { method: 'PATCH', body, login });
 const remove = (id: string, login = owner) => service.request(`/users/${id}`, { method: 'DELETE', login });
@@ -62,7 +62,7 @@ const userOf = async ({ userId }: Pick<Login, 'userId'>, login = owner): Promise
   (await list(login)).find(({ id }) => id === userId);
 const statusOf = async (login: Login): Promise<number> =>
   (await service.request('/organization', { login })).status;
-const expectRefused = ({ status, body }: Answer, refusal: unknown, expected = 400) =>
+const expectRefused = ({ status, body }: TestResponse, refusal: unknown, expected = 400) =>
   expect([status, body]).toEqual([expected, refusal]);
 
 /** Creates an organization with this number of active owners, all logged in, and no other users. */
@@ -76,7 +76,7 @@ async function ownersOf(count: number): Promise<Login[]> {
 
 describe('POST /users/create', () => {
   it('adds the user with a lowercase email and emails a link to set a password', async () => {
-    const { email, ...rest } = person();
+    const { email, ...rest } = newUser();
     const { status, body } = await invite({ email: email.toUpperCase(), ...rest });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -111,12 +111,12 @@ describe('POST /users/create', () => {
     ['The role field is required.', { role: undefined }],
     ['The selected role is invalid.', { role: 'Owner' }],
     ['The selected role is invalid.', { role: ['admin'] }],
-  ])('says "%s"', async (message, change) => {
-    expectRefused(await invite(person(change)), invalidField(message));
+  ])('rejects invalid input with "%s"', async (message, change) => {
+    expectRefused(await invite(newUser(change)), invalidField(message));
   });
 
   it('rejects an email that the organization already has, in any case, even of a disabled user', async () => {
-    const body = person();
+    const body = newUser();
     const { body: added } = await invite(body);
     const taken = invalidField('The email has already been taken.');
     expectRefused(await invite(body), taken);
@@ -126,15 +126,15 @@ describe('POST /users/create', () => {
   });
 
   it('does not reveal accounts in other organizations', async () => {
-    const [stranger] = await ownersOf(1);
-    const { status, body } = await invite({ email: stranger?.email, name: 'Ada', role: 'member' });
+    const [otherOwner] = await ownersOf(1);
+    const { status, body } = await invite({ email: otherOwner?.email, name: 'Ada', role: 'member' });
     expect([status, body['invitation_pending']]).toEqual([200, true]);
-    const there = await userOf(stranger as Login, stranger);
+    const there = await userOf(otherOwner as Login, otherOwner);
     expect(there).toMatchObject({ invitation_pending: false });
   });
 
   it('adds an email once for 20 concurrent requests', async () => {
-    const body = person();
+    const body = newUser();
     const responses = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses.filter(({ status }) => status !== 200))
@@ -143,10 +143,10 @@ describe('POST /users/create', () => {
   });
 
   it('requires an allowlisted domain if the organization has any', async () => {
-    const stranger = (await ownersOf(1))[0] as Login;
+    const otherOwner = (await ownersOf(1))[0] as Login;
     const { body: domain } = await service.request('/allowlisted-domains/create', {
       body: { domain: 'Bücher.example' },
-      login: stranger,
+      login: otherOwner,
     });
     const refusal = invalidField('The email field must belong to an allowlisted domain.');
     for (const email of [
@@ -155,37 +155,37 @@ describe('POST /users/create', () => {
       'a@bücher.example.com',
       'a@xbücher.example',
     ])
-      expectRefused(await invite({ ...person(), email }, stranger), refusal);
+      expectRefused(await invite({ ...newUser(), email }, otherOwner), refusal);
     for (const email of ['a@bücher.example', 'B@XN--BCHER-KVA.example'])
-      expect((await invite({ ...person(), email }, stranger)).status).toBe(200);
+      expect((await invite({ ...newUser(), email }, otherOwner)).status).toBe(200);
     await service.request(`/allowlisted-domains/${String(domain['id'])}`, {
       method: 'DELETE',
-      login: stranger,
+      login: otherOwner,
     });
-    expect((await invite(person(), stranger)).status).toBe(200);
+    expect((await invite(newUser(), otherOwner)).status).toBe(200);
   });
 
   it('accepts exactly 1,000 users, also under concurrent requests', async () => {
-    const stranger = (await ownersOf(1))[0] as Login;
+    const otherOwner = (await ownersOf(1))[0] as Login;
     await service.database.query(
       `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
        SELECT gen_random_uuid(), $1, 'filler-' || n || '@example.com', 'Filler', 'member', now()
          FROM generate_series(1, 997) n`,
-      [stranger.organizationId],
+      [otherOwner.organizationId],
     );
-    const responses = await Promise.all(Array.from({ length: 5 }, () => invite(person(), stranger)));
+    const responses = await Promise.all(Array.from({ length: 5 }, () => invite(newUser(), otherOwner)));
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 400, 400, 400]);
     for (const response of responses.filter(({ status }) => status === 400)) {
       const message = 'The organization already has the maximum of 1000 users.';
       expectRefused(response, invalidField(message));
     }
-    expect(await list(stranger)).toHaveLength(1_000);
+    expect(await list(otherOwner)).toHaveLength(1_000);
   });
 
   it('keeps the user when the email cannot be sent, and logs the failure without the address', async () => {
     const mailer = service.app.get(Mailer);
     Object.assign(mailer, { send: () => Promise.reject(Object.assign(new Error('no'), { code: 'EDNS' })) });
-    const body = person();
+    const body = newUser();
     const { status } = await invite(body);
     await service.app.get(BackgroundTasks).settled();
     Reflect.deleteProperty(mailer, 'send');
@@ -225,7 +225,7 @@ describe('PATCH /users/{id}', () => {
     ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
     ['The selected role is invalid.', { role: 'root' }],
     ['The disabled field must be true or false.', { disabled: 'true' }],
-  ])('says "%s"', async (message, body) => {
+  ])('rejects invalid input with "%s"', async (message, body) => {
     const { userId } = await service.login('member');
     expectRefused(await update(userId, body), invalidField(message));
   });
@@ -285,7 +285,7 @@ describe('Admins and owners', () => {
   it('an admin cannot change or add owners, and the attempt is recorded', async () => {
     const other = await service.login('owner');
     const member = await service.login('member');
-    const body = person({ role: 'owner' });
+    const body = newUser({ role: 'owner' });
     const entries = await auditedBy(service, async () => {
       expectRefused(await invite(body, admin), OWNERS_ONLY, 403);
       expectRefused(await update(member.userId, { role: 'owner' }, admin), OWNERS_ONLY, 403);
@@ -308,7 +308,7 @@ describe('Admins and owners', () => {
   });
 
   it('an admin manages admins and members', async () => {
-    const { status, body } = await invite(person({ role: 'admin' }), admin);
+    const { status, body } = await invite(newUser({ role: 'admin' }), admin);
     expect(status).toBe(200);
     expect((await update(String(body['id']), { role: 'member' }, admin)).status).toBe(200);
     expect((await remove(String(body['id']), admin)).status).toBe(200);
@@ -336,7 +336,7 @@ describe('The last active owner', () => {
   it('cannot be removed, disabled or demoted', async () => {
     const [last, deputy] = await lastOwner();
     // Invited and disabled owners do not count.
-    await invite(person({ role: 'owner' }), last);
+    await invite(newUser({ role: 'owner' }), last);
     const disabled = await service.login('owner', last.organizationId);
     await update(disabled.userId, { disabled: true }, last);
     expectRefused(await update(last.userId, { role: 'admin' }, deputy), LAST_OWNER);
@@ -347,10 +347,10 @@ describe('The last active owner', () => {
     expect((await remove(last.userId, deputy)).status).toBe(200);
   });
 
-  it.each<[string, (target: Login, by: Login) => Promise<Answer>]>([
-    ['demote', ({ userId }, by) => update(userId, { role: 'member' }, by)],
-    ['disable', ({ userId }, by) => update(userId, { disabled: true }, by)],
-    ['remove', ({ userId }, by) => remove(userId, by)],
+  it.each<[string, (target: Login, actor: Login) => Promise<TestResponse>]>([
+    ['demote', ({ userId }, actor) => update(userId, { role: 'member' }, actor)],
+    ['disable', ({ userId }, actor) => update(userId, { disabled: true }, actor)],
+    ['remove', ({ userId }, actor) => remove(userId, actor)],
   ])('remains when 20 owners %s each other concurrently', async (_what, act) => {
     const owners = await ownersOf(20);
     const responses = await Promise.all(
@@ -359,7 +359,7 @@ describe('The last active owner', () => {
     // An owner who lost access before the own request ran gets 401, or 403 as a member.
     for (const { status } of responses) expect([200, 400, 401, 403]).toContain(status);
     const [row] = await service.database.query<{ count: number }>(
-      `${NOBODY_IS_LEFT} AND role = 'owner' AND disabled_at IS NULL`,
+      `${COUNT_USERS} AND role = 'owner' AND disabled_at IS NULL`,
       [owners[0]?.organizationId],
     );
     expect(row?.count).toBeGreaterThanOrEqual(1);

@@ -4,12 +4,12 @@ import { Transactional } from '../../src/infrastructure/database/index.js';
 import { WebhookEndpointsService } from '../../src/modules/webhook-endpoints/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
-import { NOBODY } from '../support/operations.js';
+import { UNKNOWN_ID } from '../support/operations.js';
 import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type RequestOptions,
   type Login,
   type TestApp,
@@ -51,7 +51,7 @@ type Environment = 'development' | 'production';
 let service: TestApp;
 let member: Login;
 /** The owner of another organization. */
-let stranger: Login;
+let otherOwner: Login;
 /** Access token of a member for development, with both scopes. */
 let token: string;
 
@@ -63,7 +63,7 @@ beforeAll(async () => {
   });
   member = await service.login('member');
   const { id } = await service.anotherOrganization();
-  stranger = await service.login('owner', id);
+  otherOwner = await service.login('owner', id);
   token = await accessToken(service, member, service.development, `${READ} ${WRITE}`);
 });
 afterAll(() => service.close());
@@ -89,7 +89,7 @@ async function created(body: object = {}, as: RequestOptions = { token }): Promi
   return response.body;
 }
 const rows = () => service.database.query('SELECT * FROM webhook_endpoint ORDER BY id');
-const countOf = (responses: readonly Answer<unknown>[], status: number): number =>
+const countOf = (responses: readonly TestResponse<unknown>[], status: number): number =>
   responses.filter((response) => response.status === status).length;
 
 describe('POST /webhook-endpoints/create', () => {
@@ -223,7 +223,7 @@ describe('POST /webhook-endpoints/create', () => {
     await remove(String(first?.id));
     expect((await create({ environment: 'development', url: first?.url })).status).toBe(200);
     expect((await create({ environment: 'development', url: someUrl() })).body).toEqual(LIMIT_REACHED);
-    expect((await created({}, { login: stranger })).url).toMatch(/^https/);
+    expect((await created({}, { login: otherOwner })).url).toMatch(/^https/);
   });
 });
 
@@ -299,17 +299,17 @@ describe('Webhook endpoints', () => {
     const before = await rows();
     const entries = await auditedBy(service, async () => {
       for (const response of [
-        await get(id, { login: stranger }),
-        await patch(id, { url: someUrl() }, { login: stranger }),
-        await patch(id, { url: 'not even a URL' }, { login: stranger }),
-        await remove(id, { login: stranger }),
+        await get(id, { login: otherOwner }),
+        await patch(id, { url: someUrl() }, { login: otherOwner }),
+        await patch(id, { url: 'not even a URL' }, { login: otherOwner }),
+        await remove(id, { login: otherOwner }),
       ])
         expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
     });
     expect(entries).toEqual([]);
     expect(await rows()).toEqual(before);
-    expect(await list('development', { login: stranger })).toEqual([]);
-    const absent = await get(NOBODY);
+    expect(await list('development', { login: otherOwner })).toEqual([]);
+    const absent = await get(UNKNOWN_ID);
     expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
   });
 });
@@ -322,7 +322,7 @@ describe('PATCH /webhook-endpoints/:id', () => {
     [{ description: '  ' }, null],
     [{ url: null }, 'The first'],
     [{ url: ' ', description: 'x' }, 'x'],
-    [{ environment: 'production', id: NOBODY, created_at: 0 }, 'The first'],
+    [{ environment: 'production', id: UNKNOWN_ID, created_at: 0 }, 'The first'],
   ])('given %j results in the description %j', async (body, description) => {
     const endpoint = await created({ description: 'The first' });
     const response = await patch(endpoint.id, body);
@@ -442,9 +442,9 @@ describe('The audit log', () => {
     const reader = { token: await accessToken(service, member, service.development, READ) };
     const entries = await auditedBy(service, async () => {
       await create({}, reader);
-      await patch(NOBODY, {}, reader);
-      await remove(NOBODY, reader);
-      await get(NOBODY, reader);
+      await patch(UNKNOWN_ID, {}, reader);
+      await remove(UNKNOWN_ID, reader);
+      await get(UNKNOWN_ID, reader);
     });
     expect(entries).toEqual(['create', 'update', 'delete'].map((verb) => `webhook.${verb} denied null`));
   });
@@ -453,7 +453,7 @@ describe('The audit log', () => {
 it('WebhookEndpointsService.ofClient returns the endpoints of a client in the order of their creation', async () => {
   const endpoints = [await created(), await created()];
   await created({ environment: 'production' }, { login: member });
-  await created({}, { login: stranger });
+  await created({}, { login: otherOwner });
   expect(await service.app.get(WebhookEndpointsService).ofClient(service.development.clientId)).toEqual(
     endpoints.map(({ id, url }) => ({ id, url })),
   );
@@ -461,7 +461,7 @@ it('WebhookEndpointsService.ofClient returns the endpoints of a client in the or
 
 // This test is last because `@Transactional()` uses the application that was started last in the process.
 describe('A deployment pinned to one environment', () => {
-  it('does not know endpoints of the other environment', async () => {
+  it('returns 404 for endpoints of the other environment', async () => {
     const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
     try {
       const login = await pinned.login('owner');
@@ -474,9 +474,9 @@ describe('A deployment pinned to one environment', () => {
       ]);
       await pinned.database.query(
         `INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())`,
-        [NOBODY, pinned.development.clientId, url],
+        [UNKNOWN_ID, pinned.development.clientId, url],
       );
-      expect((await pinned.request(`/webhook-endpoints/${NOBODY}`, { login })).status).toBe(404);
+      expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
       const own = await pinned.request('/webhook-endpoints/create', {
         body: { environment: 'production', url },
         login,

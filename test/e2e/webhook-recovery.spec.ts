@@ -10,12 +10,12 @@ import {
 } from '../../src/modules/webhooks/index.js';
 import { accessToken } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
-import { NOBODY } from '../support/operations.js';
+import { UNKNOWN_ID } from '../support/operations.js';
 import {
   error,
   invalidField,
   startTestApp,
-  type Answer,
+  type TestResponse,
   type RequestOptions,
   type Login,
   type TestApp,
@@ -42,7 +42,7 @@ let service: TestApp;
 let receiver: WebhookReceiver;
 let owner: Login;
 /** The owner of another organization. */
-let stranger: Login;
+let otherOwner: Login;
 let tokens: Readonly<Record<'development' | 'production', string>>;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
     { backgroundWork: true },
   );
   owner = await service.login('owner');
-  stranger = await service.login('owner', (await service.anotherOrganization()).id);
+  otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
   tokens = {
     development: await accessToken(service, owner, service.development, WRITE),
     production: await accessToken(service, owner, service.production, WRITE),
@@ -83,7 +83,7 @@ async function createEndpoint(url = `${receiver.url}/hook`): Promise<string> {
   return String(response.body['id']);
 }
 
-const act = (verb: string, id: string, body: unknown, as: RequestOptions): Promise<Answer> =>
+const act = (verb: string, id: string, body: unknown, as: RequestOptions): Promise<TestResponse> =>
   service.request(`/webhook-endpoints/${id}/${verb}`, { body, ...as });
 const test = (id: string, body: unknown = {}, as: RequestOptions = { login: owner }) =>
   act('test', id, body, as);
@@ -158,15 +158,15 @@ async function deadUrl(): Promise<string> {
 
 describe.each([
   ['test', {}],
-  ['redeliver', { event_id: NOBODY }],
+  ['redeliver', { event_id: UNKNOWN_ID }],
   ['recover', { since: LONG_AGO }],
 ])('POST /webhook-endpoints/:id/%s', (verb, body) => {
   it('returns 404 for an unknown endpoint and for one of another organization', async () => {
     const id = await createEndpoint();
     for (const [unknown, login] of [
-      [NOBODY, owner],
+      [UNKNOWN_ID, owner],
       ['x', owner],
-      [id, stranger],
+      [id, otherOwner],
     ] as const) {
       const response = await act(verb, unknown, body, { login });
       expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
@@ -232,7 +232,7 @@ describe('Testing an endpoint', () => {
           received: false,
           status_code: responseStatus,
           reason: 'NON_200',
-          message: `The endpoint answered ${responseStatus}. Only 200 counts: a real event would be sent twice more.`,
+          message: `The endpoint responded with ${responseStatus}. Only 200 counts: a real event would be sent twice more.`,
         }),
       ]);
     },
@@ -321,8 +321,8 @@ describe('Redelivering an event', () => {
   it('rejects events that the client of the endpoint does not have', async () => {
     const id = await createEndpoint();
     const ofProduction = await publish(service.production);
-    const ofStranger = await publish((await service.anotherOrganization()).development);
-    for (const unknown of [NOBODY, randomUUID(), 'x', "'", ofProduction, ofStranger]) {
+    const ofOtherOrganization = await publish((await service.anotherOrganization()).development);
+    for (const unknown of [UNKNOWN_ID, randomUUID(), 'x', "'", ofProduction, ofOtherOrganization]) {
       const { status, body } = await redeliver(id, unknown);
       expect([unknown, status, body]).toEqual([unknown, 400, UNKNOWN_EVENT]);
     }

@@ -7,7 +7,7 @@ import {
   type Scope,
 } from '../../src/infrastructure/auth/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
-import { NOBODY } from './operations.js';
+import { UNKNOWN_ID } from './operations.js';
 import { rememberSecret } from './run-directory.js';
 import type { Login, TestApp } from './test-app.js';
 
@@ -36,7 +36,7 @@ export function acceptAccessTokens(
     rememberSecret(token);
     const credential = {
       kind: 'token',
-      tokenId: NOBODY,
+      tokenId: UNKNOWN_ID,
       clientId: service.production.clientId,
       environment: 'production',
       scopes: new Set(scopes),

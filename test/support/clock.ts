@@ -1,7 +1,7 @@
 import { Clock } from '../../src/infrastructure/time/index.js';
 import type { TestApp } from './test-app.js';
 
-/** Sets the service's clock forward (or back); it goes on from there until the returned function is called. */
+/** Moves the service's clock forward or back until the returned function is called. The clock keeps running. */
 export function moveClock(service: TestApp, milliseconds: number): () => void {
   return override(service, () => Date.now() + milliseconds);
 }
@@ -15,7 +15,7 @@ function override(service: TestApp, milliseconds: () => number): () => void {
   const clock = service.app.get(Clock);
   Object.assign(clock, { milliseconds, now: () => new Date(milliseconds()) });
   return () => {
-    // What remains are the methods of the class.
+    // Without the own property, the method of the class is used again.
     Reflect.deleteProperty(clock, 'milliseconds');
     Reflect.deleteProperty(clock, 'now');
   };

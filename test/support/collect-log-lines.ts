@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const file = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.log`);
 
-/** The service's log lines go into a file that the reporter searches, not between the test results. */
+/** Writes the service's log lines to a file, which the reporter searches, instead of between the test results. */
 for (const stream of [process.stdout, process.stderr]) {
   const write = stream.write.bind(stream) as (...values: unknown[]) => boolean;
   stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {

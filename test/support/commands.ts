@@ -62,7 +62,7 @@ export class Commands {
   private async inSession<Response>(request: unknown): Promise<Response> {
     const index = this.requests;
     this.requests += 1;
-    this.session.tell(`${JSON.stringify(request)}\n`);
+    this.session.write(`${JSON.stringify(request)}\n`);
     const find = (): string | false => this.session.output.split('\n').slice(0, -1)[index] ?? false;
     const what = `a response to ${JSON.stringify(request)}`;
     return JSON.parse(await eventually(what, find, COMMAND_TIMEOUT)) as Response;

@@ -3,12 +3,12 @@ import pg from 'pg';
 
 const templateUrl = process.env.TEST_TEMPLATE_URL ?? '';
 
-/** A database of its own, cloned from the migrated template, and a connection to look into it. */
+/** A separate database, cloned from the migrated template, with a connection for queries of the test. */
 export interface TestDatabase {
   readonly name: string;
   readonly url: string;
   query<Row extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
-  /** Ends every connection to it and refuses new ones, as if the server were gone. */
+  /** Ends all connections and refuses new ones, as if the server were down. */
   cutOff(): Promise<void>;
   reconnect(): Promise<void>;
   drop(): Promise<void>;
@@ -38,7 +38,7 @@ export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<
   };
 }
 
-/** Not on the template: it can be cloned only while nobody is connected to it. */
+/** Runs a statement in the database postgres, because the template can be cloned only while it has no connections. */
 async function administer(sql: string): Promise<void> {
   const url = Object.assign(new URL(templateUrl), { pathname: '/postgres' }).href;
   const client = new pg.Client({ connectionString: url });

@@ -1,6 +1,6 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { rememberSecret } from './run-directory.js';
-import type { Answer, RequestOptions, Login, TestApp } from './test-app.js';
+import type { TestResponse, RequestOptions, Login, TestApp } from './test-app.js';
 
 export const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -30,7 +30,7 @@ export async function sendForm<Body = Record<string, unknown>>(
   path: string,
   fields: Fields,
   { headers, ...options }: RequestOptions = {},
-): Promise<Answer<Body>> {
+): Promise<TestResponse<Body>> {
   const entries = Array.isArray(fields) ? fields : Object.entries(fields);
   const body = new URLSearchParams(entries as [string, string][]).toString();
   const address = { 'x-forwarded-for': freshAddress() };
@@ -55,12 +55,12 @@ export function poll(
   service: TestApp,
   { device_code }: Pick<StartedFlow, 'device_code'>,
   { clientId }: Pick<IssuedCredentials, 'clientId'> = service.development,
-): Promise<Answer> {
+): Promise<TestResponse> {
   return sendForm(service, '/oauth/token', { grant_type: GRANT, client_id: clientId, device_code });
 }
 
 /** A page as received by a browser. */
-export interface PageVisit {
+export interface BrowserPage {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
@@ -80,12 +80,12 @@ export class Browser {
     if (login) this.keep(login.cookie);
   }
 
-  visit(path: string): Promise<PageVisit> {
+  open(path: string): Promise<BrowserPage> {
     return this.fetch(path, {});
   }
 
   /** Submits a form with the form token of the last page, unless another token is given. */
-  send(path: string, fields: Readonly<Record<string, string>>): Promise<PageVisit> {
+  send(path: string, fields: Readonly<Record<string, string>>): Promise<BrowserPage> {
     const body = new URLSearchParams({ form_token: this.formToken, ...fields });
     return this.fetch(path, { method: 'POST', body });
   }
@@ -95,7 +95,7 @@ export class Browser {
     this.cookies.delete('browser');
   }
 
-  private async fetch(path: string, init: RequestInit): Promise<PageVisit> {
+  private async fetch(path: string, init: RequestInit): Promise<BrowserPage> {
     const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
     const response = await fetch(new URL(path, this.baseUrl), {
       redirect: 'manual',
@@ -121,15 +121,15 @@ export async function decide(
   login: Pick<Login, 'cookie'>,
   userCode: string,
   decision: 'approve' | 'deny' = 'approve',
-): Promise<PageVisit> {
+): Promise<BrowserPage> {
   const browser = new Browser(service.baseUrl, login, { 'x-forwarded-for': freshAddress() });
-  await browser.visit('/device');
+  await browser.open('/device');
   const { location } = await browser.send('/device', { user_code: userCode });
   if (!location) throw new Error(`The code ${userCode} was not found`);
-  await browser.visit(location);
+  await browser.open(location);
   const request = new URL(location, service.baseUrl).searchParams.get('request') ?? '';
   const { location: result } = await browser.send('/device/confirm', { request, decision });
-  return browser.visit(result ?? '/device/result');
+  return browser.open(result ?? '/device/result');
 }
 
 /** Runs the whole flow. @returns an access token */

@@ -97,12 +97,12 @@ function bytesOf(address: string): Buffer {
 
 function readName(message: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = [];
-  let place = HEADER_BYTES;
-  for (let length = message[place] ?? 0; length > 0; length = message[place] ?? 0) {
-    labels.push(message.toString('latin1', place + 1, place + 1 + length));
-    place += length + 1;
+  let offset = HEADER_BYTES;
+  for (let length = message[offset] ?? 0; length > 0; length = message[offset] ?? 0) {
+    labels.push(message.toString('latin1', offset + 1, offset + 1 + length));
+    offset += length + 1;
   }
-  return { name: labels.join('.').toLowerCase(), end: place + 1 };
+  return { name: labels.join('.').toLowerCase(), end: offset + 1 };
 }
 
 function writeName(name: string): Buffer {

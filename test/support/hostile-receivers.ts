@@ -20,7 +20,7 @@ export interface Receiver {
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
   /** Numbers of connections. */
-  readonly connections: { readonly total: number; readonly open: number; readonly mostOpen: number };
+  readonly connections: { readonly total: number; readonly open: number; readonly maxOpen: number };
   close(): Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export interface ReceiverOptions {
   /** Called when a connection is accepted. The receiver then does not read requests. */
   readonly onConnection?: (socket: Socket) => void;
   /** Called for each complete request. */
-  readonly answer?: (socket: Socket, request: ReceivedRequest) => void;
+  readonly respond?: (socket: Socket, request: ReceivedRequest) => void;
 }
 
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
-  const connections = { total: 0, open: 0, mostOpen: 0 };
+  const connections = { total: 0, open: 0, maxOpen: 0 };
   const sockets = new Set<Socket>();
   const accept = (socket: Socket): void => {
     socket.on('error', () => undefined);
@@ -61,7 +61,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       received = received.subarray(headEnd + 4 + length);
       const request = { head, body, from: socket.remoteAddress ?? '' };
       requests.push(request);
-      options.answer?.(socket, request);
+      options.respond?.(socket, request);
     });
   };
   const { certificate } = options;
@@ -72,7 +72,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on('connection', (socket: Socket) => {
     connections.total += 1;
     connections.open += 1;
-    connections.mostOpen = Math.max(connections.mostOpen, connections.open);
+    connections.maxOpen = Math.max(connections.maxOpen, connections.open);
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => {
@@ -116,76 +116,76 @@ function repeat(socket: Socket, piece: string | Buffer, milliseconds?: number): 
   write();
 }
 
-export function answerWith(status: string, ...headers: readonly string[]): ReceiverOptions {
+export function respondWith(status: string, ...headers: readonly string[]): ReceiverOptions {
   const lines = [
     `HTTP/1.1 ${status}`,
     ...headers,
     ...(status.startsWith('204') ? [] : ['Content-Length: 0']),
   ];
-  return { answer: (socket) => socket.write(`${lines.join('\r\n')}\r\n\r\n`) };
+  return { respond: (socket) => socket.write(`${lines.join('\r\n')}\r\n\r\n`) };
 }
 
 const BOMB = gzipSync(Buffer.alloc(10 * 1024 * 1024));
 const FLOOD = Buffer.alloc(64 * 1024, 'x');
 
-/** Receivers that misbehave. Start one with `startReceiver(HOSTILE_RECEIVERS.neverAnswers)`. */
+/** Receivers that misbehave. Start one with `startReceiver(HOSTILE_RECEIVERS.neverResponds)`. */
 export const HOSTILE_RECEIVERS = {
-  neverAnswers: { answer: () => undefined },
+  neverResponds: { respond: () => undefined },
   slowHeaders: {
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(`${OK}X-Slow: `);
       repeat(socket, 'a', DRIP);
     },
   },
   endlessHeaders: {
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(OK);
       repeat(socket, `X-More: ${'a'.repeat(1000)}\r\n`);
     },
   },
   endlessInformation: {
-    answer: (socket) => repeat(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', DRIP),
+    respond: (socket) => repeat(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', DRIP),
   },
   drippingBody: {
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(CHUNKED);
       repeat(socket, '1\r\na\r\n', DRIP);
     },
   },
   endlessBody: {
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(`${OK}Content-Length: 1000000000000\r\n\r\n`);
       repeat(socket, FLOOD);
     },
   },
   gzipBomb: {
-    answer: (socket) => {
+    respond: (socket) => {
       socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${BOMB.length}\r\n\r\n`);
       socket.write(BOMB);
     },
   },
   resetMidBody: {
-    answer: (socket) =>
+    respond: (socket) =>
       socket.write(`${OK}Content-Length: 1000\r\n\r\nbut a part`, () => socket.resetAndDestroy()),
   },
-  resetBeforeHeaders: { answer: (socket) => socket.resetAndDestroy() },
-  closedBeforeHeaders: { answer: (socket) => socket.end() },
+  resetBeforeHeaders: { respond: (socket) => socket.resetAndDestroy() },
+  closedBeforeHeaders: { respond: (socket) => socket.end() },
   resetAtOnce: { onConnection: (socket) => socket.resetAndDestroy() },
-  notHttp: { answer: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
+  notHttp: { respond: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
   tlsStall: { scheme: 'https', onConnection: () => undefined },
   notTls: { scheme: 'https', onConnection: (socket) => socket.write('220 mail.example.com ESMTP\r\n') },
-  selfSigned: { certificate: 'selfSigned', ...answerWith('200 OK') },
-  expired: { certificate: 'expired', ...answerWith('200 OK') },
-  wrongHost: { certificate: 'wrongHost', ...answerWith('200 OK') },
-  redirect: answerWith('307 Temporary Redirect', 'Location: /followed'),
-  redirectToMetadata: answerWith('302 Found', 'Location: http://169.254.169.254/latest/meta-data/'),
-  created: answerWith('201 Created'),
-  noContent: answerWith('204 No Content'),
-  gone: answerWith('410 Gone'),
-  tooMany: answerWith('429 Too Many Requests', 'Retry-After: 120'),
+  selfSigned: { certificate: 'selfSigned', ...respondWith('200 OK') },
+  expired: { certificate: 'expired', ...respondWith('200 OK') },
+  wrongHost: { certificate: 'wrongHost', ...respondWith('200 OK') },
+  redirect: respondWith('307 Temporary Redirect', 'Location: /followed'),
+  redirectToMetadata: respondWith('302 Found', 'Location: http://169.254.169.254/latest/meta-data/'),
+  created: respondWith('201 Created'),
+  noContent: respondWith('204 No Content'),
+  gone: respondWith('410 Gone'),
+  tooMany: respondWith('429 Too Many Requests', 'Retry-After: 120'),
   /** Announces keep-alive, then closes the connection. */
   closesKeptConnections: {
-    answer: (socket) =>
+    respond: (socket) =>
       socket.write(`${OK}Connection: keep-alive\r\nContent-Length: 0\r\n\r\n`, () => socket.end()),
   },
 } as const satisfies Record<string, ReceiverOptions>;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const GRACE_MS = 15_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 
-/** Ends everything that the run has started when it is interrupted; Jest itself leaves it running. */
+/** When the run is interrupted, ends all processes that it started, which Jest does not do. */
 export function onInterruption(teardown) {
   const handle = async () => {
     // The signal may come twice: from the terminal to the process group, and forwarded by npm.
@@ -28,7 +28,7 @@ async function endPrograms() {
     send('SIGSTOP', workers);
     if (programs.length === 0 || performance.now() > deadline) return;
     for (const program of programs.filter(({ pid }) => !signaled.has(pid))) {
-      // Once only: a second signal would end it before it has stopped what it uses.
+      // Send only one signal: a second one would end the program before it has stopped its own processes.
       send('SIGTERM', [program]);
       signaled.add(program.pid);
     }
@@ -56,7 +56,7 @@ function send(signal, processes) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }

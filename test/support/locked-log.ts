@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { TestDatabase } from './database.js';
 
-/** Lets nobody else near the request log until the work is done. */
+/** Locks the request log while the work runs. */
 export async function whileLogIsLocked(database: TestDatabase, work: () => Promise<void>): Promise<void> {
   const connection = new pg.Client({ connectionString: database.url });
   await connection.connect();

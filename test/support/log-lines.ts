@@ -4,12 +4,12 @@ import { join } from 'node:path';
 /** One line of the service's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** The lines that the service, which runs in this process, wrote about a request. */
+/** Returns the log lines about a request to the service in this process. */
 export function logLinesOf(requestId: string | null): LogLine[] {
   return logLines().filter((line) => line['request_id'] === requestId);
 }
 
-/** All lines that it wrote so far. */
+/** Returns all log lines so far. */
 export function logLines(): LogLine[] {
   const file = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.log`);
   if (!existsSync(file)) return [];

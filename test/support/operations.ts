@@ -120,8 +120,8 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
 
-/** An ID that nothing has. */
-export const NOBODY = '00000000-0000-4000-8000-000000000000';
+/** An ID that does not exist. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Requests for a session that does not exist. */
 export const SESSION_OPERATIONS: readonly BodyOperation[] = [
@@ -129,13 +129,13 @@ export const SESSION_OPERATIONS: readonly BodyOperation[] = [
     id: 'extendSession',
     path: '/session/extend',
     credentials: 'basic',
-    body: { session_id: NOBODY },
+    body: { session_id: UNKNOWN_ID },
   },
   {
     id: 'openSession',
     path: '/session/open',
     credentials: 'none',
-    body: { session_id: NOBODY, metadata: { order: '4711' } },
+    body: { session_id: UNKNOWN_ID, metadata: { order: '4711' } },
   },
 ];
 
@@ -150,8 +150,8 @@ export interface TestedDashboardOperation extends TestedOperation {
   readonly scope?: Scope;
   /** Whether the login must be at most 5 minutes old. */
   readonly isFresh?: true;
-  /** Whether the path or the body names something that does not exist, so that the response is 404. */
-  readonly isAboutNobody?: true;
+  /** Whether the path or body refers to something that does not exist, so that the response is 404. */
+  readonly isNotFound?: true;
 }
 
 export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -171,28 +171,28 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     action: 'user.add',
     body: { email: 'new@example.com', name: 'New', role: 'member' },
   }),
-  operation('updateUser', `PATCH /users/${NOBODY}`, {
+  operation('updateUser', `PATCH /users/${UNKNOWN_ID}`, {
     role: 'admin',
     action: 'user.update',
-    isAboutNobody: true,
+    isNotFound: true,
     body: { name: 'Renamed', role: 'admin', disabled: true },
   }),
-  operation('deleteUser', `DELETE /users/${NOBODY}`, {
+  operation('deleteUser', `DELETE /users/${UNKNOWN_ID}`, {
     role: 'admin',
     action: 'user.remove',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listAccessGrants', 'GET /access-grants', { role: 'admin' }),
   operation('createAccessGrant', 'POST /access-grants/create', {
     role: 'admin',
     action: 'access_grant.create',
-    isAboutNobody: true,
-    body: { user_id: NOBODY, role: 'admin', reason: 'A test', expires_in: 3600 },
+    isNotFound: true,
+    body: { user_id: UNKNOWN_ID, role: 'admin', reason: 'A test', expires_in: 3600 },
   }),
-  operation('revokeAccessGrant', `POST /access-grants/${NOBODY}/revoke`, {
+  operation('revokeAccessGrant', `POST /access-grants/${UNKNOWN_ID}/revoke`, {
     role: 'admin',
     action: 'access_grant.revoke',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listAllowlistedDomains', 'GET /allowlisted-domains', { role: 'admin' }),
   operation('createAllowlistedDomain', 'POST /allowlisted-domains/create', {
@@ -200,36 +200,36 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     action: 'domain.add',
     body: { domain: 'example.org' },
   }),
-  operation('deleteAllowlistedDomain', `DELETE /allowlisted-domains/${NOBODY}`, {
+  operation('deleteAllowlistedDomain', `DELETE /allowlisted-domains/${UNKNOWN_ID}`, {
     role: 'admin',
     action: 'domain.remove',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listSamlConfigurations', 'GET /saml-configurations', { role: 'admin' }),
-  operation('getSamlConfiguration', `GET /saml-configurations/${NOBODY}`, {
+  operation('getSamlConfiguration', `GET /saml-configurations/${UNKNOWN_ID}`, {
     role: 'admin',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('createSamlConfiguration', 'POST /saml-configurations/create', {
     role: 'admin',
     action: 'sso.add',
     body: { name: 'Okta', metadata_xml: samlMetadata() },
   }),
-  operation('updateSamlConfiguration', `PATCH /saml-configurations/${NOBODY}`, {
+  operation('updateSamlConfiguration', `PATCH /saml-configurations/${UNKNOWN_ID}`, {
     role: 'admin',
     action: 'sso.update',
-    isAboutNobody: true,
+    isNotFound: true,
     body: { name: 'Okta', metadata_xml: samlMetadata() },
   }),
-  operation('enableSamlConfiguration', `POST /saml-configurations/${NOBODY}/enable`, {
+  operation('enableSamlConfiguration', `POST /saml-configurations/${UNKNOWN_ID}/enable`, {
     role: 'admin',
     action: 'sso.enable',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
-  operation('disableSamlConfiguration', `POST /saml-configurations/${NOBODY}/disable`, {
+  operation('disableSamlConfiguration', `POST /saml-configurations/${UNKNOWN_ID}/disable`, {
     role: 'admin',
     action: 'sso.disable',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listMerchants', 'GET /merchants?environment=production', { role: 'member' }),
   operation('exportMerchants', 'GET /merchants/export?environment=production', {
@@ -239,13 +239,13 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
   operation('hideMerchant', 'POST /merchants/999999/hide', {
     role: 'admin',
     action: 'merchant.hide',
-    isAboutNobody: true,
+    isNotFound: true,
     body: PRODUCTION,
   }),
   operation('activateMerchant', 'POST /merchants/999999/activate', {
     role: 'admin',
     action: 'merchant.activate',
-    isAboutNobody: true,
+    isNotFound: true,
     body: PRODUCTION,
   }),
   operation('getOrganization', 'GET /organization', { role: 'member' }),
@@ -258,44 +258,44 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     action: 'account.logo_update',
     body: { image: PNG.toString('base64') },
   }),
-  operation('getOrganizationLogo', 'GET /organization/logo', { role: 'member', isAboutNobody: true }),
+  operation('getOrganizationLogo', 'GET /organization/logo', { role: 'member', isNotFound: true }),
   operation('listApiClients', 'GET /api-clients', { role: 'member' }),
-  operation('viewApiSecret', `POST /api-clients/${NOBODY}/secret/view`, {
+  operation('viewApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/view`, {
     role: 'admin',
     action: 'secret.view',
     isFresh: true,
-    isAboutNobody: true,
+    isNotFound: true,
   }),
-  operation('rotateApiSecret', `POST /api-clients/${NOBODY}/secret/rotate`, {
+  operation('rotateApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/rotate`, {
     role: 'admin',
     action: 'secret.rotate',
     isFresh: true,
-    isAboutNobody: true,
+    isNotFound: true,
     body: { overlap_hours: 24 },
   }),
-  operation('activateApiSecret', `POST /api-clients/${NOBODY}/secret/activate`, {
+  operation('activateApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/activate`, {
     role: 'admin',
     action: 'secret.rotate',
     isFresh: true,
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listRequestLogs', 'GET /request-logs?environment=production', {
     role: 'member',
     scope: 'request_logs:read',
   }),
-  operation('getRequestLog', `GET /request-logs/${NOBODY}`, {
+  operation('getRequestLog', `GET /request-logs/${UNKNOWN_ID}`, {
     role: 'member',
     scope: 'request_logs:read',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('listWebhookEndpoints', 'GET /webhook-endpoints?environment=production', {
     role: 'member',
     scope: 'webhook_endpoints:read',
   }),
-  operation('getWebhookEndpoint', `GET /webhook-endpoints/${NOBODY}`, {
+  operation('getWebhookEndpoint', `GET /webhook-endpoints/${UNKNOWN_ID}`, {
     role: 'member',
     scope: 'webhook_endpoints:read',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
   operation('createWebhookEndpoint', 'POST /webhook-endpoints/create', {
     role: 'member',
@@ -303,35 +303,35 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     action: 'webhook.create',
     body: { ...PRODUCTION, url: 'https://hooks.example.com/', description: 'A test' },
   }),
-  operation('updateWebhookEndpoint', `PATCH /webhook-endpoints/${NOBODY}`, {
+  operation('updateWebhookEndpoint', `PATCH /webhook-endpoints/${UNKNOWN_ID}`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
     action: 'webhook.update',
-    isAboutNobody: true,
+    isNotFound: true,
     body: { url: 'https://hooks.example.com/', description: 'A test' },
   }),
-  operation('deleteWebhookEndpoint', `DELETE /webhook-endpoints/${NOBODY}`, {
+  operation('deleteWebhookEndpoint', `DELETE /webhook-endpoints/${UNKNOWN_ID}`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
     action: 'webhook.delete',
-    isAboutNobody: true,
+    isNotFound: true,
   }),
-  operation('testWebhookEndpoint', `POST /webhook-endpoints/${NOBODY}/test`, {
+  operation('testWebhookEndpoint', `POST /webhook-endpoints/${UNKNOWN_ID}/test`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
-    isAboutNobody: true,
+    isNotFound: true,
     body: { event: 'CARD_UPDATED' },
   }),
-  operation('redeliverWebhook', `POST /webhook-endpoints/${NOBODY}/redeliver`, {
+  operation('redeliverWebhook', `POST /webhook-endpoints/${UNKNOWN_ID}/redeliver`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
-    isAboutNobody: true,
-    body: { event_id: NOBODY },
+    isNotFound: true,
+    body: { event_id: UNKNOWN_ID },
   }),
-  operation('recoverWebhooks', `POST /webhook-endpoints/${NOBODY}/recover`, {
+  operation('recoverWebhooks', `POST /webhook-endpoints/${UNKNOWN_ID}/recover`, {
     role: 'member',
     scope: 'webhook_endpoints:write',
-    isAboutNobody: true,
+    isNotFound: true,
     body: { since: '2026-01-31T08:00:00Z' },
   }),
 ];

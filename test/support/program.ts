@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
 
 const PROGRAMS = join(import.meta.dirname, '..', '..', 'dist', 'src');
-/** Milliseconds: a start takes two seconds, on a busy machine several times that. */
-const PATIENCE = 30_000;
+/** Milliseconds. Starting takes two seconds, and longer on a busy machine. */
+const TIMEOUT = 30_000;
 const LOGS = join(process.env.TEST_RUN_DIRECTORY ?? '', 'logs', `${process.pid}.programs.log`);
 
 export interface ProgramOptions {
   readonly arguments?: readonly string[];
-  /** All that the program finds in its environment, besides what it needs to run at all. */
+  /** Environment variables in addition to PATH and HOME. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Standard input, which then ends, or stays open for `tell`. */
+  /** Standard input, which is closed afterwards unless `inputStaysOpen`. */
   readonly input?: string;
   readonly inputStaysOpen?: boolean;
 }
@@ -23,7 +23,7 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** A built program of ours (`npm test` builds before), running as a process of its own. */
+/** Runs a program of the build in its own process. `npm test` builds first. */
 export class Program {
   private static readonly running = new Set<Program>();
 
@@ -40,19 +40,19 @@ export class Program {
     Program.running.add(this);
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.texts.output += text));
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.texts.errors += text));
-    // A program that does not ask for its input may be gone before it is written.
+    // The program may end before it reads its input.
     this.child.stdin?.on('error', () => undefined);
     if (!options.inputStaysOpen) this.child.stdin?.end(options.input ?? '');
-    this.ended = new Promise((tell) => {
+    this.ended = new Promise((resolveEnded) => {
       this.child.once('close', (code) => {
         Program.running.delete(this);
         this.keepLogLines();
-        tell({ code, ...this.texts });
+        resolveEnded({ code, ...this.texts });
       });
     });
   }
 
-  /** For `afterEach` and `afterAll`: nothing that was started here outlives its test. */
+  /** Kills all running programs. Call it in `afterEach` or `afterAll`. */
   static async endAll(): Promise<void> {
     await Promise.all(
       [...Program.running].map((program) => {
@@ -70,28 +70,30 @@ export class Program {
     this.child.kill(signal);
   }
 
-  tell(text: string): void {
+  write(text: string): void {
     this.child.stdin?.write(text);
   }
 
-  /** As `| head` does when it has enough. */
+  /** Closes the pipe, as `| head` does. */
   closeOutput(): void {
     this.child.stdout?.destroy();
   }
 
-  /** Waits until standard output holds it; fails when the program ends before. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits until standard output matches the pattern. Rejects if the program ends first. */
+  async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     const look = (): RegExpExecArray | undefined => {
       const found = pattern.exec(this.texts.output) ?? undefined;
       if (!found && this.child.exitCode !== null) {
-        throw new Error(`It ended with ${this.child.exitCode}:\n${this.texts.output}${this.texts.errors}`);
+        throw new Error(
+          `The program ended with ${this.child.exitCode}:\n${this.texts.output}${this.texts.errors}`,
+        );
       }
       return found;
     };
-    return eventually(`a program says ${pattern}`, look, PATIENCE);
+    return eventually(`the output of a program matches ${pattern}`, look, TIMEOUT);
   }
 
-  /** For the search for secrets at the end of the whole run. */
+  /** Stores log lines, which the reporter searches for secrets after the run. */
   private keepLogLines(): void {
     const lines = `${this.texts.output}\n${this.texts.errors}`.split('\n');
     const logged = lines.filter((line) => line.startsWith('{"level"'));
@@ -99,7 +101,7 @@ export class Program {
   }
 }
 
-/** Runs a program to its end. */
+/** Runs a program until it ends. */
 export function run(file: string, options: ProgramOptions = {}): Promise<Ended> {
   return new Program(file, options).ended;
 }

@@ -10,7 +10,7 @@ export interface Matcher {
   readonly value: string;
 }
 
-const WORDS_OF_THE_LANGUAGE = new Set([
+const KEYWORDS = new Set([
   'and',
   'bool',
   'by',
@@ -46,7 +46,7 @@ export function readExpression(expression: string): { selectors: Selector[]; gro
   );
   const rest = withoutSelectors.replaceAll(/\[[^\]]*\]/g, ' ');
   for (const [, word = ''] of rest.matchAll(/(?<![\w:.$])([a-zA-Z_:][\w:]*)(?!\s*\(|[\w:])/g)) {
-    if (!WORDS_OF_THE_LANGUAGE.has(word)) selectors.push({ metric: word, matchers: [] });
+    if (!KEYWORDS.has(word)) selectors.push({ metric: word, matchers: [] });
   }
   return { selectors, groupedBy: groupedBy.filter((label) => label !== '') };
 }

@@ -3,7 +3,7 @@ import * as core from '@nestjs/core';
 import * as unknownDependencies from '@nestjs/core/errors/exceptions/unknown-dependencies.exception.js';
 import * as injector from '@nestjs/core/injector/injector.js';
 
-/** For `resolver.cjs`, which says why. */
+/** Used by `resolver.cjs`, which explains why. */
 Object.assign(globalThis, {
   [Symbol.for('@nestjs/common')]: common,
   [Symbol.for('@nestjs/core')]: core,

@@ -6,7 +6,7 @@ import type { TestApp } from './test-app.js';
 export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry, 'createdAt'>;
 
 /** Returns an entry of an API request of a client. */
-export function loggedCall(
+export function loggedRequest(
   { clientId, environment }: AttributedClient,
   change: EntryChange,
 ): NewRequestLogEntry {
@@ -29,7 +29,7 @@ export function loggedCall(
 
 /** Returns an entry of a failed webhook delivery attempt of a client. */
 export function loggedAttempt(client: AttributedClient, change: EntryChange): NewRequestLogEntry {
-  return loggedCall(client, {
+  return loggedRequest(client, {
     type: 'webhook',
     path: null,
     url: 'https://hooks.example.com/merchants?token=***',

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 const directory = process.env.TEST_RUN_DIRECTORY ?? '';
 
-/** Where the whole run leaves what `whole-run.reporter.mjs` judges at its end. */
+/** Appends a line to a file that `whole-run.reporter.mjs` reads after the run. */
 export function leaveForReporter(file: string, line: string): void {
   appendFileSync(join(directory, file), `${line}\n`);
 }
 
-/** Has the whole run's log lines searched for this text. */
+/** Makes the reporter search all log lines of the run for these texts. */
 export function rememberSecret(...secrets: string[]): void {
   for (const secret of secrets) leaveForReporter('secrets.txt', secret);
 }

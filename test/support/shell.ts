@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Milliseconds that one block of commands may take. */
-const PATIENCE = 600_000;
+const TIMEOUT = 600_000;
 
-/** One `bash -eu` for a whole page: what a block sets, the next one has. */
+/** Runs all blocks of a page in one `bash -eu`, so that they share variables. */
 export class Shell {
   private readonly bash: ChildProcessWithoutNullStreams;
   private readonly ended: Promise<unknown>;
@@ -17,7 +17,7 @@ export class Shell {
     private readonly folder: string,
     variables: Readonly<Record<string, string>>,
   ) {
-    // A process group of its own, so that what a block leaves in the background ends with the shell.
+    // Detached, so that `end` can stop the whole process group, including background commands.
     this.bash = spawn('bash', ['--norc', '--noprofile', '-s'], {
       cwd: folder,
       detached: true,
@@ -28,7 +28,7 @@ export class Shell {
     this.ended = once(this.bash, 'close');
   }
 
-  /** What the commands that run now have written so far, or the last ones did. */
+  /** The output of the current or last commands so far. */
   get shown(): string {
     return this.blocks === 0 ? '' : readFileSync(`${this.nameOfBlock}.out`, { encoding: 'utf8', flag: 'a+' });
   }
@@ -37,23 +37,23 @@ export class Shell {
     return join(this.folder, `.block-${this.bash.pid}-${this.blocks}`);
   }
 
-  /** Runs commands to their end. @returns what they wrote; rejects when one of them fails */
+  /** Runs commands and returns their output. Rejects if one of them fails. */
   async run(commands: string): Promise<string> {
     this.blocks += 1;
     const file = this.nameOfBlock;
     writeFileSync(`${file}.sh`, commands);
     this.bash.stdin.write(`. '${file}.sh' > '${file}.out' 2> '${file}.err' < /dev/null; echo done\n`);
-    const patience = new AbortController();
-    const late = setTimeout(() => patience.abort(), PATIENCE);
+    const timeLimit = new AbortController();
+    const timer = setTimeout(() => timeLimit.abort(), TIMEOUT);
     const outcome = await Promise.race([
       once(this.bash.stdout, 'data').then(() => 'done'),
       this.ended.then(() => 'failed'),
-      once(patience.signal, 'abort').then(() => 'took too long'),
+      once(timeLimit.signal, 'abort').then(() => 'took too long'),
     ]);
-    clearTimeout(late);
+    clearTimeout(timer);
     const output = readFileSync(`${file}.out`, 'utf8');
     if (outcome === 'done') return output;
-    throw new Error(`It ${outcome}:\n${commands}\n${output}${readFileSync(`${file}.err`, 'utf8')}`);
+    throw new Error(`The block ${outcome}:\n${commands}\n${output}${readFileSync(`${file}.err`, 'utf8')}`);
   }
 
   async set(name: string, value: string): Promise<void> {

@@ -1,6 +1,6 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Small files that take long. Without cached durations Jest starts the smallest files last, and then waits for one. */
+/** Small files that take long. Without cached durations, Jest would start them last and then wait for them. */
 const SLOW = /\b(?:extending|documents|processes|commands|fuzz)\.spec\.ts$/;
 
 export default class SlowFirstSequencer extends TestSequencer {

@@ -14,7 +14,7 @@ import { expectDocumented } from './api-document.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
 import { rememberSecret } from './run-directory.js';
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface TestResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -22,27 +22,27 @@ export interface Answer<Body = Record<string, unknown>> {
 
 export interface RequestOptions {
   readonly method?: string;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly as?: IssuedCredentials;
-  /** Sent by a dashboard user who is logged in in a browser. */
+  /** The login of a dashboard user. */
   readonly login?: Login;
   /** An access token. */
   readonly token?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** A dashboard user who is logged in in a browser. */
+/** A dashboard user with a login in a browser. */
 export interface Login {
   readonly userId: string;
   readonly organizationId: string;
   readonly email: string;
   readonly password: string;
-  /** As the header `Cookie`. */
+  /** The value of the `Cookie` header. */
   readonly cookie: string;
 }
 
-/** The whole service over real HTTP, on a database of its own. */
+/** The whole service over real HTTP, with its own database. */
 export interface TestApp {
   readonly app: NestExpressApplication;
   readonly database: TestDatabase;
@@ -50,13 +50,16 @@ export interface TestApp {
   readonly organizationId: string;
   readonly development: IssuedCredentials;
   readonly production: IssuedCredentials;
-  /** Calls the service; every answer is held against the API document. */
-  request<Body = Record<string, unknown>>(path: string, options?: RequestOptions): Promise<Answer<Body>>;
-  /** Adds a dashboard user and logs them in, without the pages. Of this organization when no other is named. */
+  /** Sends a request, and checks the response against the API document. */
+  request<Body = Record<string, unknown>>(
+    path: string,
+    options?: RequestOptions,
+  ): Promise<TestResponse<Body>>;
+  /** Adds a dashboard user, of this organization by default, and opens a session without the login page. */
   login(role?: DashboardRole, organizationId?: string): Promise<Login>;
-  /** Where the service keeps its files, such as the mails that it did not send. */
+  /** The directory of the service's files, such as emails. */
   readonly dataDirectory: string;
-  /** A further organization, to see that it sees nothing of this one. */
+  /** Creates another organization, to test that organizations are isolated. */
   anotherOrganization(): Promise<{
     id: string;
     development: IssuedCredentials;
@@ -65,7 +68,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** @param options.backgroundWork whether the scheduled work and the delivery engine run too */
+/** @param options.backgroundWork whether scheduled jobs and the delivery worker run too */
 export async function startTestApp(
   environment: Record<string, string> = {},
   { backgroundWork = false } = {},
@@ -116,7 +119,7 @@ export async function startTestApp(
     development,
     production,
     anotherOrganization: createOrganization,
-    async request<Body>(path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
+    async request<Body>(path: string, options: RequestOptions = {}): Promise<TestResponse<Body>> {
       const method = options.method ?? (options.body === undefined ? 'GET' : 'POST');
       const response = await fetch(`${baseUrl}${path}`, {
         method,
@@ -152,7 +155,7 @@ function encode(body: unknown): BodyInit {
   return typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
 }
 
-/** The body of an error answer. */
+/** Returns the body of an error response. */
 export function error(type: string, code: string, message: string): Record<string, string> {
   return { error_type: type, error_code: code, error_message: message };
 }

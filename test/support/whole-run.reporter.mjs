@@ -9,8 +9,8 @@ const SECRET_PATTERNS = [
 ];
 
 /**
- * Checks what only the whole run shows: that no secret was logged, and that every documented status of every operation
- * was returned. The latter is checked only when all tests ran and passed.
+ * Checks after the whole run that no secret was logged and, if all tests ran and passed, that every documented status of
+ * every operation was returned.
  */
 export default class WholeRunReporter {
   constructor(globalConfig) {

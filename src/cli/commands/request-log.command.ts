@@ -54,7 +54,7 @@ class TailRequestLogCommand extends CommandRunner {
   ): Promise<void> {
     return this.session.runUntilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
-        throw new OperatorError(`The lines must be 0 to ${MAX_LINES}.`);
+        throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
       const client = await findClient(app, id);
       const history = app.get(RequestLogHistory);
       const lineOf = json ? JSON.stringify : requestLogLine;

@@ -62,7 +62,7 @@ describe('parseBasicCredentials', () => {
 });
 
 describe('formatBasicCredentials', () => {
-  /** What passport-http makes of a header. */
+  /** Parses a header with passport-http. */
   const readByPassport = (header: string): string[] =>
     Buffer.from(header.split(' ')[1] ?? '', 'base64')
       .toString()
@@ -108,7 +108,7 @@ describe('describeInvalidHeader', () => {
     ['Basic id:secret', 'credentials that are not encoded in base64'],
     [`Basic ${encode('idsecret')}`, 'credentials that are not base64 of client_id:secret'],
     ['Basic', 'credentials that are not base64 of client_id:secret'],
-    [`Basic ${encode('id:secret')}`, 'a secret that is not one of ours, or not whole'],
+    [`Basic ${encode('id:secret')}`, 'a secret in an unknown format, or an incomplete one'],
   ])('describes %p as %p, which redaction leaves unchanged', (header, hint) => {
     expect(describeInvalidHeader(header)).toBe(hint);
     expect(redactText(hint)).toBe(hint);

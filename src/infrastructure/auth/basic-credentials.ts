@@ -50,6 +50,6 @@ export function describeInvalidHeader(header: string | undefined): string {
   if (/^basic +[^ ]+:/i.test(header)) return 'credentials that are not encoded in base64';
   const credentials = parseBasicCredentials(header);
   if (!credentials) return 'credentials that are not base64 of client_id:secret';
-  if (!isWellFormedSecret(credentials.secret)) return 'a secret that is not one of ours, or not whole';
+  if (!isWellFormedSecret(credentials.secret)) return 'a secret in an unknown format, or an incomplete one';
   return 'wrong client_id or secret';
 }

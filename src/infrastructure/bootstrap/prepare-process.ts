@@ -10,7 +10,7 @@ import { checkDatabase, DatabaseConfiguration, migrate } from '../database/index
 import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
 
-/** What a process needs before Nest starts: its configuration, including keys and a database. */
+/** The configuration of a process, including keys and a database, which must exist before Nest starts. */
 export interface PreparedProcess {
   readonly configuration: LoadedConfiguration;
   /** Releases the embedded database; the last process to do so stops it. */

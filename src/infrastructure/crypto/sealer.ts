@@ -11,7 +11,7 @@ export class KeyMismatchError extends OperatorError {
   constructor(variable: string) {
     super(
       `${variable} is not the key that this database was made with. ` +
-        'Start with the original key (outside production it lies in the data directory), or with an empty database.',
+        'Start with the original key (outside production it is in the data directory), or with an empty database.',
     );
   }
 }

@@ -32,10 +32,10 @@ describe('Format of secrets', () => {
 
   it('is not valid if any character changes', () => {
     const secret = generateSecret('mcs_dev_');
-    const places = fc.integer({ min: 0, max: secret.length - 1 });
+    const indexes = fc.integer({ min: 0, max: secret.length - 1 });
     fc.assert(
-      fc.property(places, fc.constantFrom(...DIGITS), (place, digit) => {
-        const altered = secret.slice(0, place) + digit + secret.slice(place + 1);
+      fc.property(indexes, fc.constantFrom(...DIGITS), (index, digit) => {
+        const altered = secret.slice(0, index) + digit + secret.slice(index + 1);
         return altered === secret || !isWellFormedSecret(altered);
       }),
     );

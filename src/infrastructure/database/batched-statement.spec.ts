@@ -43,14 +43,14 @@ describe('BatchedStatement', () => {
 
   it('resolves only when the row is committed', async () => {
     const { batch, statements } = controlledBatch();
-    let answered = false;
-    const added = batch.add(1).then(() => (answered = true));
+    let isResolved = false;
+    const added = batch.add(1).then(() => (isResolved = true));
     await tick();
     await tick();
-    expect(answered).toBe(false);
+    expect(isResolved).toBe(false);
     statements[0]?.commit();
     await added;
-    expect(answered).toBe(true);
+    expect(isResolved).toBe(true);
   });
 
   it('collects rows while a statement is running, in order', async () => {

@@ -52,7 +52,7 @@ export class BatchedStatement<Row, Result = void> {
     });
   }
 
-  /** Does the same for callers that have a promise already: a second one would double the cost. */
+  /** Like `add`, for code that already has a promise: a second promise would double the cost. */
   enqueue(row: Row, callback: Callback<Result>): void {
     this.waiting.push({ row, callback });
     this.dropOldest();

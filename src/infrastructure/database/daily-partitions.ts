@@ -33,7 +33,7 @@ export interface PartitionsOverview {
   /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;
   /** Whether the default partition holds rows. */
-  readonly hasStrays: boolean;
+  readonly hasMisplacedRows: boolean;
 }
 
 /**
@@ -69,7 +69,7 @@ export class DailyPartitions {
         WHERE pg_inherits.inhparent = $1::regclass ORDER BY name`,
       [table],
     );
-    const [strays] = await this.dataSource.query<{ entries: string }[]>(
+    const [misplaced] = await this.dataSource.query<{ entries: string }[]>(
       `SELECT count(*) AS entries FROM ${table}_default`,
     );
     return partitions.map(({ name, entries, bytes }) => {
@@ -78,14 +78,14 @@ export class DailyPartitions {
         name,
         from,
         to: from && new Date(from.getTime() + DAY),
-        entries: Number(from ? entries : strays?.entries),
+        entries: Number(from ? entries : misplaced?.entries),
         bytes: Number(bytes),
       };
     });
   }
 
   async overview(table: string, now: Date): Promise<PartitionsOverview> {
-    const [partitions, strays] = await Promise.all([
+    const [partitions, misplaced] = await Promise.all([
       this.partitionsOf(table),
       this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`),
     ]);
@@ -93,7 +93,7 @@ export class DailyPartitions {
     return {
       daysAhead: starts.filter((start) => start > now).length,
       oldest: starts[0],
-      hasStrays: strays.length > 0,
+      hasMisplacedRows: misplaced.length > 0,
     };
   }
 

@@ -11,8 +11,8 @@ function message(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 
-const WELCOME = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
-const FAREWELL = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
+const READY = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
+const SHUTDOWN = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
 
 describe('A connection that the server closes right after it is established', () => {
   let server: Server;
@@ -20,7 +20,7 @@ describe('A connection that the server closes right after it is established', ()
   beforeAll(async () => {
     server = createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.once('data', () => socket.end(Buffer.concat([...WELCOME, FAREWELL])));
+      socket.once('data', () => socket.end(Buffer.concat([...READY, SHUTDOWN])));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });

@@ -39,7 +39,7 @@ export function hasKnownTlsMode(url: unknown): boolean {
 }
 
 /** Returns whether the URL leaves the choice of the trusted certificate to DATABASE_CA. */
-export function leavesAuthorityOpen(url: string): boolean {
+export function acceptsAuthority(url: string): boolean {
   const parameters = parsedUrl(url)?.searchParams ?? new URLSearchParams();
   const mode = parameters.get('sslmode');
   return (

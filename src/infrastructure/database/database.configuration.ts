@@ -7,12 +7,7 @@ import {
   IsIntegerBetween,
 } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
-import {
-  driverAddress,
-  hasKnownTlsMode,
-  leavesAuthorityOpen,
-  type DriverAddress,
-} from './database-address.js';
+import { driverAddress, hasKnownTlsMode, acceptsAuthority, type DriverAddress } from './database-address.js';
 
 /** Checks every part of the URL, because the errors of the driver do not name the variable. */
 function isDatabaseUrl(value: unknown): boolean {
@@ -50,7 +45,7 @@ export class DatabaseConfiguration {
     name: 'isOnlyTlsSetting',
     validator: {
       validate: (_value, validation) =>
-        leavesAuthorityOpen((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
+        acceptsAuthority((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
       defaultMessage: () =>
         'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL',
     },

@@ -13,7 +13,7 @@ const OLDEST = new GaugeMetric({
   help: 'Seconds since the start of the oldest partition. If it exceeds the retention by a day, no process drops old partitions.',
   labels: ['table'],
 });
-const STRAYS = new GaugeMetric({
+const MISPLACED_ROWS = new GaugeMetric({
   name: 'mcs_partitions_default_in_use',
   help: '1 if the default partition holds rows, because their day had no partition.',
   labels: ['table'],
@@ -31,7 +31,7 @@ export class PartitionMetrics {
   ) {
     metrics.gauge(DAYS_AHEAD, () => this.read(({ daysAhead }) => daysAhead));
     metrics.gauge(OLDEST, () => this.read(({ oldest }) => oldest && this.secondsSince(oldest)));
-    metrics.gauge(STRAYS, () => this.read(({ hasStrays }) => Number(hasStrays)));
+    metrics.gauge(MISPLACED_ROWS, () => this.read(({ hasMisplacedRows }) => Number(hasMisplacedRows)));
   }
 
   watch(table: string): void {

@@ -12,8 +12,8 @@ const MAX_ATTEMPTS = 3;
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
 /**
- * The way of every repository to the database. Statements join the open transaction; without one, each commits by
- * itself.
+ * Gives repositories access to the database. Statements join the open transaction; without one, each statement commits
+ * by itself.
  */
 @Injectable()
 export class Transaction {

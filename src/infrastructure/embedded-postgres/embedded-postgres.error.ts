@@ -9,8 +9,8 @@ const MIN_FREE_BYTES = 56 * 2 ** 20;
 export class EmbeddedPostgresError extends OperatorError {
   /** @param remedy what to do: a sentence without its period */
   constructor(problem: string, remedy?: string, options?: ErrorOptions) {
-    const wayOut = remedy ? `${remedy}, or set` : 'Set';
-    super(`${problem} ${wayOut} DATABASE_URL to use your own PostgreSQL server.`, options);
+    const suggestion = remedy ? `${remedy}, or set` : 'Set';
+    super(`${problem} ${suggestion} DATABASE_URL to use your own PostgreSQL server.`, options);
   }
 }
 

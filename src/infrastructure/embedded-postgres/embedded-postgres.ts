@@ -25,7 +25,7 @@ const INVALID_PASSWORD = '28P01';
 export interface EmbeddedPostgres {
   /** postgres://user:password@127.0.0.1:port/database */
   readonly url: string;
-  /** Where the data is, which for root may be elsewhere than requested. */
+  /** The directory of the data. For root, it may differ from the requested one. */
   readonly directory: string;
   /** Stops the server if no other process uses it. Close your own connections first. */
   release(): Promise<void>;
@@ -94,7 +94,7 @@ async function startAndJoin(
     lastResponse = performance.now();
   }
   const log = (await readIfExists(cluster.log)) ?? '';
-  throw await programFailure(cluster, `PostgreSQL does not become ready. Its log is ${cluster.log}.`, log);
+  throw await programFailure(cluster, `PostgreSQL did not become ready. Its log is ${cluster.log}.`, log);
 }
 
 async function urlOf(cluster: Cluster): Promise<string> {

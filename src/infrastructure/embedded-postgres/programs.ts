@@ -7,7 +7,7 @@ import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
 
-/** Where root keeps files that the user that PostgreSQL runs as cannot reach elsewhere. */
+/** For files of root that the user who runs PostgreSQL could not access in their original place. */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
 /** The user and group that a program runs as. */
@@ -25,7 +25,7 @@ export const SPAWN_OPTIONS = {
   env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
 };
 
-/** Runs a program to its end. A failure, even a failure to start it, is a result and not an exception. */
+/** Runs a program until it ends. A failure, even a failure to start it, is a result and not an exception. */
 export function run(
   program: string,
   args: string[],

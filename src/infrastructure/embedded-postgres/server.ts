@@ -23,7 +23,7 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 /** Another process took the port or started the server first, or parts of a killed server are still ending. */
 const TEMPORARY = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 
-/** What `postmaster.pid` says about a running server, or a dead one that could not remove the file. */
+/** The content of `postmaster.pid`, which a killed server leaves behind. */
 export interface Postmaster {
   readonly pid: number;
   /** Distinguishes servers that had the same pid. */
@@ -66,8 +66,8 @@ export async function startServer(
   const log = await open(cluster.log, logged > MAX_LOG_BYTES ? 'w' : 'a', 0o600);
   if (cluster.user) await log.chown(cluster.user.uid, cluster.user.gid);
   const { size: logStart } = await log.stat();
-  // The shell ends at once, so that the server is nobody's child: neither Ctrl-C nor a tool that restarts the service
-  // reaches it. The pipe closes when the server ends.
+  // The shell ends at once, so that the server is not a child of this process: neither Ctrl-C nor a tool that restarts
+  // the service reaches it. The pipe closes when the server ends.
   const command = ['-c', '"$0" "$@" &', cluster.programs.postgres, '-D', cluster.directory, ...args];
   let hasEnded = false;
   const shell = spawn('/bin/sh', command, {

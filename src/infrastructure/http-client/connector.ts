@@ -58,7 +58,7 @@ export class Connector {
       rejectUnauthorized: true,
       // Every handshake verifies the certificate.
       maxCachedSessions: 0,
-      // Only closes sockets that were given up: this timeout is accurate to half a second, and ours is shorter.
+      // Only closes sockets that were given up: this timeout is accurate to half a second, and the service's own is shorter.
       timeout: TIMEOUT + SECOND,
     });
   }
@@ -93,7 +93,7 @@ export class Connector {
     throw remote === undefined ? RESET : FORBIDDEN_ADDRESS;
   }
 
-  /** Whether the connection leads to one of the addresses that were checked. */
+  /** Returns whether the connection leads to one of the addresses that were checked. */
   private isAllowed(remote: string, checked: readonly string[]): boolean {
     if (!checked.some((address) => isSameAddress(address, remote))) return false;
     return this.configuration.allowsAnyTarget || isPublicUnicast(remote);

@@ -25,8 +25,8 @@ describe('isPublicUnicast', () => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
         const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)];
         expect(isPublicUnicast(`::ffff:${address}`)).toBe(isPublicUnicast(address));
-        for (const carried of [`::${address}`, `64:ff9b::${address}`, `2002:${high}:${low}::1`]) {
-          expect(isPublicUnicast(carried)).toBe(false);
+        for (const embedded of [`::${address}`, `64:ff9b::${address}`, `2002:${high}:${low}::1`]) {
+          expect(isPublicUnicast(embedded)).toBe(false);
         }
         expect(isPublicUnicast(`2001:0:4136:e378:8000:63bf:${high}:${low}`)).toBe(false);
       }),

@@ -3,8 +3,8 @@ import { forbiddenUrls } from '../../../test/support/forbidden-urls.js';
 import { validatePublicUrl } from './public-url.js';
 
 describe('validatePublicUrl', () => {
-  it.each(forbiddenUrls(8443))('rejects %s', (url, fault) => {
-    expect(validatePublicUrl(url)).toBe(fault);
+  it.each(forbiddenUrls(8443))('rejects %s', (url, problem) => {
+    expect(validatePublicUrl(url)).toBe(problem);
   });
 
   it.each([

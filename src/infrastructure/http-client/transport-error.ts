@@ -74,7 +74,7 @@ export function exchangeError(error: unknown): TransportError {
   return isNotHttp(error) ? NOT_HTTP : RESET;
 }
 
-/** Whether the error is a bug of ours, such as a header that cannot be sent. No receiver can cause one. */
+/** Returns whether the error is a bug of this service, such as a header that cannot be sent. No receiver can cause one. */
 export function isUnexpectedError(error: unknown): boolean {
   if (error instanceof TransportError || isNotHttp(error)) return false;
   return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));

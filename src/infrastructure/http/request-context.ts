@@ -10,7 +10,7 @@ export interface AttributedClient {
   readonly environment: PlatformEnvironment;
 }
 
-/** What the request log says about a request. Handlers may know it better than the body does. */
+/** Data of a request for the request log. Handlers may set values that the body does not contain. */
 export interface RequestAttribution {
   /** Set as soon as the client is known, even if its secret was wrong. */
   client?: AttributedClient;
@@ -18,14 +18,14 @@ export interface RequestAttribution {
   externalUserId?: string;
 }
 
-/** What the service knows about a request. Lives as long as the request. */
+/** Data about a request, kept until the request ends. */
 export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
-  /** For the service log only: what the client probably did wrong. */
+  /** The probable mistake of the client, for the service log only. */
   hint?: string;
 
   private readonly startedAt = performance.now();

@@ -4,7 +4,7 @@ import { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '../metrics
 import { SECOND } from '../time/index.js';
 import { methodOf, routeOf } from './request-labels.js';
 
-/** For unknown paths and for the files of the documentation, which have no route. */
+/** Label of unknown paths and of the documentation's files, which have no route. */
 const UNMATCHED = 'unmatched';
 
 const REQUESTS = new CounterMetric({

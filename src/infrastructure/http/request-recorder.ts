@@ -8,7 +8,7 @@ export interface CompletedRequest extends AttributedClient {
   readonly latencyMilliseconds: number;
   /** The parsed body, if there was one. */
   readonly body: unknown;
-  /** Set if the handler knows them better than the body does. */
+  /** Set if the handler knows values that the body does not contain. */
   readonly sessionId?: string | undefined;
   readonly externalUserId?: string | undefined;
 }

@@ -17,7 +17,7 @@ const STALLED_TIMEOUT = 60_000;
 export function prepareHttpServer(app: NestExpressApplication): void {
   const { trustedProxyHops } = app.get(HttpConfiguration);
   app.disable('x-powered-by');
-  // No response of the API is worth a conditional request, and tokens must not have an ETag.
+  // Conditional requests save nothing for responses of this API, and tokens must not have an ETag.
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', trustedProxyHops);

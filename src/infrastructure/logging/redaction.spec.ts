@@ -11,7 +11,7 @@ const jwtPart = fc
   .dictionary(fc.constantFrom('sub', 'iss', 'alg'), fc.string(), { minKeys: 1 })
   .map((claims) => Buffer.from(JSON.stringify(claims)).toString('base64url'));
 
-/** What must not survive, and the text that it comes in. */
+/** A secret that must be masked, and a text that contains it. */
 const secrets: Readonly<Record<string, fc.Arbitrary<readonly [secret: string, text: string]>>> = {
   'API secrets and MCP tokens': fc
     .constantFrom(...PREFIXES)

@@ -48,7 +48,7 @@ describe('maskedUrl', () => {
 
   it('masks secrets at any position', () => {
     const secret = fc.stringMatching(/^[a-f0-9]{38}a1$|^mcs_live_[A-Za-z0-9]{49}$|^[A-Za-z0-9]{22}a1$/);
-    const place = fc.constantFrom<(secret: string) => string>(
+    const position = fc.constantFrom<(secret: string) => string>(
       (value) => `https://example.com/${value}/hook`,
       (value) => `https://example.com/hook?a=1&x=${value}`,
       (value) => `https://example.com/hook?${value}`,
@@ -60,7 +60,7 @@ describe('maskedUrl', () => {
         `https://example.com/hook?state=${encodeURIComponent(`a ${value}`).replaceAll('%20', '%2B')}`,
     );
     fc.assert(
-      fc.property(secret, place, (value, put) => {
+      fc.property(secret, position, (value, put) => {
         expect(maskedUrl(put(value))).not.toContain(value);
       }),
     );

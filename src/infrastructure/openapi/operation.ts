@@ -22,7 +22,7 @@ export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
 /** Markdown: when to use the operation and what to know before. A function, if it quotes the configuration. */
 export type Description = string | ((configurationOf: ConfigurationOf) => string);
 
-/** What the API document says about one operation. */
+/** The documentation of one operation. */
 export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
@@ -43,7 +43,7 @@ export interface OperationDocument {
   readonly responseExample?: unknown;
   /** The messages of `INVALID_FIELD` about the fields of the body or query come from their DTO. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
-  /** How errors are formatted, if not as elsewhere. */
+  /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
 }
 

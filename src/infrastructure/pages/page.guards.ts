@@ -45,9 +45,9 @@ export class FormGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const form = await readForm(request, http.getResponse<Response>());
-    const isGenuine =
+    const isValid =
       !isCrossSiteRequest(request) && this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '');
-    if (!isGenuine) throw INVALID_FORM_TOKEN.error();
+    if (!isValid) throw INVALID_FORM_TOKEN.error();
     request.body = form;
     return true;
   }

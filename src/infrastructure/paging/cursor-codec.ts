@@ -9,7 +9,7 @@ const SIGNATURE_BYTES = 16;
 const MAX_CURSOR_LENGTH = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** What a cursor is valid for: the list, its owner and the filters. */
+/** The list, its owner and the filters that a cursor is valid for. */
 export type CursorScope = readonly (string | number | null)[];
 
 /**

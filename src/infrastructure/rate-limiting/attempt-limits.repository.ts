@@ -43,7 +43,7 @@ export class AttemptLimit {
   }
 
   /** Subtracts an attempt that succeeded. Earlier ones still count, so a success doesn't allow more guesses. */
-  async takeBack(subject: string): Promise<void> {
+  async subtract(subject: string): Promise<void> {
     await this.limiter.reward(this.keyOf(subject));
   }
 

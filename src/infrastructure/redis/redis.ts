@@ -73,10 +73,10 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
       if (this.isVerified) this.reconnect(new Error('a node of the cluster was lost'));
     });
     client.on('connect', () => {
-      const judge = (): void => {
+      const check = (): void => {
         if (client.status === 'connect') this.reconnect(new Error(`not ready within ${CONNECT_TIMEOUT} ms`));
       };
-      setTimeout(judge, CONNECT_TIMEOUT).unref();
+      setTimeout(check, CONNECT_TIMEOUT).unref();
     });
     client.connect().catch((error: Error) => this.remember(error));
     await Promise.race([firstAttempt, pause(CONNECT_TIMEOUT, undefined, { ref: false })]);
@@ -95,10 +95,10 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
    */
   async inTime<T>(reply: Promise<T>): Promise<T> {
     let isPending = true;
-    const judge = (): void => {
+    const check = (): void => {
       if (isPending) this.reconnect(new Error(`no reply within ${REPLY_TIMEOUT} ms`));
     };
-    const timer = setTimeout(() => setImmediate(judge), REPLY_TIMEOUT);
+    const timer = setTimeout(() => setImmediate(check), REPLY_TIMEOUT);
     try {
       return await reply;
     } finally {
@@ -142,7 +142,9 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     this.isVerified = true;
     this.cause = undefined;
     if (this.isReportedUnavailable) {
-      this.logger.log(`Redis at ${this.place} is available again: rate limits are counted across processes`);
+      this.logger.log(
+        `Redis at ${this.address} is available again: rate limits are counted across processes`,
+      );
     }
     this.isReportedUnavailable = false;
   }
@@ -152,11 +154,11 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     if (this.isReportedUnavailable || this.isStopped) return;
     this.isReportedUnavailable = true;
     this.logger.warn(
-      `Redis at ${this.place} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
+      `Redis at ${this.address} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
     );
   }
 
-  private get place(): string {
+  private get address(): string {
     return this.configuration.addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
   }
 }

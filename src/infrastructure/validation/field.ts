@@ -5,11 +5,11 @@ import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, wordsOf } from './messages.js';
 import { isMissing } from './text.js';
 
-/** What every kind of field takes. */
+/** Options of every kind of field. */
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
-  /** Where the field is sent: in the body unless this says otherwise. */
+  /** Where the field is sent: in the body by default. */
   readonly in?: 'query';
   /**
    * `false`: optional. `unless`: required when the field of that name is missing. `when`: required when the field

@@ -34,9 +34,9 @@ const EMAIL_LENGTH = 254;
 const URL_LENGTH = 2083;
 
 interface TextOptions extends FieldOptions {
-  /** The least documented number of characters; blank text counts as missing anyway. */
+  /** Minimum number of characters in the API document. Blank text always counts as missing. */
   readonly min?: number;
-  /** The most Unicode code points. */
+  /** Maximum number of Unicode code points. */
   readonly max?: number;
   readonly format?: string;
 }
@@ -87,12 +87,12 @@ function integerOf(text: unknown): unknown {
   return number !== undefined && Number.isSafeInteger(number) ? number : text;
 }
 
-/** `true` or `false`; a word or a number is neither. */
+/** `true` or `false`. Text and numbers are rejected. */
 export function BooleanField(options: FieldOptions): PropertyDecorator {
   return Field({ ...options, schema: { type: Boolean } }, IsBoolean(withMessage(MESSAGES.boolean)));
 }
 
-/** One of a few words. */
+/** One of the values of an enumeration. */
 export function EnumField(values: readonly string[], options: FieldOptions): PropertyDecorator {
   return Field({ ...options, schema: { enum: [...values] } }, IsIn(values, withMessage(MESSAGES.selected)));
 }

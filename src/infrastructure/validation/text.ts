@@ -1,16 +1,16 @@
 import { MESSAGES } from './messages.js';
 
-/** Whether a value counts as missing: absent, `null` or blank (contract, "Messages"). */
+/** Returns whether a value counts as missing: absent, `null` or blank (contract, "Messages"). */
 export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Whether PostgreSQL can store the text: it contains neither U+0000 nor half of a surrogate pair. */
+/** Returns whether PostgreSQL can store the text: it contains neither U+0000 nor half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Whether the text has at most so many Unicode code points (contract, "Every response"). */
+/** Returns whether the text has at most `limit` Unicode code points (contract, "Every response"). */
 export function hasAtMostCharacters(text: string, limit: number): boolean {
   // Code points need counting only when the UTF-16 units exceed the limit.
   return text.length <= limit || [...text].length <= limit;

@@ -1,7 +1,7 @@
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
 
 /**
- * Whether a value is a time in ISO 8601 and UTC, to the second or finer (contract, "Every response"). Unlike
+ * Returns whether a value is a time in ISO 8601 and UTC, to the second or finer (contract, "Every response"). Unlike
  * class-validator's `isRFC3339` and `isISO8601` it refuses dates that do not exist, such as 31 February.
  */
 export function isTimestamp(value: unknown): value is string {

@@ -9,5 +9,5 @@ const NAME_LENGTH = 256;
  */
 export function validateName(owner: string, name: string): void {
   if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;
-  throw new OperatorError(`The name of ${owner} has 1 to ${NAME_LENGTH} characters.`);
+  throw new OperatorError(`The name of ${owner} must have 1 to ${NAME_LENGTH} characters.`);
 }

@@ -2,7 +2,7 @@ import { getMetadataStorage } from 'class-validator';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
-/** Every parameter of every request asks. */
+/** Cached, because every request needs them for each parameter. */
 const known = new Map<unknown, readonly Validation[]>();
 
 /** Returns the validations of a DTO in the order of its fields; none for anything else. */

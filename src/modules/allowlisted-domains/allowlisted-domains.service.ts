@@ -42,7 +42,7 @@ export class AllowlistedDomainsService {
       createdAt: this.clock.now(),
     };
     if (!(await this.repository.add(domain))) throw INVALID_FIELD.error(DOMAIN_TAKEN);
-    await this.auditLog.record({ action: 'domain.add', by: actor, target: { name: domain.domain } });
+    await this.auditLog.record({ action: 'domain.add', actor, target: { name: domain.domain } });
     return toResponse(domain);
   }
 
@@ -50,7 +50,7 @@ export class AllowlistedDomainsService {
   async remove(actor: DashboardActor, id: string): Promise<AllowlistedDomainResponse> {
     const removed = isUUID(id) ? await this.repository.remove(actor.organizationId, id) : undefined;
     if (!removed) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
-    await this.auditLog.record({ action: 'domain.remove', by: actor, target: { name: removed.domain } });
+    await this.auditLog.record({ action: 'domain.remove', actor, target: { name: removed.domain } });
     return toResponse(removed);
   }
 

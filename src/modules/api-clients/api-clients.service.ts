@@ -73,7 +73,7 @@ export class ApiClientsService {
     const createdAt = this.clock.now();
     const client: ApiClient = { id: clientId, organizationId, environment, enabledOperations: [], createdAt };
     if (!(await this.repository.addClient(client))) {
-      throw new OperatorError(`The organization has a ${environment} client already.`);
+      throw new OperatorError(`The organization already has a ${environment} client.`);
     }
     const secret = await this.addSecret(client, 1, createdAt);
     return { clientId, environment, secret };

@@ -57,9 +57,9 @@ export class ApiSecretsService {
     return client;
   }
 
-  private async record(action: AuditAction, by: DashboardActor, client: ApiClient): Promise<void> {
+  private async record(action: AuditAction, actor: DashboardActor, client: ApiClient): Promise<void> {
     const target = { name: client.id, environment: client.environment };
-    await this.auditLog.record({ action, by, target });
+    await this.auditLog.record({ action, actor, target });
   }
 
   private async toResponse(client: ApiClient): Promise<ApiClientResponse> {

@@ -13,7 +13,7 @@ export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email
 
 export interface AuditRecord {
   readonly action: AuditAction;
-  readonly by: AuditActor;
+  readonly actor: AuditActor;
   readonly target?: {
     /** The name that users know: an email address, a URL, a name. */
     readonly name?: string | null;
@@ -42,29 +42,29 @@ export class AuditLog extends DenialRecorder {
    * open. Record a denied or failed attempt after its transaction was rolled back, or the entry is lost with it.
    */
   @Transactional()
-  async record({ action, by, target, outcome }: AuditRecord): Promise<void> {
-    const head = await this.repository.lockHead(by.organizationId, this.clock.now());
+  async record({ action, actor, target, outcome }: AuditRecord): Promise<void> {
+    const head = await this.repository.lockHead(actor.organizationId, this.clock.now());
     const entry: UnhashedEntry = {
-      organizationId: by.organizationId,
+      organizationId: actor.organizationId,
       sequence: nextSequence(head),
       id: randomUUID(),
       createdAt: this.timeAfter(head.createdAt),
       action,
       outcome: outcome ?? 'success',
-      actorName: by.name,
-      actorEmail: by.email,
+      actorName: actor.name,
+      actorEmail: actor.email,
       targetType: AUDIT_ACTIONS[action].target,
       targetName: target?.name ?? null,
       targetEnvironment: target?.environment ?? 'production',
-      contextIp: by.origin.ip,
-      contextUserAgent: by.origin.userAgent,
+      contextIp: actor.origin.ip,
+      contextUserAgent: actor.origin.userAgent,
     };
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
 
   async recordDenial(actor: DashboardActor, { action }: AuditedAction): Promise<void> {
     if (!isAuditAction(action)) throw new Error(`${action} is not in the catalogue: use auditAction()`);
-    await this.record({ action, by: actor, outcome: 'denied' });
+    await this.record({ action, actor, outcome: 'denied' });
   }
 
   /** Returns the current time, but not before the previous entry: clocks of processes differ, and may be set back. */

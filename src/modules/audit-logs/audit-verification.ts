@@ -94,7 +94,7 @@ function gap(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
 
 function alteration(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
   if (hashEntry(entry, last).equals(entry.hash)) return undefined;
-  return flawOf('altered', entry, `Entry ${entry.sequence} is not what was recorded.`);
+  return flawOf('altered', entry, `Entry ${entry.sequence} does not match its hash.`);
 }
 
 function excess(entry: AuditLogEntry, { sequence, source }: ExpectedEnd): Flaw {

@@ -38,7 +38,7 @@ export function parseHead(text: string): ExportedHead {
     Number.isSafeInteger(head?.sequence) &&
     Number(head?.sequence) >= 0 &&
     /^[0-9a-f]{64}$/.test(String(head?.hash));
-  if (!isHead) throw new OperatorError('The file does not hold a head as `audit head` writes it.');
+  if (!isHead) throw new OperatorError('The file does not contain a head in the format of `audit head`.');
   return head as ExportedHead;
 }
 

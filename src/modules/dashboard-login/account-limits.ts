@@ -8,7 +8,7 @@ interface Allowance {
   readonly within: number;
 }
 
-/** How often strangers may try something: with one account, from anywhere; and from one address, with any. */
+/** Limits attempts of unauthenticated clients: per account from all addresses, and per address for all accounts. */
 export abstract class AccountLimits {
   private readonly ofAccount: AttemptLimit;
   private readonly ofSubscriber: AttemptLimit;
@@ -21,9 +21,9 @@ export abstract class AccountLimits {
   }
 
   /**
-   * Counts under the e-mail address that was entered, whether it has an account or not.
+   * Counts an attempt for the email that was entered, whether or not it has an account.
    *
-   * @returns seconds to wait when there were too many
+   * @returns seconds to wait if a limit is exceeded
    */
   async count(email: string, ip: string): Promise<number | undefined> {
     const waits = await Promise.all([
@@ -34,7 +34,7 @@ export abstract class AccountLimits {
     return longest > 0 ? longest : undefined;
   }
 
-  /** Who got in, or proved to have the mailbox, is not kept out by what others guessed. */
+  /** Resets the limit of an account after a success, so that earlier attempts by others do not block its owner. */
   async forget(email: string): Promise<void> {
     await this.ofAccount.forget(email);
   }

@@ -2,7 +2,7 @@ import { RATE_LIMIT_EXCEEDED, type ApiError } from '../../infrastructure/errors/
 
 const SECONDS_OF_A_MINUTE = 60;
 
-/** What somebody is told who tried too often, the same for accounts that exist and that do not. */
+/** Returns the error for too many attempts. It does not reveal whether the account exists. */
 export function tooManyAttempts(seconds: number): ApiError {
   const minutes = Math.ceil(seconds / SECONDS_OF_A_MINUTE);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

@@ -25,12 +25,12 @@ export class RoleDenials {
    *
    * @throws ApiError INSUFFICIENT_ROLE
    */
-  async recordDenial<T>(action: AuditAction, by: DashboardActor, work: () => Promise<T>): Promise<T> {
+  async recordDenial<T>(action: AuditAction, actor: DashboardActor, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof RoleChangeDenied)) throw error;
-      await this.auditLog.record({ action, by, target: { name: error.target }, outcome: 'denied' });
+      await this.auditLog.record({ action, actor, target: { name: error.target }, outcome: 'denied' });
       throw INSUFFICIENT_ROLE.error(error.message);
     }
   }

@@ -63,8 +63,8 @@ describe('matchKey', () => {
     const between = fc.constantFrom(' ', '\t', '-', '.', ',', '&', '+', '’', '\u00A0', '\u200B', '™');
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...'abcxyz019'), between)), (letters) => {
-        const spaced = letters.flat().join('').replaceAll('™', '');
-        return matchKey(spaced) === letters.map(([letter]) => letter).join('');
+        const joined = letters.flat().join('').replaceAll('™', '');
+        return matchKey(joined) === letters.map(([letter]) => letter).join('');
       }),
     );
   });

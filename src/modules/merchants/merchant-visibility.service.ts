@@ -37,7 +37,7 @@ export class MerchantVisibilityService {
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
     if (await this.repository.hide(viewer(actor, environment), merchant.id, this.clock.now()))
-      await this.auditLog.record({ action: 'merchant.hide', by: actor, target });
+      await this.auditLog.record({ action: 'merchant.hide', actor, target });
     return { ...merchant, hidden: true };
   }
 
@@ -51,7 +51,7 @@ export class MerchantVisibilityService {
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
     if (await this.repository.activate(viewer(actor, environment), merchant.id))
-      await this.auditLog.record({ action: 'merchant.activate', by: actor, target });
+      await this.auditLog.record({ action: 'merchant.activate', actor, target });
     return { ...merchant, hidden: false };
   }
 
@@ -65,7 +65,7 @@ export class MerchantVisibilityService {
       escape_formulas: true,
       cast: { boolean: String },
     });
-    await this.auditLog.record({ action: 'merchant.export', by: actor, target: { environment } });
+    await this.auditLog.record({ action: 'merchant.export', actor, target: { environment } });
     return new StreamableFile(Buffer.from(table), {
       type: 'text/csv; charset=utf-8',
       disposition: `attachment; filename="merchants-${environment}.csv"`,

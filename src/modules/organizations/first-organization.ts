@@ -76,7 +76,7 @@ function introduction(
   file: string,
 ): string {
   return `
-A first organization was created. Its credentials are shown this once and kept in ${file}:
+The first organization was created. Its credentials are shown only once. They are stored in ${file}:
 
   development  client_id  ${development.client_id}
                secret     ${development.secret}

@@ -57,9 +57,9 @@ export class OrganizationAdministrationService {
 
   private async record(
     action: AuditAction,
-    by: DashboardActor,
+    actor: DashboardActor,
     { name }: OrganizationResponse,
   ): Promise<void> {
-    await this.auditLog.record({ action, by, target: { name } });
+    await this.auditLog.record({ action, actor, target: { name } });
   }
 }

@@ -18,7 +18,7 @@ export class SamlConfiguration {
   @Column({ type: 'varchar', length: 256 })
   name!: string;
 
-  /** As it was sent. The following columns are read from it. */
+  /** The metadata as it was sent. The following columns are read from it. */
   @Column({ name: 'metadata_xml', type: 'text' })
   metadataXml!: string;
 

@@ -124,10 +124,10 @@ export class SamlConfigurationsService {
 
   private async record(
     action: AuditAction,
-    by: DashboardActor,
+    actor: DashboardActor,
     configuration: SamlConfiguration,
   ): Promise<SamlConfigurationResponse> {
-    await this.auditLog.record({ action, by, target: { name: configuration.name } });
+    await this.auditLog.record({ action, actor, target: { name: configuration.name } });
     return toResponse(configuration);
   }
 }

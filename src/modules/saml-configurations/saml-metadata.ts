@@ -26,7 +26,7 @@ const MAX_ENTITY_ID_LENGTH = 1_024;
 
 export const METADATA_ERRORS = {
   xml: 'The metadata xml field must be well-formed XML without a document type.',
-  descriptor: 'The metadata xml field must hold a SAML 2.0 EntityDescriptor.',
+  descriptor: 'The metadata xml field must contain a SAML 2.0 EntityDescriptor.',
   entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
   service:

@@ -1,29 +1,29 @@
-import { validateSize, merged } from './session-metadata.js';
+import { validateSize, mergeMetadata } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
 
 describe('Session metadata', () => {
   it('merges both parts, and the second one wins', () => {
-    expect(merged({ a: '1', b: '1' }, { b: '2', c: '2' })).toEqual({ a: '1', b: '2', c: '2' });
-    expect(merged({}, {})).toEqual({});
+    expect(mergeMetadata({ a: '1', b: '1' }, { b: '2', c: '2' })).toEqual({ a: '1', b: '2', c: '2' });
+    expect(mergeMetadata({}, {})).toEqual({});
   });
 
   it('accepts keys that have a meaning in JavaScript', () => {
     const hostile = JSON.parse('{"__proto__":"1","toString":"2"}') as Record<string, string>;
-    const whole = merged(hostile, { a: '3' });
-    expect(Object.entries(whole)).toEqual([
+    const merged = mergeMetadata(hostile, { a: '3' });
+    expect(Object.entries(merged)).toEqual([
       ['__proto__', '1'],
       ['toString', '2'],
       ['a', '3'],
     ]);
-    expect(Object.getPrototypeOf(whole)).toBe(Object.prototype);
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
   });
 
   it('accepts at most 10 keys after merging', () => {
-    expect(validateSize(merged(keys(6), keys(4, 'l')))).toBeUndefined();
-    expect(validateSize(merged(keys(10), keys(10)))).toBeUndefined();
-    expect(validateSize(merged(keys(6), keys(5, 'l')))).toBe(
+    expect(validateSize(mergeMetadata(keys(6), keys(4, 'l')))).toBeUndefined();
+    expect(validateSize(mergeMetadata(keys(10), keys(10)))).toBeUndefined();
+    expect(validateSize(mergeMetadata(keys(6), keys(5, 'l')))).toBe(
       'The metadata field must not have more than 10 keys.',
     );
   });

@@ -47,7 +47,7 @@ function validateMembers(metadata: object): string | undefined {
 }
 
 /** Merges two sets of metadata, whatever their keys; the second one overrides values of the first. */
-export function merged(first: SessionMetadata, second: SessionMetadata): SessionMetadata {
+export function mergeMetadata(first: SessionMetadata, second: SessionMetadata): SessionMetadata {
   return Object.fromEntries([...Object.entries(first), ...Object.entries(second)]);
 }
 

@@ -9,7 +9,7 @@ import type { RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { validateSize, merged, type SessionMetadata } from './session-metadata.js';
+import { validateSize, mergeMetadata, type SessionMetadata } from './session-metadata.js';
 import { SESSION_LIFETIME } from './session-types.js';
 import type { Session } from './session.entity.js';
 import type {
@@ -90,7 +90,7 @@ export class SessionsService {
     attribution.client = { clientId: client.clientId, environment: client.environment };
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
-    const allMetadata = merged(session.metadata, metadata);
+    const allMetadata = mergeMetadata(session.metadata, metadata);
     const problem = validateSize(allMetadata);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, allMetadata);

@@ -87,7 +87,7 @@ export class WebhookEndpointsService {
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const client = await this.accessibleClients.in(actor, request.environment);
-    this.requireGoodFields(request);
+    this.requireValidFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),
       clientId: client.clientId,
@@ -110,7 +110,7 @@ export class WebhookEndpointsService {
     request: UpdateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    this.requireGoodFields(request);
+    this.requireValidFields(request);
     const endpoint = existing(await this.repository.locked(id));
     const url = request.url === undefined ? endpoint.url : normalUrl(request.url);
     const description = request.description === undefined ? endpoint.description : request.description;
@@ -131,14 +131,14 @@ export class WebhookEndpointsService {
   }
 
   /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
-  private requireGoodFields({ url, description }: UpdateWebhookEndpointRequest): void {
-    const fault =
-      (url === undefined ? undefined : this.faultOfUrl(url)) ??
+  private requireValidFields({ url, description }: UpdateWebhookEndpointRequest): void {
+    const problem =
+      (url === undefined ? undefined : this.problemOfUrl(url)) ??
       (isMissing(description) ? undefined : validateText('description', description, MAX_DESCRIPTION_LENGTH));
-    if (fault !== undefined) throw INVALID_FIELD.error(fault);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
   }
 
-  private faultOfUrl(url: string): string | undefined {
+  private problemOfUrl(url: string): string | undefined {
     if (this.http.urlProblem(url) !== undefined) return NOT_PUBLIC;
     // The normal form can be longer than the URL in the request: each non-ASCII letter becomes three or more characters.
     return validateText('url', normalUrl(url), MAX_URL_LENGTH);
@@ -146,11 +146,11 @@ export class WebhookEndpointsService {
 
   private async recorded(
     action: AuditAction,
-    by: DashboardActor,
+    actor: DashboardActor,
     endpoint: OwnedWebhookEndpoint,
   ): Promise<WebhookEndpointResponse> {
     const target = { name: maskedUrl(endpoint.url), environment: endpoint.client.environment };
-    await this.auditLog.record({ action, by, target });
+    await this.auditLog.record({ action, actor, target });
     return toResponse(endpoint);
   }
 }

@@ -50,7 +50,7 @@ export class LoginService {
   @Transactional()
   async logOut(actor: DashboardActor, token: string): Promise<void> {
     if (!(await this.sessions.end(token))) return;
-    await this.auditLog.record({ action: 'auth.logout', by: actor, target: { name: actor.email } });
+    await this.auditLog.record({ action: 'auth.logout', actor, target: { name: actor.email } });
   }
 
   private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
@@ -61,8 +61,8 @@ export class LoginService {
       if (user) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
-    const isRight = await this.passwords.isCorrect(user?.passwordHash, password);
-    const opened = user && isRight ? await this.open(user, attempt) : undefined;
+    const isCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
+    const opened = user && isCorrect ? await this.open(user, attempt) : undefined;
     if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
     if (opened?.stage === 'complete') await this.limits.forget(email);
     return opened;
@@ -85,8 +85,8 @@ export class LoginService {
   }
 
   private async record(user: DashboardUser, origin: RequestOrigin, outcome: AuditOutcome): Promise<void> {
-    const by = { ...user, origin };
-    await this.auditLog.record({ action: 'auth.login', by, target: { name: user.email }, outcome });
+    const actor = { ...user, origin };
+    await this.auditLog.record({ action: 'auth.login', actor, target: { name: user.email }, outcome });
   }
 }
 

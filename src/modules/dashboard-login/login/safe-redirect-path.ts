@@ -17,6 +17,6 @@ export function safeRedirectPath(next: unknown): string {
   const { origin, pathname, search } = url;
   const isOwn = origin === OWN && !/^\/[/\\]/.test(pathname);
   // After a login, the login page would look as if the login had failed.
-  const leadsBack = /^\/log(?:in|out)(?:\/|$)/.test(pathname);
-  return isOwn && !leadsBack ? pathname + search : HOME;
+  const isLoginPage = /^\/log(?:in|out)(?:\/|$)/.test(pathname);
+  return isOwn && !isLoginPage ? pathname + search : HOME;
 }

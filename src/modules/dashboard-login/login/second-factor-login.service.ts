@@ -79,7 +79,7 @@ export class SecondFactorLoginService {
     origin: RequestOrigin,
     outcome: AuditOutcome,
   ): Promise<void> {
-    const by = { ...user, origin };
-    await this.auditLog.record({ action: 'auth.login', by, target: { name: user.email }, outcome });
+    const actor = { ...user, origin };
+    await this.auditLog.record({ action: 'auth.login', actor, target: { name: user.email }, outcome });
   }
 }

@@ -40,6 +40,6 @@ export class PasswordChangeService {
     await this.users.setPassword(userId, passwordHash);
     await this.links.deleteLinkOf(userId);
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
-    await this.auditLog.record({ action: 'auth.password_reset', by: actor, target: { name: email } });
+    await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: email } });
   }
 }

@@ -36,10 +36,10 @@ export class PasswordConfirmation {
       throw tooManyAttempts(wait);
     }
     const user = await this.users.find(actor.userId);
-    const isRight = await this.passwords.isCorrect(user?.passwordHash, password);
-    if (isRight) await this.ofUser.forget(actor.userId);
+    const isCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
+    if (isCorrect) await this.ofUser.forget(actor.userId);
     else await this.record(actor, action, 'failure');
-    return isRight;
+    return isCorrect;
   }
 
   private async record(
@@ -47,6 +47,6 @@ export class PasswordConfirmation {
     action: AuditAction | undefined,
     outcome: 'failure' | 'denied',
   ): Promise<void> {
-    if (action) await this.auditLog.record({ action, by: actor, target: { name: actor.email }, outcome });
+    if (action) await this.auditLog.record({ action, actor, target: { name: actor.email }, outcome });
   }
 }

@@ -112,8 +112,8 @@ export class PasswordLinksService {
     if (!user || user.disabledAt) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.sessions.endAll(user.id);
-    const by = { ...user, origin };
-    await this.auditLog.record({ action: 'auth.password_reset', by, target: { name: user.email } });
+    const actor = { ...user, origin };
+    await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: user.email } });
     return user;
   }
 

@@ -3,7 +3,7 @@ import { AttemptLimitsRepository } from '../../../infrastructure/rate-limiting/i
 import { HOUR } from '../../../infrastructure/time/index.js';
 import { AccountLimits } from '../account-limits.js';
 
-/** Nobody's mailbox is to be filled by others. */
+/** Limits requests for password emails, which could otherwise flood a mailbox. */
 @Injectable()
 export class ResetLimits extends AccountLimits {
   constructor(limits: AttemptLimitsRepository) {

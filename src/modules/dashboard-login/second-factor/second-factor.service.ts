@@ -76,7 +76,7 @@ export class SecondFactorService {
     const codes = await this.renew(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_enable',
-      by: actor,
+      actor,
       target: { name: actor.email },
     });
     return codes;
@@ -88,7 +88,7 @@ export class SecondFactorService {
    */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
     if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
-    await this.turnOff(actor);
+    await this.remove(actor);
     return true;
   }
 
@@ -112,14 +112,14 @@ export class SecondFactorService {
   }
 
   @Transactional()
-  private async turnOff(actor: DashboardActor): Promise<void> {
+  private async remove(actor: DashboardActor): Promise<void> {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpEnabledAt) return;
     await this.users.change(user.id, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
     await this.repository.deleteRecoveryCodes(user.id);
     await this.auditLog.record({
       action: 'auth.two_factor_disable',
-      by: actor,
+      actor,
       target: { name: actor.email },
     });
   }

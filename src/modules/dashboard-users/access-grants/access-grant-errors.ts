@@ -8,5 +8,5 @@ export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT
 export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 export const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 export const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
-/** The most grants that a list shows. */
+/** Maximum number of grants in a list. */
 export const MAX_GRANTS = 200;

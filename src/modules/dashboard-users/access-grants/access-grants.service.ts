@@ -69,7 +69,7 @@ export class AccessGrantsService {
       revokedAt: null,
     };
     await this.repository.add(grant);
-    await this.auditLog.record({ action: 'access_grant.create', by: actor, target: { name: user.email } });
+    await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
     return { ...grant, email: user.email };
   }
 
@@ -82,7 +82,7 @@ export class AccessGrantsService {
     // Only one of several concurrent requests revokes the grant and records it.
     if (!(await this.repository.revoke(grant.id, now)))
       return (await this.repository.find(actor.organizationId, id)) ?? grant;
-    await this.auditLog.record({ action: 'access_grant.revoke', by: actor, target: { name: grant.email } });
+    await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: grant.email } });
     return { ...grant, revokedAt: now };
   }
 

@@ -82,7 +82,7 @@ export class UserAdministrationService {
     await this.repository.lockUsersOf(organizationId);
     if ((await this.repository.count(organizationId)) >= MAX_USERS) throw INVALID_FIELD.error(TOO_MANY_USERS);
     if (!(await this.repository.add(user))) throw INVALID_FIELD.error(EMAIL_TAKEN);
-    await this.auditLog.record({ action: 'user.add', by: actor, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.add', actor, target: { name: user.email } });
     return user;
   }
 
@@ -101,7 +101,7 @@ export class UserAdministrationService {
     if (Object.keys(changes).length === 0) return user;
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.logins.end(user.id);
-    await this.auditLog.record({ action: 'user.update', by: actor, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
     return changed;
   }
 
@@ -113,7 +113,7 @@ export class UserAdministrationService {
     if (isActiveOwner(user)) await this.requireAnotherOwner(user);
     // Sessions are deleted with the user.
     await this.repository.remove(user.id);
-    await this.auditLog.record({ action: 'user.remove', by: actor, target: { name: user.email } });
+    await this.auditLog.record({ action: 'user.remove', actor, target: { name: user.email } });
     return user;
   }
 

@@ -42,12 +42,16 @@ export class DeviceAuthorizationsRepository {
   }
 
   /** Returns the id of the pending request with this user code. */
-  async findByUserCode(userCodeDigest: Buffer, by: Visibility, now: Date): Promise<string | undefined> {
+  async findByUserCode(
+    userCodeDigest: Buffer,
+    visibility: Visibility,
+    now: Date,
+  ): Promise<string | undefined> {
     const [row] = await this.transaction.manager.query<{ id: string }[]>(
       `SELECT id FROM device_authorization
         WHERE user_code_digest = $1 AND status = 'pending' AND expires_at > $2
           AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)`,
-      [userCodeDigest, now, by.organizationId, by.environment ?? null],
+      [userCodeDigest, now, visibility.organizationId, visibility.environment ?? null],
     );
     return row?.id;
   }

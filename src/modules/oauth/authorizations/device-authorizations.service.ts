@@ -55,12 +55,12 @@ export class DeviceAuthorizationsService {
   @Transactional()
   async decide(
     { id, clientId, environment }: DeviceAuthorization,
-    by: DashboardActor,
+    actor: DashboardActor,
     status: Decision['status'],
   ): Promise<void> {
-    if (!(await this.repository.decide(id, { status, userId: by.userId }, this.clock.now()))) return;
+    if (!(await this.repository.decide(id, { status, userId: actor.userId }, this.clock.now()))) return;
     const target = { name: clientId, environment };
-    await this.auditLog.record({ action: AUDIT_ACTIONS[status], by, target });
+    await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
   }
 
   private rowFor(

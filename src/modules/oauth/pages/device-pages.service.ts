@@ -63,7 +63,7 @@ export class DevicePagesService {
     const entered = form.get('user_code') ?? '';
     const id = await this.find(actor, entered);
     if (id === undefined) return codePage(entered.slice(0, 20), true);
-    for (const [limit, subject] of attempts) await limit.takeBack(subject);
+    for (const [limit, subject] of attempts) await limit.subtract(subject);
     return { redirectTo: `/device/confirm?request=${id}` };
   }
 

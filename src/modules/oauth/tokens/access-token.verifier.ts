@@ -10,7 +10,7 @@ import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { AccessTokensService, type AccessTokenClaims } from './access-tokens.service.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 
-/** A token that is good now, and whose it is. */
+/** The claims of a valid token, with its user. */
 export interface ActiveAccessToken {
   readonly claims: AccessTokenClaims;
   /** With the current role, which may have changed since the token was issued. */

@@ -19,15 +19,15 @@ export class RequestLogPartitions {
   async inspect(): Promise<PartitionReport> {
     const partitions = await this.store.partitions();
     const now = this.clock.milliseconds();
-    const strays = countStrays(partitions);
+    const misplaced = countMisplaced(partitions);
     return {
       partitions,
       problems: [
         ...missingPartition(partitions, 'today', new Date(now)),
         ...missingPartition(partitions, 'tomorrow', new Date(now + DAY)),
-        ...(strays > 0
+        ...(misplaced > 0
           ? [
-              `The default partition holds entries of days that have no partition of their own: ${strays}. ` +
+              `The default partition holds entries of days that have no partition of their own: ${misplaced}. ` +
                 'The background work was down for days, or the clock of a process is wrong.',
             ]
           : []),
@@ -37,7 +37,7 @@ export class RequestLogPartitions {
 }
 
 /** Returns the number of entries in the default partition. */
-export function countStrays(partitions: readonly RequestLogPartition[]): number {
+export function countMisplaced(partitions: readonly RequestLogPartition[]): number {
   return partitions.find(({ from }) => from === null)?.entries ?? 0;
 }
 
@@ -46,5 +46,5 @@ function missingPartition(partitions: readonly RequestLogPartition[], name: stri
   const day = time.toISOString().slice(0, 10);
   return exists
     ? []
-    : [`There is no partition for ${name}, ${day}. A process that does the background work makes it.`];
+    : [`There is no partition for ${name}, ${day}. A process that does the background work creates it.`];
 }

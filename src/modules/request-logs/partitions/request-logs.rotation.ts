@@ -3,7 +3,7 @@ import { Cron, CronExpression } from '@nestjs/schedule';
 import { JobLock } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { countStrays } from './request-log-partitions.js';
+import { countMisplaced } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
 
 /** Creates partitions in advance and drops those past retention, in one process at a time. */
@@ -21,19 +21,21 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
   /** Creates today's partition in a new installation; otherwise entries would go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.configuration.rotateOnStart) return;
-    await this.run().catch((error: unknown) => this.logger.error('The partitions were not made', error));
+    await this.run().catch((error: unknown) =>
+      this.logger.error('The partitions could not be created', error),
+    );
   }
 
   @Cron(CronExpression.EVERY_HOUR)
   async run(): Promise<void> {
     await this.lock.runExclusively('request-logs.rotation', async () => {
       await this.store.rotate(this.clock.now(), this.configuration.retentionDays);
-      await this.warnOfStrays();
+      await this.warnOfMisplacedEntries();
     });
   }
 
-  private async warnOfStrays(): Promise<void> {
-    const entries = countStrays(await this.store.partitions());
+  private async warnOfMisplacedEntries(): Promise<void> {
+    const entries = countMisplaced(await this.store.partitions());
     if (entries > 0) {
       this.logger.warn('The default partition holds entries of days that have no partition of their own', {
         entries,

@@ -117,7 +117,7 @@ export class RequestLogWriter extends RequestRecorder {
     });
   }
 
-  /** Resolves when no entry waits any more, and after 5 s at the latest. */
+  /** Resolves when no entry is waiting, and after 5 s at the latest. */
   async flush(): Promise<void> {
     const finished = new AbortController();
     const timeout = pause(SHUTDOWN_TIMEOUT, undefined, { signal: finished.signal }).catch(() => undefined);

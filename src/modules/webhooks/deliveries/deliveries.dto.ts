@@ -42,7 +42,7 @@ export class TestedWebhookEndpointResponse {
 
   @TextProperty(
     'The result in words. The wording may change.',
-    'The endpoint answered 204. Only 200 counts: a real event would be sent twice more.',
+    'The endpoint responded with 204. Only 200 counts: a real event would be sent twice more.',
   )
   message!: string;
 

@@ -104,9 +104,9 @@ export class DeliveriesService {
 
   private messageOf({ statusCode, reason, explanation }: Outcome): string {
     if (reason === null) return 'The endpoint received the event.';
-    if (reason !== 'NON_200') return explanation ?? 'The endpoint did not answer.';
+    if (reason !== 'NON_200') return explanation ?? 'The endpoint did not respond.';
     const retries = this.queue.attemptsAllowed - 1;
     const times = retries === 2 ? 'twice more' : `${retries} times more`;
-    return `The endpoint answered ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
+    return `The endpoint responded with ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
   }
 }

@@ -46,7 +46,7 @@ export function integer(description: string, example: number): Shape<number> {
   };
 }
 
-/** One of a few words. */
+/** One of the values of an enumeration. */
 export function word<const Words extends readonly string[]>(
   words: Words,
   description: string,

@@ -12,7 +12,12 @@ const LIMITS = {
   timeout: 60_000,
 };
 /** The same limits, but shorter. */
-const SHORTER = { headersTimeout: 1_000, requestTimeout: 2_000, keepAliveTimeout: 5_000, timeout: 4_000 };
+const SHORT_LIMITS = {
+  headersTimeout: 1_000,
+  requestTimeout: 2_000,
+  keepAliveTimeout: 5_000,
+  timeout: 4_000,
+};
 /** The interval of the check for slow connections, plus a margin for a busy machine. */
 const LATENESS = 1_000 + 1_500;
 const TIMEOUT = 60_000;
@@ -31,13 +36,13 @@ function open(): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
-interface Visit {
+interface Ending {
   readonly status: number | undefined;
   readonly milliseconds: number;
 }
 
-/** Sends the start at once and the drip byte by byte, and returns how the connection ends. */
-async function visit(start: string, drip = ''): Promise<Visit> {
+/** Sends the start at once and the drip byte by byte. @returns how the connection ended */
+async function sendSlowly(start: string, drip = ''): Promise<Ending> {
   const socket = open();
   const began = performance.now();
   let received = '';
@@ -94,39 +99,44 @@ describe('Slow connections', () => {
   });
 
   describe('with shorter limits', () => {
-    beforeAll(() => void Object.assign(server, SHORTER));
+    beforeAll(() => void Object.assign(server, SHORT_LIMITS));
 
-    it.each<[string, number | undefined, number, () => Promise<Visit>]>([
-      ['that send nothing', 408, SHORTER.headersTimeout, () => visit('')],
+    it.each<[string, number | undefined, number, () => Promise<Ending>]>([
+      ['that send nothing', 408, SHORT_LIMITS.headersTimeout, () => sendSlowly('')],
       [
         'that send their headers byte by byte',
         408,
-        SHORTER.headersTimeout,
-        () => visit('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'x'.repeat(1_000)),
+        SHORT_LIMITS.headersTimeout,
+        () => sendSlowly('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'x'.repeat(1_000)),
       ],
       [
         'that send their body byte by byte',
         408,
-        SHORTER.requestTimeout,
-        () => visit(bodyOf(1_000), '{"external_user_id":"slow'.padEnd(1_000)),
+        SHORT_LIMITS.requestTimeout,
+        () => sendSlowly(bodyOf(1_000), '{"external_user_id":"slow'.padEnd(1_000)),
       ],
       [
         'that send chunks byte by byte',
         408,
-        SHORTER.requestTimeout,
+        SHORT_LIMITS.requestTimeout,
         () =>
-          visit(
+          sendSlowly(
             head('Content-Type: application/json', 'Transfer-Encoding: chunked'),
             '1\r\n \r\n'.repeat(200),
           ),
       ],
-      ['that announce a body and do not send it', 408, SHORTER.requestTimeout, () => visit(bodyOf(10))],
+      [
+        'that announce a body and do not send it',
+        408,
+        SHORT_LIMITS.requestTimeout,
+        () => sendSlowly(bodyOf(10)),
+      ],
       [
         'without credentials that keep sending a body after the response',
         401,
-        SHORTER.requestTimeout,
+        SHORT_LIMITS.requestTimeout,
         () =>
-          visit(
+          sendSlowly(
             'POST /mcp/tokens/create HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n',
             'x'.repeat(1_000),
           ),
@@ -134,20 +144,20 @@ describe('Slow connections', () => {
       [
         'that stay open after their response',
         200,
-        SHORTER.keepAliveTimeout,
-        () => visit('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
+        SHORT_LIMITS.keepAliveTimeout,
+        () => sendSlowly('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
       ],
     ])(
       'do not block other clients: 100 connections %s',
       async (_what, status, limit, send) => {
         let areAllOpen = true;
-        const visits = Promise.all(
+        const endings = Promise.all(
           Array.from({ length: 100 }, () => send().finally(() => (areAllOpen = false))),
         );
         await pause(limit / 2);
         await expectServed();
         expect(areAllOpen).toBe(true);
-        const ended = await visits;
+        const ended = await endings;
         expect(new Set(ended.map((each) => each.status))).toEqual(new Set([status]));
         expect(Math.max(...ended.map(({ milliseconds }) => milliseconds))).toBeLessThan(limit + LATENESS);
         expect(Math.min(...ended.map(({ milliseconds }) => milliseconds))).toBeGreaterThan(limit * 0.9);
@@ -168,7 +178,7 @@ describe('Slow connections', () => {
         await eventually('they are connected', async () => (await connections()) >= 20);
         await expectServed();
         expect(await connections()).toBeGreaterThanOrEqual(20);
-        await eventually('they are closed', async () => (await connections()) <= 1, SHORTER.timeout * 4);
+        await eventually('they are closed', async () => (await connections()) <= 1, SHORT_LIMITS.timeout * 4);
         for (const socket of sockets) socket.destroy();
       },
       TIMEOUT,
@@ -181,7 +191,7 @@ describe('Connections that send too much', () => {
     const one = `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(17_000)}`;
     const many = `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:b\r\n'.repeat(10_000)}`;
     for (const bytes of [one, many]) {
-      const { status, milliseconds } = await visit(bytes);
+      const { status, milliseconds } = await sendSlowly(bytes);
       expect(status).toBe(431);
       expect(milliseconds).toBeLessThan(LATENESS);
     }
@@ -192,18 +202,18 @@ describe('Connections that send too much', () => {
 
   it('get responses in order for 100 pipelined requests while other clients are served', async () => {
     const socket = open();
-    let answers = 0;
-    socket.on('data', (chunk) => (answers += String(chunk).split('HTTP/1.1 200 OK').length - 1));
+    let responses = 0;
+    socket.on('data', (chunk) => (responses += String(chunk).split('HTTP/1.1 200 OK').length - 1));
     socket.write(CALL.repeat(101));
     await expectServed();
-    expect(answers).toBeLessThan(101);
-    await eventually('all are answered', () => answers === 101);
+    expect(responses).toBeLessThan(101);
+    await eventually('all responses have arrived', () => responses === 101);
     socket.destroy();
   });
 
   it('are closed if they pipeline more requests', async () => {
     const began = performance.now();
-    await Promise.all(Array.from({ length: 20 }, () => visit(CALL.repeat(10_000))));
+    await Promise.all(Array.from({ length: 20 }, () => sendSlowly(CALL.repeat(10_000))));
     await expectServed();
     expect(performance.now() - began).toBeLessThan(10_000 * loadFactor());
   });

@@ -1,33 +1,32 @@
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
-/** Error codes, names of events: words that mean something to a program. */
+/** Error codes and event names. */
 const CODE = /^[A-Z][A-Z_]+[A-Z]$/;
-/** Texts that a page must show exactly as the service sends them. */
+/** Members whose text a page must show exactly. */
 const MESSAGE = /(?:^message|_message|_description)$/;
-/** What is different every time, though a page shows one of it. */
+/** Numbers that differ in every response. */
 const VARYING = /(?:^|_)(?:ms|timestamp|exp|iat|sequence)$/;
 
 /**
- * How an answer that a page shows differs from the real one: members, types, kinds of text and whatever is no
- * matter of chance (numbers, codes, true and false) must be the same.
- *
- * @returns nothing where it does not differ
+ * Returns how a response on a page differs from the real response. Members, types, kinds of text, numbers, codes and
+ * booleans must be the same.
  */
-export function differences(shown: unknown, real: unknown, name = 'the answer'): string[] {
+export function differences(shown: unknown, real: unknown, name = 'the response'): string[] {
   if (Array.isArray(shown) && Array.isArray(real)) {
-    if (shown.length > real.length) return [`${name} has ${real.length} items, shown are ${shown.length}`];
+    if (shown.length > real.length)
+      return [`${name} has ${real.length} items, but the page shows ${shown.length}`];
     return shown.flatMap((item, index) => differences(item, real[index], `${name}[${index}]`));
   }
   if (isObject(shown) && isObject(real)) {
     const names = [...new Set([...Object.keys(shown), ...Object.keys(real)])];
     return names.flatMap((member) => {
       if (!(member in real)) return [`${name} has no ${member}`];
-      if (!(member in shown)) return [`${name} has ${member}, which is not shown`];
+      if (!(member in shown)) return [`${name} has ${member}, which the page does not show`];
       return differences(shown[member], real[member], member);
     });
   }
   const [wanted, found] = [kindOf(shown, name), kindOf(real, name)];
-  return wanted === found ? [] : [`${name} is ${found}, shown is ${wanted}`];
+  return wanted === found ? [] : [`${name} is ${found}, but the page shows ${wanted}`];
 }
 
 function kindOf(value: unknown, name: string): string {
