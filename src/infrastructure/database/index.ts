@@ -1,5 +1,5 @@
 export { JobLock } from './advisory-lock.js';
-export { DailyPartitions } from './daily-partitions.js';
+export { DailyPartitions, type PartitionStatus } from './daily-partitions.js';
 export { DatabaseConfiguration } from './database.configuration.js';
 export { DatabaseModule } from './database.module.js';
 export { DeleteAfter } from './expiry/delete-after.js';

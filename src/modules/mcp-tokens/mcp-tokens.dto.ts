@@ -11,7 +11,7 @@ const MAX_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
 /** Has the form of a token, with a checksum that no real token has. */
-export const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
+const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
 export class CreateMcpTokenRequest {
   @ExternalUserIdField()

@@ -14,7 +14,7 @@ import { SESSION_TYPES, type SessionType } from './session-types.js';
 
 const CARD_ID_LENGTH = 256;
 
-export const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
+const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
 
 function SessionIdField(): PropertyDecorator {
   return TextField(

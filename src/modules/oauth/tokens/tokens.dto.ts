@@ -10,7 +10,7 @@ import { ENVIRONMENTS, type PlatformEnvironment } from '../../../infrastructure/
 import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
 
 /** Has the form of a token, without a valid signature. */
-export const EXAMPLE_ACCESS_TOKEN =
+const EXAMPLE_ACCESS_TOKEN =
   'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl';
 
 const EXAMPLE_USER_ID = '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11';

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { PartitionStatus } from '../../../infrastructure/database/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type RequestLogPartition } from '../storage/request-log-store.js';
+import { RequestLogStore } from '../storage/request-log-store.js';
 
 /** The partitions of the log, and a sentence for the operator about each problem. */
 export interface PartitionReport {
-  readonly partitions: readonly RequestLogPartition[];
+  readonly partitions: readonly PartitionStatus[];
   readonly problems: readonly string[];
 }
 
@@ -37,11 +38,11 @@ export class RequestLogPartitions {
 }
 
 /** Returns the number of entries in the default partition. */
-export function countMisplaced(partitions: readonly RequestLogPartition[]): number {
+export function countMisplaced(partitions: readonly PartitionStatus[]): number {
   return partitions.find(({ from }) => from === null)?.entries ?? 0;
 }
 
-function missingPartition(partitions: readonly RequestLogPartition[], name: string, time: Date): string[] {
+function missingPartition(partitions: readonly PartitionStatus[], name: string, time: Date): string[] {
   const exists = partitions.some(({ from, to }) => from && to && from <= time && time < to);
   const day = time.toISOString().slice(0, 10);
   return exists

@@ -5,6 +5,7 @@ import {
   QueryTimeout,
   ReadPools,
   Transaction,
+  type PartitionStatus,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
@@ -15,7 +16,6 @@ import {
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,
-  type RequestLogPartition,
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
@@ -193,7 +193,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     await this.dailyPartitions.rotate('request_log', now, retentionDays);
   }
 
-  partitions(): Promise<RequestLogPartition[]> {
+  partitions(): Promise<PartitionStatus[]> {
     return this.dailyPartitions.status('request_log');
   }
 

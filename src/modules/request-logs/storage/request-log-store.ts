@@ -1,3 +1,4 @@
+import type { PartitionStatus } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { Period } from '../../../infrastructure/time/index.js';
@@ -66,17 +67,6 @@ export interface RequestLogSelection {
   readonly filter: RequestLogFilter;
 }
 
-/** Entries of a period that are stored together. */
-export interface RequestLogPartition {
-  readonly name: string;
-  /** Null for the default partition, which holds entries of all other times. */
-  readonly from: Date | null;
-  readonly to: Date | null;
-  /** An estimate. */
-  readonly entries: number;
-  readonly bytes: number;
-}
-
 /** Port: stores request log entries. */
 export abstract class RequestLogStore {
   /** Writes all entries durably, or none. Joins the open transaction. */
@@ -118,5 +108,5 @@ export abstract class RequestLogStore {
   /** Creates the partitions of the coming days and drops those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
   /** Returns the partitions, oldest first, the default partition last. */
-  abstract partitions(): Promise<RequestLogPartition[]>;
+  abstract partitions(): Promise<PartitionStatus[]>;
 }
