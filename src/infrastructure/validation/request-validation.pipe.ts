@@ -17,7 +17,8 @@ export class RequestValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const validations = validationsOf(metatype);
     if (validations.length === 0) return value;
-    if (type === 'query') rejectUnknown(value as object, new Set(validations.map((each) => each.propertyName)));
+    if (type === 'query')
+      rejectUnknown(value as object, new Set(validations.map((each) => each.propertyName)));
     const dto = plainToInstance(metatype as ClassConstructor<object>, value);
     const [violation] = validateSync(dto, { whitelist: true, stopAtFirstError: true });
     if (violation) throw INVALID_FIELD.error(Object.values(violation.constraints ?? {})[0]);
