@@ -35,7 +35,7 @@ const LIMIT = 600;
 const SHUTDOWN_DELAY = 1_500;
 /** Milliseconds: two leases of interrupted attempts, and the deliveries that wait after them. */
 const SETTLE_TIMEOUT = 90_000;
-const NO_ROOM = /Entries wait in memory: .*No space left/;
+const NO_ROOM = /Request log entries are waiting in memory: .*No space left/;
 const PAGES = 'request_logs:read';
 
 const redis = await startRedis();

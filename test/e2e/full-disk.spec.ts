@@ -66,12 +66,15 @@ describe('A full disk', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(await logged()).toEqual([]);
       expect(lines()).toEqual([
-        ['warn', 'Entries wait in memory: could not extend file "base/1/2": No space left on device'],
+        [
+          'warn',
+          'Request log entries are waiting in memory: could not extend file "base/1/2": No space left on device',
+        ],
       ]);
     });
     await eventually('they are written', async () => (await logged()).length === users.length);
     expect(await logged()).toEqual(users);
-    expect(lines().slice(1)).toEqual([['log', 'Entries are written again']]);
+    expect(lines().slice(1)).toEqual([['log', 'Writing request log entries has resumed']]);
   });
 
   it('fails requests that must write with 503', async () => {

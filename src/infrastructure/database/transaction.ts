@@ -12,8 +12,8 @@ const MAX_ATTEMPTS = 3;
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
 /**
- * Gives repositories access to the database. Statements join the open transaction; without one, each statement commits
- * by itself.
+ * Gives repositories access to the database. Statements join the open transaction. Without an open transaction, each
+ * statement commits on its own.
  */
 @Injectable()
 export class Transaction {
@@ -24,15 +24,18 @@ export class Transaction {
   }
 
   /**
-   * Waits for the lock of this name and holds it until the transaction ends. Use it for rules about several rows,
-   * some of which may not exist yet, such as a limit.
+   * Waits for the lock of this name and holds it until the transaction ends. Use it to enforce a rule across
+   * rows that may not exist yet, such as a maximum count.
    */
   async lock(name: string): Promise<void> {
     if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} requires an open transaction`);
     await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
   }
 
-  /** Calls back once the transaction is committed, and never if it is rolled back. A crash in between loses the call. */
+  /**
+   * Runs the callback once the transaction is committed, and never if it is rolled back. If the process crashes after
+   * the commit, the callback is lost.
+   */
   afterCommit(callback: () => void): void {
     const callbacks = commitCallbacks.getStore();
     if (!callbacks) throw new Error('afterCommit requires an open transaction');
@@ -63,7 +66,10 @@ export function Snapshot(): MethodDecorator {
   });
 }
 
-/** Only the outermost method retries and calls back: a nested one is committed or rolled back with it. */
+/**
+ * Reruns a method whose transaction PostgreSQL aborted, and runs the commit callbacks after it succeeds. Use it only for
+ * the outermost method: a nested method is committed or rolled back with it.
+ */
 async function withRetries<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const callbacks: (() => void)[] = [];

@@ -21,7 +21,7 @@ import {
   RESET,
 } from './transport-error.js';
 
-/** Milliseconds for TCP including the proxy, and the same again for TLS. */
+/** Milliseconds allowed for each of these steps: the TCP connection, the proxy's CONNECT, and the TLS handshake. */
 const TIMEOUT = 3 * SECOND;
 /** Milliseconds before the next address is tried. The last address gets the rest of the time. */
 const ADDRESS_TIMEOUT = 500;
@@ -29,7 +29,7 @@ const ADDRESS_TIMEOUT = 500;
 const MAX_ADDRESSES = 4;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** An operator must fix the proxy's address or its configuration. The message goes to the log only. */
+/** A response from the proxy that only the operator can fix, such as 407. Clients never see the message. */
 class ProxyError extends Error {}
 
 /**
@@ -54,11 +54,12 @@ export class Connector {
         minVersion: 'TLSv1.2',
         ...(extraAuthority === undefined ? {} : { ca: [...rootCertificates, extraAuthority] }),
       }),
-      // Regardless of NODE_TLS_REJECT_UNAUTHORIZED.
+      // Ignore NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
-      // Every handshake verifies the certificate.
+      // Disable session resumption, so that every handshake verifies the certificate.
       maxCachedSessions: 0,
-      // Only closes sockets that were given up: this timeout is accurate to half a second, and the service's own is shorter.
+      // A backstop that closes abandoned sockets. `withDeadline` fires first, because undici's timeout is only accurate
+      // to half a second.
       timeout: TIMEOUT + SECOND,
     });
   }
@@ -110,15 +111,15 @@ export class Connector {
     stopwatch.enter('connect');
     const socket = await this.connectToProxy(proxy, signal);
     const client = new Client(proxy.origin, {
-      // undici connects again if the socket was closed. There is only this one.
+      // If the socket closes, undici calls `connect` again. Fail in that case, because the tunnel has only this socket.
       connect: (_, callback) =>
         void setImmediate(() => (socket.destroyed ? callback(RESET, null) : callback(null, socket))),
     });
     const path = `${withoutRootDot(hostname)}:${port}`;
     const headers = { host: path, ...credentialsOf(proxy) };
     try {
-      const { statusCode } = await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, (limited) =>
-        client.connect({ path, headers, signal: limited }),
+      const { statusCode } = await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, (stepSignal) =>
+        client.connect({ path, headers, signal: stepSignal }),
       );
       // undici removes its listeners from the socket of a tunnel, and an error without a listener is fatal.
       socket.on('error', () => undefined);
@@ -154,17 +155,17 @@ export class Connector {
     const last = candidates.pop();
     if (last === undefined) throw REFUSED;
     try {
-      return await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, async (limited) => {
+      return await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, async (stepSignal) => {
         for (const address of candidates) {
           try {
-            return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, limited, (shortly) =>
-              this.connectTo(address, port, shortly),
+            return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, stepSignal, (addressSignal) =>
+              this.connectTo(address, port, addressSignal),
             );
           } catch {
-            limited.throwIfAborted();
+            stepSignal.throwIfAborted();
           }
         }
-        return this.connectTo(last, port, limited);
+        return this.connectTo(last, port, stepSignal);
       });
     } catch (error) {
       if (codeOf(error) === 'EADDRNOTAVAIL' && this.configuration.egressAddress !== undefined) {
@@ -191,9 +192,9 @@ export class Connector {
     const name = literal ?? withoutRootDot(hostname);
     const target = { protocol: 'https:', hostname: name, port: '', httpSocket: socket };
     try {
-      return await withDeadline(TIMEOUT, HANDSHAKE_TIMEOUT, signal, (limited) =>
-        // An address must not be sent as the server name (RFC 6066, section 3).
-        this.connected(literal === undefined ? { ...target, servername: name } : target, limited),
+      return await withDeadline(TIMEOUT, HANDSHAKE_TIMEOUT, signal, (stepSignal) =>
+        // TLS does not allow an IP address as the server name (RFC 6066, section 3).
+        this.connected(literal === undefined ? { ...target, servername: name } : target, stepSignal),
       );
     } catch (error) {
       socket.destroy();
@@ -201,7 +202,7 @@ export class Connector {
     }
   }
 
-  /** undici's connector as a promise. A connection that is made after the signal is closed. */
+  /** Wraps undici's connector in a promise. Closes a connection that is established after the signal was aborted. */
   private connected(options: buildConnector.Options, signal: AbortSignal): Promise<Socket> {
     return new Promise((resolve, reject) => {
       this.connect(options, (error, socket) => {

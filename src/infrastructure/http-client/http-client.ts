@@ -22,9 +22,9 @@ import {
 /** Milliseconds after which an attempt ends, whatever the receiver does (specification, "Delivery"). */
 const DEADLINE = 10 * SECOND;
 const CONNECTIONS_PER_ORIGIN = 4;
-/** There may be thousands of receivers. */
+/** Maximum number of connection pools kept open; there may be thousands of receivers. */
 const MAX_ORIGINS = 256;
-/** A connection that lives longer may lead to an address that the host name has left. */
+/** A longer-lived connection could keep using an address that the host name no longer resolves to. */
 const MAX_CONNECTION_AGE = MINUTE;
 /** Bytes of a response body that are read so that the connection can be reused. The content is not used. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -54,7 +54,7 @@ interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
   readonly opaque: Stopwatch;
 }
 
-/** Remembers the request that it connects for. A client handles one request at a time. */
+/** Exposes the current request to the `connect` callback. A client handles one request at a time. */
 class ReceiverClient extends Client {
   declare currentRequest: RequestOptions;
 
@@ -134,7 +134,7 @@ export class HttpClient implements OnApplicationShutdown {
       stopwatch.stop();
       // The status counts, even if the body is too long, too slow or cut off.
       await body.dump({ limit: MAX_BODY_BYTES }).catch(() => undefined);
-      // undici notices in this turn of the event loop that the connection is free, or that it was closed.
+      // Give undici one turn of the event loop to notice that the connection is free or closed.
       await nextTurn();
       const retryAfter = [headers['retry-after']].flat()[0];
       return {
@@ -174,7 +174,7 @@ export class HttpClient implements OnApplicationShutdown {
       const { connect, firstByte } = stopwatch.read();
       const wasKept = connect === null && firstByte !== null;
       if (signal.aborted || !wasKept) throw error;
-      // The receiver has probably closed the kept connection in the meantime. Retries once on a new one.
+      // The receiver probably closed the idle connection. Retry once on a new connection.
       // Receivers recognize a repeated request by its `webhook-id` (RFC 9110, section 9.2.2).
       return this.newClient(origin).request({ ...options, reset: true });
     }
@@ -202,7 +202,7 @@ export class HttpClient implements OnApplicationShutdown {
         );
       },
       keepAliveMaxTimeout: MAX_CONNECTION_AGE,
-      // The deadline covers all of it. The timeouts of undici are per chunk.
+      // Disabled: `deadline` limits the whole request, whereas undici's body timeout restarts with every chunk.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

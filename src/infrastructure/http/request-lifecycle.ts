@@ -24,9 +24,9 @@ const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * The first middleware. Gives each request its id and context, and wraps `response.end()`, so that every response
- * (of a handler, a guard or the error filter) is recorded before it is sent, and logged. A `finish` listener or an
- * interceptor comes too late or misses the guards.
+ * The first middleware. Gives each request its id and context, and wraps `response.end()`: each response to a client is
+ * written to the request log before it is sent, and every response is written to the service log afterward. A `finish`
+ * listener would run too late, and an interceptor would miss responses from guards.
  */
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
@@ -45,7 +45,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   }
 
   /**
-   * The server closes now. Without a limit it would wait forever for clients that never finish a request.
+   * Closes the remaining connections after a time limit. Otherwise the server would wait forever for clients that never
+   * finish a request.
    */
   beforeApplicationShutdown(): void {
     // The worker and the CLI have no server.
@@ -75,7 +76,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       if (isPending) this.pendingResponses -= 1;
       isPending = false;
     };
-    // A static file is never ended if the client disconnects. A handler always ends its response.
+    // If the client disconnects during a static file, `end()` is never called, so settle here. A request with an
+    // authenticated client has a handler, which always calls `end()`.
     response.once('close', () => {
       if (!context.client) settle();
     });
@@ -84,13 +86,13 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       Reflect.apply(end, response, values);
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
-      this.log(request, response, context, milliseconds, span?.spanContext().traceId);
+      this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
       if (span) this.spans.end(span, request, response, context);
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;
       if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
-      const recorded = this.record(request, response, context);
+      const recorded = this.writeRequestLogEntry(request, response, context);
       if (recorded) void recorded.finally(() => endAndLog(values));
       else endAndLog(values);
       return response;
@@ -98,7 +100,11 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     this.spans.within(span, next);
   };
 
-  private record(request: Request, response: Response, context: RequestContext): Promise<void> | undefined {
+  private writeRequestLogEntry(
+    request: Request,
+    response: Response,
+    context: RequestContext,
+  ): Promise<void> | undefined {
     if (!this.recorder || !context.client || !context.isRecorded) return undefined;
     return this.recorder.record({
       ...context.client,
@@ -112,7 +118,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     });
   }
 
-  private log(
+  private writeLogLine(
     request: Request,
     response: Response,
     context: RequestContext,

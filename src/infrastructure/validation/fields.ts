@@ -29,7 +29,7 @@ import { Field, type FieldDefinition, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
 
 export const EXTERNAL_USER_ID_LENGTH = 256;
-/** RFC 5321, section 4.5.3.1.3: a path of 256 with its two brackets. */
+/** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
 const EMAIL_LENGTH = 254;
 const URL_LENGTH = 2083;
 
@@ -81,18 +81,18 @@ export function IntegerField({ min, max, ...options }: IntegerOptions): Property
   );
 }
 
-/** Text that is not an integer, or is one that JSON cannot carry exactly, stays text. */
+/** Converts digits to a number. Returns other text, and integers that JSON cannot represent exactly, unchanged. */
 function integerOf(text: unknown): unknown {
   const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number : text;
 }
 
-/** `true` or `false`. Text and numbers are rejected. */
+/** A JSON Boolean; strings and numbers are rejected. */
 export function BooleanField(options: FieldOptions): PropertyDecorator {
   return Field({ ...options, schema: { type: Boolean } }, IsBoolean(withMessage(MESSAGES.boolean)));
 }
 
-/** One of the values of an enumeration. */
+/** One of the given strings. */
 export function EnumField(values: readonly string[], options: FieldOptions): PropertyDecorator {
   return Field({ ...options, schema: { enum: [...values] } }, IsIn(values, withMessage(MESSAGES.selected)));
 }
@@ -136,7 +136,7 @@ export function UrlField(options: FieldOptions): PropertyDecorator {
 /** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */
 const E164 = /^\+[1-9]\d{1,14}$/;
 
-/** A phone number in E.164: of any country, or a number in use in the US or Canada. */
+/** An E.164 phone number: any country, or only numbers in use in the US and Canada. */
 export function PhoneNumberField({
   countries,
   ...options
@@ -153,7 +153,7 @@ interface ArrayOptions extends FieldOptions {
   readonly items: object;
   /** Returns the message about an item that is present. */
   readonly validateItem: (item: unknown, field: string) => string | undefined;
-  /** An item that is not valid, whose message the API document shows. */
+  /** An invalid item, used to generate the example error message. */
   readonly invalidItem: unknown;
 }
 

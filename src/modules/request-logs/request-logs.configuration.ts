@@ -8,7 +8,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_BUFFER',
-    'Maximum number of entries that wait in memory while the database is slow or unavailable. One more drops the oldest.',
+    'Maximum number of entries that wait in memory while the database is slow or unavailable. When the buffer is full, a new entry replaces the oldest.',
   )
   @IsIntegerBetween(100, 10_000_000)
   bufferedEntries: number = 50_000;

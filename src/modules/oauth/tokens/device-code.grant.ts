@@ -41,7 +41,7 @@ export class DeviceCodeGrant {
   /**
    * Checks the grant type, the client, the code and its state, in this order, and issues the token.
    *
-   * @throws OAuthError with the code that RFC 8628, section 3.5, defines for the state of the request
+   * @throws OAuthError with the code that RFC 8628, section 3.5, defines for the state of the device authorization
    */
   async exchange(form: FormFields): Promise<AccessTokenResponse> {
     if (requireField(form, 'grant_type') !== DEVICE_CODE_GRANT) throw UNSUPPORTED_GRANT_TYPE.error();
@@ -60,7 +60,7 @@ export class DeviceCodeGrant {
         await this.authorizations.withdraw(authorization.id);
         throw ACCESS_DENIED.error();
       }
-      // Signed before the code is redeemed: if signing fails, the device can still use its code.
+      // Sign before redeeming the code, so that the device can retry if signing fails.
       const token = await this.tokens.sign({ ...authorization, ...user });
       if (await this.batch.redeem(authorization.id, this.clock.now())) {
         return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: token };
@@ -69,7 +69,7 @@ export class DeviceCodeGrant {
     }
   }
 
-  /** Returns the user who approved the request, if the user is still active and in the client's organization. */
+  /** Returns the user who approved the device authorization, if still active and in the client's organization. */
   private async approverOf({
     userId,
     organizationId,

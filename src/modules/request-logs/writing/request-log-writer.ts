@@ -23,18 +23,18 @@ import {
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogStore, type NewRequestLogEntry } from '../storage/request-log-store.js';
 
-/** Milliseconds for which a response waits for its entry: a slow log must not fail the API. */
+/** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
 const TIMEOUT = 250;
 const RETRY_DELAY = SECOND;
 const SHUTDOWN_TIMEOUT = 5 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
-/** Dropped entries per line in the log. */
+/** Number of dropped entries for each log line that reports them. */
 const DROPS_PER_LOG_LINE = 10_000;
 
 const WRITTEN = new CounterMetric({
   name: 'mcs_request_log_entries_written_total',
-  help: 'Entries of API requests that were committed. Entries of webhooks are counted as delivery attempts.',
+  help: 'Committed request log entries for API requests. Webhook deliveries have their own metric.',
 });
 const LOST = new CounterMetric({
   name: 'mcs_request_log_entries_lost_total',
@@ -47,7 +47,7 @@ const WAITING = new GaugeMetric({
 });
 const LIMIT = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting_limit',
-  help: 'Maximum number of waiting entries. One more drops the oldest.',
+  help: 'Maximum number of waiting entries. When the buffer is full, a new entry replaces the oldest.',
 });
 
 /**
@@ -105,7 +105,7 @@ export class RequestLogWriter extends RequestRecorder {
     });
   }
 
-  /** Resolves when the entry is committed, and after 250 ms at the latest. Never rejects. */
+  /** Resolves when the entry is committed or after 250 ms, whichever comes first. Never rejects. */
   write(entry: NewRequestLogEntry): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, TIMEOUT);
@@ -117,7 +117,7 @@ export class RequestLogWriter extends RequestRecorder {
     });
   }
 
-  /** Resolves when no entry is waiting, and after 5 s at the latest. */
+  /** Resolves when no entry is waiting or after 5 s, whichever comes first. */
   async flush(): Promise<void> {
     const finished = new AbortController();
     const timeout = pause(SHUTDOWN_TIMEOUT, undefined, { signal: finished.signal }).catch(() => undefined);
@@ -128,7 +128,7 @@ export class RequestLogWriter extends RequestRecorder {
   private noteLoss(error: unknown): void {
     if (!(error instanceof RowDropped)) {
       this.losses.inc({ reason: 'refused' });
-      this.logger.error('An entry could not be written', error);
+      this.logger.error('A request log entry could not be written', error);
       return;
     }
     if (this.droppedEntries % DROPS_PER_LOG_LINE === 0) {
@@ -141,7 +141,9 @@ export class RequestLogWriter extends RequestRecorder {
   private retryAfter(error: unknown): number | undefined {
     if (isMissingPartition(error)) return 0;
     if (!isDatabaseUnavailable(error)) return undefined;
-    if (!this.isStoreUnavailable) this.logger.warn(`Entries wait in memory: ${(error as Error).message}`);
+    if (!this.isStoreUnavailable) {
+      this.logger.warn(`Request log entries are waiting in memory: ${(error as Error).message}`);
+    }
     this.isStoreUnavailable = true;
     return RETRY_DELAY;
   }
@@ -149,7 +151,7 @@ export class RequestLogWriter extends RequestRecorder {
   private noteRecovery(): void {
     // While a disk is almost full, some statements succeed and others do not.
     if (this.entries.waitingRows > 0) return;
-    if (this.isStoreUnavailable) this.logger.log('Entries are written again');
+    if (this.isStoreUnavailable) this.logger.log('Writing request log entries has resumed');
     this.isStoreUnavailable = false;
   }
 }

@@ -31,8 +31,8 @@ const EXPIRED_PER_SWEEP = 200;
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
   /**
-   * Runs after the publisher's commit: a lane that a publisher locked would stand still until its transaction ends. If
-   * the process ends before the lane is woken, the sweep finds the lane within a second or two.
+   * Wakes lanes after the publisher commits. Waking them inside the transaction would lock each lane until that
+   * transaction ends. If the process ends before the lane is woken, the sweep finds the lane within a second or two.
    */
   private readonly wakeUps = new BatchedStatement<string>({
     execute: (endpointIds) => this.repository.wakeLanes([...new Set(endpointIds)]),
@@ -79,13 +79,13 @@ export class DeliveryQueueService {
     return added;
   }
 
-  /** Adds a delivery with a single attempt that the caller makes: it is claimed from the start. */
+  /** Adds a delivery with one attempt, already claimed for the calling process. */
   async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
     return this.repository.addClaimed(event, endpoint);
   }
 
   /**
-   * Lets no attempt to the endpoint be claimed or settled until the open transaction ends.
+   * Prevents attempts to the endpoint from being claimed or settled until the open transaction ends.
    *
    * @returns whether the endpoint still exists
    */
@@ -110,7 +110,7 @@ export class DeliveryQueueService {
   /** Wakes lanes that their publisher could not wake, and settles attempts whose lease has expired. */
   async sweep(): Promise<void> {
     await this.repository.wakeForgottenLanes();
-    // An interrupted attempt counts, or an event that crashes its process would be retried forever.
+    // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
     const expired = await this.repository.expired(EXPIRED_PER_SWEEP);
     await Promise.all(
       expired.map(({ startedMillisecondsAgo, ...delivery }) =>
@@ -143,16 +143,19 @@ export class DeliveryQueueService {
       },
     );
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
-    const lost = unsettled.length === 0 ? unsettled : await this.withEndpoint(unsettled);
-    for (const { delivery } of lost) {
+    const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);
+    for (const { delivery } of expired) {
       const { id, attempt } = delivery;
       this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
     }
-    await this.recorder.log(attempts.filter((attempt) => !lost.includes(attempt)));
+    await this.recorder.log(attempts.filter((attempt) => !expired.includes(attempt)));
   }
 
-  /** Selects attempts that another process has logged. If the endpoint is gone, no process has logged the attempt. */
-  private async withEndpoint(attempts: readonly FinishedAttempt[]): Promise<FinishedAttempt[]> {
+  /**
+   * Returns the attempts whose endpoint still exists. Their lease expired, so another process has already logged them.
+   * If the endpoint was deleted, nothing has logged the attempt yet.
+   */
+  private async withExistingEndpoint(attempts: readonly FinishedAttempt[]): Promise<FinishedAttempt[]> {
     const ids = attempts.map(({ delivery }) => delivery.endpointId);
     const existing = await this.repository.existingEndpoints(ids);
     return attempts.filter(({ delivery }) => existing.has(delivery.endpointId));
