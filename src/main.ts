@@ -5,7 +5,10 @@ import { HttpConfiguration } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
-/** Starts the service: configuration and database, schema, application, HTTP. It stops in the opposite order. */
+/**
+ * Starts the configuration, database, schema, application and HTTP server, in this order, and stops them in reverse
+ * order.
+ */
 await runProgram(async ({ configuration }) => {
   await prepareSchema(configuration);
   const service = configuration.get(ServiceConfiguration);

@@ -311,7 +311,7 @@ describe('Confinement', () => {
       'src/modules/careers/a.ts': `import { Injectable, NotFoundException } from '@nestjs/common';`,
       'src/infrastructure/http/a.ts': `import { HttpException } from '@nestjs/common';`,
     },
-    "src/modules/careers/a.ts uses NotFoundException: throw an ErrorKind of the module's catalogue",
+    "src/modules/careers/a.ts uses NotFoundException: throw an ErrorKind of the module's catalog",
   ]);
 
   rule('pg is imported only by infrastructure', findForbiddenDrivers, [

@@ -144,7 +144,7 @@ export function findForbiddenHttpExceptions(sources: Sources): string[] {
         .filter((name) => name.endsWith('Exception'))
         .map(
           (name) =>
-            `${from} uses ${name}: throw an ErrorKind of the module's catalogue (KIND.error()), which is documented and has a code.`,
+            `${from} uses ${name}: throw an ErrorKind of the module's catalog (KIND.error()), which is documented and has a code.`,
         ),
     );
 }

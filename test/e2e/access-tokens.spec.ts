@@ -208,7 +208,7 @@ describe('Access tokens', () => {
     ['not yet valid', () => signed({ nbf: Math.floor(Date.now() / SECOND) + 60 })],
   ])('are rejected: %s', async (_what, make) => expectRejected(await me(await make())));
 
-  it('are rejected with a foreign signature', async () => {
+  it('are rejected when signed with another key', async () => {
     const { alg, kid, typ } = decodeProtectedHeader(token);
     const [header = '', payload = '', signature = ''] = token.split('.');
     const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -157,7 +157,7 @@ describe('GET /audit_logs', () => {
     });
   });
 
-  it('records every action of the catalogue', async () => {
+  it('records every action of the catalog', async () => {
     const actions = Object.keys(AUDIT_ACTIONS) as AuditAction[];
     for (const action of actions) await auditLog().record(auditRecord({ action }));
     const { body } = await list();
@@ -229,14 +229,14 @@ describe('GET /audit_logs', () => {
   });
 });
 
-describe('Credentials of GET /audit_logs', () => {
+describe('Authorization for GET /audit_logs', () => {
   const MISMATCH = error(
     'INVALID_REQUEST',
     'ENVIRONMENT_MISMATCH',
     'Audit logs belong to the production environment: use production credentials.',
   );
 
-  it('are checked before the environment, and that before the parameters', async () => {
+  it('checks credentials, then the environment, then the parameters', async () => {
     for (const query of ['', '?start=yesterday', '?nonsense=1', '?cursor=x']) {
       const anonymous = await service.request(`${PATH}${query}`);
       expect(anonymous.status).toBe(401);
@@ -483,7 +483,7 @@ describe('Recording an entry', () => {
     const denials = service.app.get(DenialRecorder);
     await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'));
     await expect(denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
-      'sso.upgrade is not in the catalogue',
+      'sso.upgrade is not in the catalog',
     );
     expect((await list()).body.data).toEqual([
       expect.objectContaining({

@@ -310,7 +310,7 @@ describe('Wrong user codes', () => {
     expect((await enter(await atDevice(), await right())).status).toBe(303);
   });
 
-  it('are limited to 20 per address in an hour, for all users together and under concurrency', async () => {
+  it('are limited to 20 per IP address per hour across all users, even concurrently', async () => {
     const address = '198.51.100.7';
     const users = await Promise.all(
       Array.from({ length: 6 }, async () => atDevice(await service.login('member'), address)),

@@ -310,7 +310,7 @@ describe('The service with DATABASE_URL', () => {
     run(file, { environment: environment(more) });
 
   it(
-    'generates nothing in production, and does not start with other keys on the same database',
+    'starts in production without generating keys or data, and rejects keys that do not match the database',
     async () => {
       const production = {
         NODE_ENV: 'production',

@@ -211,7 +211,7 @@ describe('POST /session/extend', () => {
     }
   });
 
-  it('adds the time of each of 20 concurrent requests', async () => {
+  it('extends the session once for each of 20 concurrent requests', async () => {
     const id = await created();
     const { expires_at: before } = await rowOf(id);
     const responses = await Promise.all(Array.from({ length: 20 }, () => extend(id)));
@@ -220,7 +220,7 @@ describe('POST /session/extend', () => {
     expect((await rowOf(id)).expires_at).toEqual(new Date(before.getTime() + 600 * MINUTE));
   });
 
-  it('fails from the moment when the session expires', async () => {
+  it('rejects a request once the session has expired', async () => {
     const id = await created();
     const { expires_at: end } = await rowOf(id);
     let restore = stopClock(service, end);
@@ -233,7 +233,7 @@ describe('POST /session/extend', () => {
     restore();
   });
 
-  it('does not find unknown sessions, nor those of other clients', async () => {
+  it('returns 404 for unknown sessions and sessions of other clients', async () => {
     const id = await created();
     const before = await rowOf(id);
     for (const response of [
@@ -249,7 +249,7 @@ describe('POST /session/extend', () => {
 });
 
 describe('POST /session/open', () => {
-  it('merges metadata, preferring that of the SDK, and returns none', async () => {
+  it('merges metadata, with SDK values taking precedence, and returns no metadata', async () => {
     const id = await created({ metadata: { order: 'backend', plan: 'gold' } });
     const { expires_at } = await rowOf(id);
     const { status, body } = await open(id, { order: 'sdk', screen: 'home' });
@@ -269,14 +269,14 @@ describe('POST /session/open', () => {
     expect((await open(id, { k0: 'again' })).status).toBe(200);
   });
 
-  it('accepts as many of 24 concurrent new keys as the limit allows', async () => {
+  it('accepts exactly 6 of 24 concurrent requests that each add a key', async () => {
     const id = await created({ metadata: keys(4) });
     const responses = await Promise.all(
-      Array.from({ length: 24 }, (_, index) => open(id, { [`rival-${index}`]: String(index) })),
+      Array.from({ length: 24 }, (_, index) => open(id, { [`key-${index}`]: String(index) })),
     );
     expect([countOf(responses, 200), countOf(responses, 400)]).toEqual([6, 18]);
     const added = responses.flatMap(({ status }, index) =>
-      status === 200 ? [[`rival-${index}`, String(index)]] : [],
+      status === 200 ? [[`key-${index}`, String(index)]] : [],
     );
     expect((await rowOf(id)).metadata).toEqual({ ...keys(4), ...Object.fromEntries(added) });
   });
@@ -405,7 +405,7 @@ describe('Request log of sessions', () => {
     ]);
   });
 
-  it('has no entry for an unknown session', async () => {
+  it('is not written when an unknown session is opened', async () => {
     await open(randomUUID());
     expect(await entries(404)).toEqual([]);
   });

@@ -17,7 +17,7 @@ import {
 } from './dashboard-actor.js';
 import { BEARER_CHALLENGE } from './dashboard-auth.guard.js';
 
-/** An action of the audit log's catalogue. Created by `auditAction` of the audit-logs module. */
+/** An action of the audit log's catalog. Created by `auditAction` of the audit-logs module. */
 export interface AuditedAction {
   readonly action: string;
 }
@@ -30,11 +30,11 @@ export abstract class DenialRecorder {
 /** The permission that an operation of the dashboard API requires. */
 export interface DashboardPermission {
   /**
-   * The scope that an access token needs; `any` accepts every token; `none` accepts only a login, for operations that
-   * programs must not perform with a user's token.
+   * The scope that an access token requires. `any` accepts all access tokens. `none` rejects all access tokens, so the
+   * operation requires a dashboard login; it is for operations that programs must not perform with a user's token.
    */
   readonly token: Scope | 'any' | 'none';
-  /** The lowest role that is allowed. All roles if absent. */
+  /** The minimum role. If absent, all roles are allowed. */
   readonly role?: DashboardRole;
   /** Whether the login must be from the last 5 minutes. */
   readonly recentLogin?: boolean;
@@ -104,6 +104,7 @@ function checkScope({ credential }: DashboardActor, { token }: DashboardPermissi
 }
 
 function checkRole(actor: DashboardActor, { role }: DashboardPermission): ApiError | undefined {
+  // DASHBOARD_ROLES is ordered from highest to lowest.
   if (role === undefined || DASHBOARD_ROLES.indexOf(actor.role) <= DASHBOARD_ROLES.indexOf(role))
     return undefined;
   return INSUFFICIENT_ROLE.error();

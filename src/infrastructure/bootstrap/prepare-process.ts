@@ -10,7 +10,7 @@ import { checkDatabase, DatabaseConfiguration, migrate } from '../database/index
 import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
 
-/** The configuration of a process, including keys and a database, which must exist before Nest starts. */
+/** The configuration of a process. Its keys and its database must exist before Nest starts. */
 export interface PreparedProcess {
   readonly configuration: LoadedConfiguration;
   /** Releases the embedded database; the last process to do so stops it. */
@@ -18,10 +18,10 @@ export interface PreparedProcess {
 }
 
 /**
- * Loads the configuration. Outside production, it also provides generated keys and an embedded PostgreSQL unless
- * they are set.
+ * Loads the configuration. Outside production, generates missing keys, and starts an embedded PostgreSQL if
+ * `DATABASE_URL` is not set.
  *
- * @param report receives messages about the progress, for the operator
+ * @param report receives progress messages for the operator
  * @throws ConfigurationError or EmbeddedPostgresError, with a message for the operator
  */
 export async function prepareProcess(
@@ -39,7 +39,7 @@ export async function prepareSchema(configuration: LoadedConfiguration): Promise
   await (migrateOnStart ? migrate(url, authority) : checkDatabase(url, authority));
 }
 
-/** Lists what production requires or forbids, although development does not. */
+/** Lists settings that are acceptable in development but not in production. */
 function findProductionProblems(configuration: LoadedConfiguration): string[] {
   const service = configuration.get(ServiceConfiguration);
   if (!service.isProduction) return [];
@@ -55,7 +55,9 @@ function findProductionProblems(configuration: LoadedConfiguration): string[] {
       ? []
       : ['DASHBOARD_URL is required in production: it is the issuer of access tokens.']),
     ...(configuration.get(HttpClientConfiguration).allowsAnyTarget
-      ? ['WEBHOOK_TARGETS=any is refused in production: clients could send requests to the internal network.']
+      ? [
+          'WEBHOOK_TARGETS=any is not allowed in production: clients could send requests to the internal network.',
+        ]
       : []),
   ];
 }
@@ -74,7 +76,7 @@ async function provideDatabase(
   const database = configuration.get(DatabaseConfiguration);
   const service = configuration.get(ServiceConfiguration);
   if (database.url !== undefined) return async () => undefined;
-  // Imported only where it is used.
+  // Loaded on demand, because production never uses it.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
   const server = await startEmbeddedPostgres({
     directory: resolve(service.dataDirectory, 'postgres'),

@@ -16,7 +16,10 @@ import { readPostmaster, startServer, stopServer } from './server.js';
 const START_TIMEOUT_MS = 120_000;
 const RETRY_INTERVAL_MS = 100;
 
-/** A server accepts connections within milliseconds of writing its pid. After this time it is another process. */
+/**
+ * A server accepts connections within milliseconds of writing its pid. If nothing has accepted connections on the
+ * server's port by then, the pid belongs to an unrelated process.
+ */
 const UNRESPONSIVE_AFTER_MS = 2_000;
 
 const INVALID_PASSWORD = '28P01';
@@ -25,7 +28,7 @@ const INVALID_PASSWORD = '28P01';
 export interface EmbeddedPostgres {
   /** postgres://user:password@127.0.0.1:port/database */
   readonly url: string;
-  /** The directory of the data. For root, it may differ from the requested one. */
+  /** The data directory. If the process runs as root, it may differ from the requested directory. */
   readonly directory: string;
   /** Stops the server if no other process uses it. Close your own connections first. */
   release(): Promise<void>;
@@ -38,8 +41,8 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** False for tests: if the server crashes, data may be lost. */
   readonly durable?: boolean;
-  /** Receives sentences for the operator. */
-  readonly report?: (sentence: string) => void;
+  /** Receives progress messages for the operator. */
+  readonly report?: (message: string) => void;
 }
 
 /**
@@ -71,7 +74,7 @@ async function startAndJoin(
   cluster: Cluster,
   presence: Presence,
   isDurable: boolean,
-  report: (sentence: string) => void,
+  report: (message: string) => void,
 ): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   let lastResponse = performance.now();
@@ -81,7 +84,7 @@ async function startAndJoin(
       try {
         return await presence.join();
       } catch (error) {
-        // The server is starting or stopping. One that refuses the password is the server of another cluster.
+        // The server is starting or stopping. If it rejects the password, the server belongs to another cluster.
         if (error instanceof pg.DatabaseError && error.code !== INVALID_PASSWORD)
           lastResponse = performance.now();
       }
@@ -94,7 +97,11 @@ async function startAndJoin(
     lastResponse = performance.now();
   }
   const log = (await readIfExists(cluster.log)) ?? '';
-  throw await programFailure(cluster, `PostgreSQL did not become ready. Its log is ${cluster.log}.`, log);
+  throw await programFailure(
+    cluster,
+    `PostgreSQL did not become ready. See the server log: ${cluster.log}.`,
+    log,
+  );
 }
 
 async function urlOf(cluster: Cluster): Promise<string> {

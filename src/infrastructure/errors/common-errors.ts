@@ -1,7 +1,7 @@
 import { ErrorKind } from './error-kind.js';
 
 export const INVALID_FIELD = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
-  when: 'A field or parameter is missing, mistyped or out of bounds, or the body is not a JSON object.',
+  when: 'A field or parameter is missing, has the wrong type or is out of bounds, or the body is not a JSON object.',
   message: 'The external user id field is required.',
 });
 
@@ -11,7 +11,7 @@ export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API
 });
 
 export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
-  when: 'The access token is missing, malformed, expired, revoked or for another audience; or the dashboard login has ended or is not recent enough.',
+  when: 'The access token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
   message: 'The access token is missing or not valid.',
 });
 
@@ -31,7 +31,7 @@ export const ENVIRONMENT_MISMATCH = new ErrorKind(403, 'INVALID_REQUEST', 'ENVIR
 });
 
 export const NO_ACCESS = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
-  when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or a page of another site made the browser send the request.',
+  when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or the request came from another website (cross-site request).',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 

@@ -20,4 +20,4 @@ export {
 export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { prepareHttpServer } from './server.js';
 export { rateLimitKeyOfAddress } from './rate-limit-key.js';
-export { keepRoutesOf, OnSurface } from './surface.js';
+export { keepRoutesOf, OnSurface } from './served-surfaces.js';

@@ -20,7 +20,7 @@ export interface ErrorBodyDocument {
 
 const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
-/** Documents a kind of error with the operation’s own messages instead of the catalogue’s example. */
+/** Documents a kind of error with the operation’s own messages instead of the catalog’s example. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
   return { kind, messages };
 }

@@ -8,7 +8,7 @@ import { FORM_TOKEN_FIELD } from './layout.js';
 import { markAsPage } from './page-error-format.js';
 
 const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
-  when: 'A form of a page is out of date or came from another site.',
+  when: 'The submitted form has expired or came from another site.',
   message: 'This form is out of date. Go back, reload the page and try again.',
 });
 

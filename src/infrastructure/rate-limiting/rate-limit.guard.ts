@@ -33,12 +33,12 @@ export function RateLimitGuard(limit: RateLimit, error: ErrorKind): Type<CanActi
 
   @Injectable()
   class LimitGuard implements CanActivate {
-    private readonly limiter = this.limiters.for({
+    private readonly limiter = this.limiters.limiterFor({
       name,
       requests: limit.requests(this.configuration),
       seconds,
     });
-    private readonly countRejection = this.limiters.rejectionsOf(name);
+    private readonly countRejection = this.limiters.rejectionCounter(name);
 
     constructor(
       private readonly limiters: RateLimiters,

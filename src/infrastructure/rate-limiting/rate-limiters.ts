@@ -13,15 +13,15 @@ export interface RequestRate {
 export type RateLimiter = Pick<RateLimiterAbstract, 'consume'>;
 
 /**
- * The counters of requests, one for each limit: in Redis, shared by all processes, where `REDIS_URL` is set, and in
- * memory otherwise.
+ * Counts requests per limit and subject (a client, user or IP address): in Redis if `REDIS_URL` is set, otherwise in
+ * memory.
  *
  * Redis increments and returns the count in one step, so concurrent requests to any number of processes get exactly
- * the limit. Once a subject has used up the limit, requests are refused from memory until the window ends, without
- * asking Redis.
+ * the limit. Once a subject reaches the limit, this process rejects further requests without querying Redis until the
+ * window ends.
  *
  * While Redis is unavailable, each process counts in memory, starting from zero. When Redis is available again, its
- * counts continue, and those in memory are ignored. Around both moments, a subject may get the limit once more from
+ * counts continue, and those in memory are ignored. At either transition, a subject may get the full limit again from
  * each process. A request whose reply from Redis was lost may be counted in both places, but never twice in one.
  */
 @Injectable()
@@ -33,8 +33,8 @@ export class RateLimiters {
     private readonly rejections: RateLimitRejections,
   ) {}
 
-  /** Returns the limiter of this name, the same one for every guard that asks. */
-  for(rate: RequestRate): RateLimiter {
+  /** Returns the limiter of this name. All guards with the same name share one limiter. */
+  limiterFor(rate: RequestRate): RateLimiter {
     let limiter = this.limiters.get(rate.name);
     if (!limiter) {
       limiter = this.create(rate);
@@ -43,8 +43,8 @@ export class RateLimiters {
     return limiter;
   }
 
-  /** @returns a function to call for every request that is refused */
-  rejectionsOf(name: string): () => void {
+  /** @returns a function to call for every rejected request */
+  rejectionCounter(name: string): () => void {
     return this.rejections.of(name);
   }
 

@@ -7,20 +7,23 @@ import { SECOND } from '../time/index.js';
 import { createRedisClient, type RedisClient } from './redis-client.js';
 import { RedisConfiguration } from './redis.configuration.js';
 
-/** Milliseconds within which Redis must reply: several hundred times what it takes. */
+/** Milliseconds within which Redis must reply: several hundred times its usual response time. */
 const REPLY_TIMEOUT = 250;
-/** Milliseconds between a connection and its being ready for commands. */
+/** Milliseconds within which a new connection must be ready for commands. */
 const CONNECT_TIMEOUT = SECOND;
 const PROBE_KEY = 'merchant-connectivity:probe';
 
 const STATES = ['connected', 'lost', 'unconfigured'] as const;
 const STATE = new GaugeMetric({
   name: 'mcs_redis_state',
-  help: '1 for the current state of the connection to Redis, 0 for the other states. Rate limits are exact over all processes while the state is `connected`.',
+  help: '1 for the current state of the connection to Redis, 0 for the others. Rate limits are enforced across processes only while the state is `connected`.',
   labels: ['state'],
 });
 
-/** The Redis that processes share, where `REDIS_URL` is set. Only processes that serve HTTP connect to it. */
+/**
+ * The connection to Redis, which holds the counters that processes share. Without `REDIS_URL`, there is none. Only
+ * processes that serve HTTP connect.
+ */
 @Injectable()
 export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Undefined without `REDIS_URL`. Use it only while `isConnected`, within `inTime`, and expect that commands fail. */
@@ -68,15 +71,15 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     });
     client.on('node error', (error: Error) => this.remember(error));
     client.on('error', (error: Error) => this.reconnect(error));
-    // A cluster counts as a whole. The next connection finds out whether the node failed or left the cluster.
+    // Treats the loss of one node as the loss of the cluster. The next connection shows whether the node failed or left.
     client.on('-node', () => {
       if (this.isVerified) this.reconnect(new Error('a node of the cluster was lost'));
     });
     client.on('connect', () => {
-      const check = (): void => {
+      const reconnectIfNotReady = (): void => {
         if (client.status === 'connect') this.reconnect(new Error(`not ready within ${CONNECT_TIMEOUT} ms`));
       };
-      setTimeout(check, CONNECT_TIMEOUT).unref();
+      setTimeout(reconnectIfNotReady, CONNECT_TIMEOUT).unref();
     });
     client.connect().catch((error: Error) => this.remember(error));
     await Promise.race([firstAttempt, pause(CONNECT_TIMEOUT, undefined, { ref: false })]);
@@ -89,16 +92,16 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Waits for a reply, and closes the connection if it is late. All commands in flight fail then, and later ones don't
-   * wait. ioredis's `commandTimeout` and `socketTimeout` blame Redis if this process was busy: they don't read the
-   * socket again before they judge, which `setImmediate` waits for.
+   * Waits for a reply. If the reply is late, closes the connection, so pending commands fail and later ones don't wait.
+   * ioredis's `commandTimeout` and `socketTimeout` also fire when only this process was busy. `setImmediate` lets the
+   * event loop read a reply that has already arrived before the timeout is reported.
    */
   async inTime<T>(reply: Promise<T>): Promise<T> {
     let isPending = true;
-    const check = (): void => {
+    const reconnectIfPending = (): void => {
       if (isPending) this.reconnect(new Error(`no reply within ${REPLY_TIMEOUT} ms`));
     };
-    const timer = setTimeout(() => setImmediate(check), REPLY_TIMEOUT);
+    const timer = setTimeout(() => setImmediate(reconnectIfPending), REPLY_TIMEOUT);
     try {
       return await reply;
     } finally {
@@ -107,7 +110,10 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** A server that is ready may still be unable to count: a replica, one without memory, a node of a cluster. */
+  /**
+   * Checks that every server replies and that a write succeeds. A server that accepts connections may still reject
+   * writes: a read-only replica, a server that is out of memory, or a cluster node addressed directly.
+   */
   private async verify(client: RedisClient): Promise<void> {
     const servers = client instanceof Cluster ? client.nodes('master') : [client];
     try {
@@ -119,7 +125,10 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** The next connection must prove again that it works. Until the proof, ioredis and `verify` handle errors. */
+  /**
+   * Closes a verified connection, so that the next one is verified first. Until a connection is verified, `verify` and
+   * ioredis handle its errors.
+   */
   private onErrorReply(error: Error): void {
     if (this.isVerified) this.reconnect(error);
     else this.remember(error);
@@ -143,7 +152,7 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     this.cause = undefined;
     if (this.isReportedUnavailable) {
       this.logger.log(
-        `Redis at ${this.address} is available again: rate limits are counted across processes`,
+        `Redis at ${this.addresses} is available again: rate limits are counted across processes`,
       );
     }
     this.isReportedUnavailable = false;
@@ -154,11 +163,11 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     if (this.isReportedUnavailable || this.isStopped) return;
     this.isReportedUnavailable = true;
     this.logger.warn(
-      `Redis at ${this.address} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
+      `Redis at ${this.addresses} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
     );
   }
 
-  private get address(): string {
+  private get addresses(): string {
     return this.configuration.addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
   }
 }

@@ -55,10 +55,10 @@ class Query {
 }
 
 const pipe = new RequestValidationPipe();
-const bodyOf = (body: object): Promise<Order> =>
-  pipe.transform(body, { type: 'custom', metatype: Order }) as Promise<Order>;
-const queryOf = (query: object): Promise<Query> =>
-  pipe.transform(query, { type: 'query', metatype: Query }) as Promise<Query>;
+const bodyOf = async (body: object): Promise<Order> =>
+  pipe.transform(body, { type: 'custom', metatype: Order }) as Order;
+const queryOf = async (query: object): Promise<Query> =>
+  pipe.transform(query, { type: 'query', metatype: Query }) as Query;
 
 const VALID = { first_name: 'Ada', kind: 'a' };
 
@@ -73,8 +73,8 @@ describe('Validators of one property', () => {
     [{ flag: null }, 'The flag field is required.'],
     [{ flag: ' ' }, 'The flag field is required.'],
     [{ flag: 'true' }, 'The flag field must be true or false.'],
-  ])('report that %j is missing before anything else', async (body, message) => {
-    await expect(pipe.transform(body, { type: 'custom', metatype: Composed })).rejects.toThrow(message);
+  ])('report that %j is missing before anything else', (body, message) => {
+    expect(() => pipe.transform(body, { type: 'custom', metatype: Composed })).toThrow(message);
   });
 
   it.each([
@@ -132,7 +132,7 @@ describe('A parameter without fields', () => {
     ['a class', class Form {}],
   ])('is passed on as it is: %s', async (_name, metatype) => {
     const form = new URLSearchParams({ a: 'b' });
-    expect(await pipe.transform(form, { type: 'custom', metatype })).toBe(form);
+    expect(pipe.transform(form, { type: 'custom', metatype })).toBe(form);
   });
 });
 

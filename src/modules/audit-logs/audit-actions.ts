@@ -9,7 +9,7 @@ interface ActionDescription {
 
 /**
  * All actions that can be recorded; other names do not compile. The API document and `docs/audit-actions.md` are
- * generated from this catalogue.
+ * generated from this catalog.
  */
 export const AUDIT_ACTIONS = {
   'auth.login': { target: 'user', meaning: 'A user logged in to the dashboard, or failed to.' },
@@ -54,7 +54,7 @@ export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export const AUDIT_OUTCOMES = ['success', 'failure', 'denied'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** The names of all actions, in the order of the catalogue. */
+/** The names of all actions, in the order of the catalog. */
 export const AUDIT_ACTION_NAMES = Object.keys(AUDIT_ACTIONS) as readonly AuditAction[];
 
 /** The types of all targets. */
@@ -65,7 +65,7 @@ export function auditAction(action: AuditAction): AuditedAction {
   return { action };
 }
 
-/** Returns whether the catalogue has an action of this name. */
+/** Returns whether the catalog has an action of this name. */
 export function isAuditAction(name: string): name is AuditAction {
   return Object.hasOwn(AUDIT_ACTIONS, name);
 }

@@ -8,7 +8,7 @@ import { AUDIT_ACTIONS, isAuditAction, type AuditAction, type AuditOutcome } fro
 import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
-/** The user who acts. A login attempt is recorded with the data of the user who is to be logged in. */
+/** The user who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
 
 export interface AuditRecord {
@@ -17,16 +17,16 @@ export interface AuditRecord {
   readonly target?: {
     /** The name that users know: an email address, a URL, a name. */
     readonly name?: string | null;
-    /** The default is production, which also stands for things that belong to the whole organization. */
+    /** Defaults to production, which is also used for organization-wide targets. */
     readonly environment?: PlatformEnvironment;
   };
-  /** The default is success. */
+  /** Defaults to success. */
   readonly outcome?: AuditOutcome;
 }
 
 /**
  * Writes the audit log. Each organization has its own chain of entries. Appending locks the head of the chain until
- * the transaction ends, so record last, and do nothing slow afterwards.
+ * the transaction ends, so call `record` last in the transaction.
  */
 @Injectable()
 export class AuditLog extends DenialRecorder {
@@ -38,8 +38,8 @@ export class AuditLog extends DenialRecorder {
   }
 
   /**
-   * Records an action in the open transaction, so that both are committed or neither, or in a new one where none is
-   * open. Record a denied or failed attempt after its transaction was rolled back, or the entry is lost with it.
+   * Records an action. Joins the open transaction, or opens a new one, so the action and its entry are committed
+   * together. Record a denied or failed attempt after its transaction was rolled back, or the entry is lost with it.
    */
   @Transactional()
   async record({ action, actor, target, outcome }: AuditRecord): Promise<void> {
@@ -63,11 +63,14 @@ export class AuditLog extends DenialRecorder {
   }
 
   async recordDenial(actor: DashboardActor, { action }: AuditedAction): Promise<void> {
-    if (!isAuditAction(action)) throw new Error(`${action} is not in the catalogue: use auditAction()`);
+    if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
     await this.record({ action, actor, outcome: 'denied' });
   }
 
-  /** Returns the current time, but not before the previous entry: clocks of processes differ, and may be set back. */
+  /**
+   * Returns the current time, but never a time before the previous entry, because clocks differ between processes and
+   * can be set back.
+   */
   private timeAfter(previous: Date): Date {
     return new Date(Math.max(this.clock.milliseconds(), previous.getTime()));
   }

@@ -8,10 +8,10 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
   summary: 'Create MCP token',
   description: (configuration) =>
     'Creates a short-lived token that connects an agent to the agent connector (MCP) on behalf of one of your ' +
-    'users. Call this operation from your backend whenever an agent session starts, and pass the token to the agent; ' +
-    'the token cannot be shown again. Limit: ' +
-    `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client; every authenticated ` +
-    'request counts.',
+    'users. Call this operation from your backend at the start of each agent session and pass the token to the ' +
+    'agent. The response is the only time that the token is returned. Limit: ' +
+    `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
+    'authenticated requests that fail.',
   body: CreateMcpTokenRequest,
   response: McpTokenResponse,
   responseDescription: 'The token was created.',

@@ -4,7 +4,7 @@ import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
 /** Operators may use ids from here on. */
 const FIRST_OPERATOR_ID = 10_000;
 
-describe('Merchant catalogue', () => {
+describe('Merchant catalog', () => {
   it('has at least 100 merchants', () => {
     expect(MERCHANT_CATALOGUE.length).toBeGreaterThanOrEqual(100);
   });

@@ -10,7 +10,7 @@ import type { Merchant } from './merchant.entity.js';
 import { MerchantVisibilityRepository, type Viewer } from './merchant-visibility.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
-/** Maximum number of merchants in a list. The catalogue has a few hundred. */
+/** Maximum number of merchants in a list. The catalog has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
 /** Ids that fit into the column, without a sign or leading zeros. */
 const MERCHANT_ID = /^[1-9]\d{0,8}$/;

@@ -13,7 +13,7 @@ export class MerchantsService implements OnApplicationBootstrap {
     await this.importCatalogue();
   }
 
-  /** Adds the merchants and names of the bundled catalogue that are not in the database. */
+  /** Adds the merchants and names of the bundled catalog that are not in the database. */
   @Transactional()
   async importCatalogue(): Promise<void> {
     await this.repository.saveMerchants(MERCHANT_CATALOGUE.map(({ id, name }) => ({ id, name })));

@@ -1,3 +1,3 @@
 export { OAuthModule } from './oauth.module.js';
 export { TokenSigningKeysService, type TokenSigningKeyStatus } from './tokens/token-signing-keys.service.js';
-export { ActiveAccessTokenVerifier } from './tokens/access-token.verifier.js';
+export { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';

@@ -17,7 +17,7 @@ import { DevicePagesController } from './pages/device-pages.controller.js';
 import { DevicePagesService } from './pages/device-pages.service.js';
 import { OAuthClientsService } from './protocol/oauth-clients.service.js';
 import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
-import { ActiveAccessTokenVerifier } from './tokens/access-token.verifier.js';
+import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { DeviceCodeGrant } from './tokens/device-code.grant.js';
 import { RevokedAccessToken } from './tokens/revoked-access-token.entity.js';

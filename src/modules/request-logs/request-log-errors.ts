@@ -12,7 +12,7 @@ export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',
   {
-    when: 'The query had to search too many entries.',
+    when: 'The query exceeded its time limit. Narrow the period or the filters.',
     message:
       'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
   },

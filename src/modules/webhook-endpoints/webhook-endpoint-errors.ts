@@ -16,7 +16,7 @@ export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = new ErrorKind(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_ALREADY_EXISTS',
   {
-    when: 'The environment has a webhook endpoint with the same URL.',
+    when: 'The environment already has a webhook endpoint with the same URL.',
     message: 'There is a webhook endpoint with this URL in this environment already.',
   },
 );

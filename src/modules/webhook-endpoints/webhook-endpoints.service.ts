@@ -16,7 +16,7 @@ import { Clock } from '../../infrastructure/time/index.js';
 import { isMissing, validateText } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
-import { normalUrl } from './endpoint-url.js';
+import { normalUrl } from './normal-url.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,

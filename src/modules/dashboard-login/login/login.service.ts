@@ -28,7 +28,7 @@ export interface OpenedLogin {
   readonly session: OpenedSession;
 }
 
-/** Logs users in with their passwords, and out. A failure does not show whether the account exists. */
+/** Logs users in and out. A failure does not show whether the account exists. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -61,14 +61,14 @@ export class LoginService {
       if (user) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
-    const isCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
-    const opened = user && isCorrect ? await this.open(user, attempt) : undefined;
+    const isPasswordCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
+    const opened = user && isPasswordCorrect ? await this.open(user, attempt) : undefined;
     if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
     if (opened?.stage === 'complete') await this.limits.forget(email);
     return opened;
   }
 
-  /** Checks the user again, who may have been disabled or have changed the password in the meantime. */
+  /** Checks again whether the user was disabled or changed the password in the meantime. */
   @Transactional()
   private async open(
     user: DashboardUser,
@@ -91,9 +91,9 @@ export class LoginService {
 }
 
 /**
- * Delays a failure (undefined or an error) to a multiple of a fixed time, so that its duration does not show how far
- * the check came. The time starts here and not with the request: a client that sends its body slowly would have used
- * it up before.
+ * Delays a failure (undefined or an error) to a multiple of a fixed time, so that the response time does not
+ * reveal which check failed. The timer starts here, not when the request arrives, because a slow request body could
+ * otherwise use up the interval.
  */
 async function maskFailureTiming<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
   const startedAt = performance.now();

@@ -113,7 +113,7 @@ export function ownerOfUserCode(id: string): string[] {
   return ['device_authorization', id];
 }
 
-/** Returns the requested scopes in the order of the catalogue, or all scopes if none is requested (RFC 6749, section 3.3). */
+/** Returns the requested scopes in the order of the catalog, or all scopes if none is requested (RFC 6749, section 3.3). */
 function scopesIn(text: string | undefined): Scope[] {
   const requested = new Set(text?.split(' ').filter((scope) => scope !== ''));
   if (requested.size === 0) return [...SCOPES];

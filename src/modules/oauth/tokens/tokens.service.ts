@@ -5,7 +5,7 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { McpTokensService, type ActiveMcpToken } from '../../mcp-tokens/index.js';
 import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import { requireField } from '../protocol/oauth-form.js';
-import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './access-token.verifier.js';
+import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { RevokedAccessTokensRepository } from './revoked-access-tokens.repository.js';
 import type { IntrospectionResponse, RevocationResponse } from './tokens.dto.js';

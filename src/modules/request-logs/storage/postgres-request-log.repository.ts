@@ -119,9 +119,9 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   /**
-   * The position replaces the end of the period. If the statement had both, PostgreSQL would start at the end and read
-   * all entries down to the position: at depth 300,000 of 10 million rows, 43 ms instead of 0.4. The condition on the
-   * time alone looks redundant, but partitions are pruned by it and not by the pair.
+   * A cursor position replaces the end of the period as the upper bound. With both bounds, PostgreSQL scans from the
+   * end of the period down to the position: 43 ms instead of 0.4 ms for row 300,000 of 10 million. The separate
+   * condition on `created_at` looks redundant, but PostgreSQL prunes partitions only by it, not by the row comparison.
    */
   newest(
     { client, period, filter }: RequestLogSelection,
@@ -142,7 +142,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
-  /** Here the position replaces the start of the period. */
+  /** A cursor position replaces the start of the period as the lower bound, for the same reasons. */
   oldest(
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },
@@ -215,16 +215,16 @@ export class PostgresRequestLogRepository extends RequestLogStore {
 
 /** Adds only the conditions that are set, so that PostgreSQL can choose the index for them. */
 function conditions(filter: RequestLogFilter, firstParameter: number): string {
-  return setFilters(filter)
+  return activeFilters(filter)
     .map(([name], index) => ` AND ${COLUMN_OF_FILTER[name]} = $${firstParameter + index}`)
     .join('');
 }
 
 function values(filter: RequestLogFilter): unknown[] {
-  return setFilters(filter).map(([, value]) => value);
+  return activeFilters(filter).map(([, value]) => value);
 }
 
-function setFilters(filter: RequestLogFilter): [keyof RequestLogFilter, unknown][] {
+function activeFilters(filter: RequestLogFilter): [keyof RequestLogFilter, unknown][] {
   const entries = Object.entries(filter) as [keyof RequestLogFilter, unknown][];
   return entries.filter(([, value]) => value !== undefined);
 }

@@ -96,7 +96,7 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
   });
 });
 
-describe('The event catalogue', () => {
+describe('The event catalog', () => {
   it('contains the events of the contract', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],

@@ -90,7 +90,7 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 
-/** All event names, in the order of the catalogue. */
+/** All event names, in the order of the catalog. */
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 
 /** An event as its publisher provides it. Its fields depend on its name. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { normalUrl } from './endpoint-url.js';
+import { normalUrl } from './normal-url.js';
 
 describe('normalUrl', () => {
   it.each([
