@@ -305,7 +305,7 @@ try {
     const witness = await fleet.worker();
     await eventually(
       'the log says that no partition was created',
-      () => countLines(witness, /partitions were not made/) === 1,
+      () => countLines(witness, /The partitions could not be created/) === 1,
     );
     const full = await metricsOf(witness);
     expect(
