@@ -51,7 +51,7 @@ describeInBrowser('Swagger UI', (windows) => {
     const operation = page.locator('.opblock', { hasText: '/mcp/tokens/create' });
     await operation.locator('.opblock-summary-control').click();
     await operation
-      .getByText('Call this operation from your backend whenever an agent session starts')
+      .getByText('Call this operation from your backend at the start of each agent session')
       .waitFor();
     expect(await operation.locator('.servers').textContent()).toContain('Platform API');
     const statuses = await operation.locator('.responses-table .response-col_status').allTextContents();
