@@ -39,7 +39,7 @@ export class CreateMcpTokenRequest {
 
 export class McpTokenResponse {
   @TextProperty(
-    'The token. Keep it secret: it is shown only once, and whoever has it can act for the user.',
+    'The token. Keep it secret: it is shown only once, and anyone who has it can act for the user.',
     EXAMPLE_TOKEN,
     { pattern: '^mcp_(dev|live)_[0-9A-Za-z]{49}$' },
   )

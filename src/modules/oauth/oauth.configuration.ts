@@ -8,7 +8,7 @@ const MAX_REQUESTS = 100_000_000;
 export class OAuthConfiguration {
   @EnvironmentVariable(
     'DEVICE_VERIFICATION_URI_COMPLETE',
-    'Whether devices get an address with the user code in it. Convenient for QR codes, and for phishers: whoever follows it does not see the code come from their own device (RFC 10027).',
+    'Whether devices get an address with the user code in it. Convenient for QR codes, and for phishing: a user who follows the link does not see the code on their own device (RFC 10027).',
   )
   verificationUriComplete: boolean = false;
 

@@ -39,7 +39,7 @@ export class AccessTokenResponse {
   expires_in!: number;
 
   @TextProperty(
-    'The token, a JWT (RFC 9068). Keep it secret: whoever has it can act for the user.',
+    'The token, a JWT (RFC 9068). Keep it secret: anyone who has it can act for the user.',
     EXAMPLE_ACCESS_TOKEN,
   )
   access_token!: string;
