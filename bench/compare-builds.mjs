@@ -1,7 +1,9 @@
 /**
  * Compares this build with another one, such as the previous release: `node bench/compare-builds.mjs <checkout>`. The
  * other checkout must have been built. Both run at the same time, each with its own PostgreSQL, and get load in turns,
- * so that the ratios hold on a busy machine too. CPU time includes PostgreSQL.
+ * so that the ratios hold on a busy machine too. The build that starts first is at a disadvantage of up to 10 %, so the
+ * order changes from session to session. CPU time includes PostgreSQL. To see the error of the measurement, compare a
+ * build with a copy of itself.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,10 +12,16 @@ import { pathToFileURL } from 'node:url';
 import { load } from './support/load.mjs';
 import { basic, openWorkbench } from './support/workbench.mjs';
 
-const ROUNDS = Number(process.env.ROUNDS ?? 7);
-const SECONDS = Number(process.env.SECONDS ?? 4);
+const SESSIONS = Number(process.env.SESSIONS ?? 6);
+const ROUNDS = Number(process.env.ROUNDS ?? 4);
+const SECONDS = Number(process.env.SECONDS ?? 3);
 const [, , other] = process.argv;
 if (!other) throw new Error('Usage: node bench/compare-builds.mjs <checkout>');
+
+const { openWorkbench: openOther } = await import(
+  pathToFileURL(join(resolve(other), 'bench/support/workbench.mjs')).href
+);
+const openWorkbenchOf = { before: openOther, after: openWorkbench };
 
 const UNLIMITED = { MCP_TOKEN_REQUESTS_PER_MINUTE: '100000000', BACKGROUND_WORK: 'off' };
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
@@ -30,38 +38,47 @@ const REQUESTS = {
   },
 };
 
-const workbenches = {
-  after: await openWorkbench(),
-  before: await (
-    await import(pathToFileURL(join(resolve(other), 'bench/support/workbench.mjs')).href)
-  ).openWorkbench(),
-};
-try {
+const results = {};
+for (let session = 0; session < SESSIONS; session += 1) {
+  await runSession(session % 2 ? ['before', 'after'] : ['after', 'before']);
+  console.error(`session ${session + 1} of ${SESSIONS}`);
+}
+for (const [name, { before, after }] of Object.entries(results)) {
+  const ratio = (value) => (median(after.map(value)) / median(before.map(value))).toFixed(2);
+  const rates = [before, after].map((runs) => median(runs.map(({ rate }) => rate)).toFixed(0));
+  const memory = [before, after].map((runs) => median(runs.map(({ peak }) => peak)).toFixed(0));
+  const line = [
+    `rate ${rates.join(' → ')} /s`,
+    `rate ratio ${ratio(({ rate }) => rate)}`,
+    `CPU per request ratio ${ratio(({ cpu }) => cpu)}`,
+    `p99 ratio ${ratio(({ p99 }) => p99)}`,
+    `peak memory ${memory.join(' → ')} MB`,
+  ];
+  console.log(`${name}: ${line.join(', ')}`);
+}
+
+/** Starts both builds in the given order and loads them in turns. */
+async function runSession(order) {
   const sides = {};
-  for (const [side, workbench] of Object.entries(workbenches)) {
-    sides[side] = { workbench, service: await workbench.service(UNLIMITED) };
-  }
-  for (const [name, { path, body }] of Object.entries(REQUESTS)) {
-    const results = { before: [], after: [] };
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const side of round % 2 ? ['before', 'after'] : ['after', 'before']) {
-        const result = await measure(sides[side], path, body);
-        // The first round is a warm-up.
-        if (round > 0) results[side].push(result);
+  try {
+    for (const side of order) {
+      const workbench = await openWorkbenchOf[side]();
+      sides[side] = { workbench };
+      sides[side].service = await workbench.service(UNLIMITED);
+    }
+    for (const [name, { path, body }] of Object.entries(REQUESTS)) {
+      results[name] ??= { before: [], after: [] };
+      // The first round is a warm-up.
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        for (const side of round % 2 ? order : order.toReversed()) {
+          const result = await measure(sides[side], path, body);
+          if (round > 0) results[name][side].push(result);
+        }
       }
     }
-    const ratio = (value) => median(results.after.map(value)) / median(results.before.map(value));
-    const line = [
-      `rate ${median(results.before.map(({ rate }) => rate)).toFixed(0)} → ${median(results.after.map(({ rate }) => rate)).toFixed(0)} /s`,
-      `rate ratio ${ratio(({ rate }) => rate).toFixed(2)}`,
-      `CPU per request ratio ${ratio(({ cpu }) => cpu).toFixed(2)}`,
-      `p99 ratio ${ratio(({ p99 }) => p99).toFixed(2)}`,
-      `peak memory ${peakMemory(sides.before).toFixed(0)} → ${peakMemory(sides.after).toFixed(0)} MB`,
-    ];
-    console.log(`${name}: ${line.join(', ')}`);
+  } finally {
+    for (const { workbench } of Object.values(sides)) await workbench.close();
   }
-} finally {
-  for (const workbench of Object.values(workbenches)) await workbench.close();
 }
 
 async function measure({ workbench, service }, path, body) {
@@ -76,7 +93,7 @@ async function measure({ workbench, service }, path, body) {
     seconds: SECONDS,
   });
   const cpu = (cpuSeconds(workbench, service) - start) / (result.rate * SECONDS);
-  return { ...result, cpu };
+  return { ...result, cpu, peak: peakMemory(service) };
 }
 
 /** Returns the CPU seconds of the service and of its PostgreSQL, processes that have ended included. */
@@ -105,7 +122,7 @@ function statOf(pid) {
 }
 
 /** Returns the peak resident memory of the service in megabytes. */
-function peakMemory({ service: { pid } }) {
+function peakMemory({ pid }) {
   const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1_024;
 }

@@ -60,12 +60,14 @@ function removeConstructors(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth >= limit) return false;
+    const next: object[] = [];
     for (const container of level) {
       if (Object.hasOwn(container, 'constructor')) Reflect.deleteProperty(container, 'constructor');
+      for (const value of Object.values(container) as unknown[]) {
+        if (typeof value === 'object' && value !== null) next.push(value);
+      }
     }
-    level = level
-      .flatMap((container) => Object.values(container) as unknown[])
-      .filter((value): value is object => typeof value === 'object' && value !== null);
+    level = next;
   }
   return true;
 }

