@@ -72,7 +72,7 @@ export class WebhookEndpointsService {
   }
 
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
-    const client = await this.accessibleClients.in(actor, environment);
+    const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
     return endpoints.map((endpoint) => toResponse({ ...endpoint, client }));
   }
@@ -86,7 +86,7 @@ export class WebhookEndpointsService {
     actor: DashboardActor,
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const client = await this.accessibleClients.in(actor, request.environment);
+    const client = await this.accessibleClients.forEnvironment(actor, request.environment);
     this.requireValidFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),

@@ -38,7 +38,7 @@ export class RequestLogsService {
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
   async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
-    const client = await this.clients.in(actor, query.environment);
+    const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const period = resolvedPeriod(query, previous?.end ?? this.clock.now());
