@@ -60,7 +60,10 @@ export class RequestLogsService {
     };
   }
 
-  /** @throws ApiError REQUEST_LOG_NOT_FOUND if it does not exist or belongs to another organization */
+  /**
+   * @throws ApiError REQUEST_LOG_NOT_FOUND if the entry does not exist, or belongs to another organization or to an
+   * environment that the token has no access to
+   */
   async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
     const clients = await this.clients.all(actor);
     const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;

@@ -96,9 +96,9 @@ export abstract class RequestLogStore {
    */
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /**
-   * Returns the ids, in order, of the events of which all attempts to the endpoint since a time have failed.
+   * Returns the IDs of the events whose attempts to the endpoint since the given time all failed, sorted by ID.
    *
-   * @param page.after the last id of the previous page
+   * @param page.after the last ID of the previous page
    */
   abstract failedEvents(
     endpointId: string,
