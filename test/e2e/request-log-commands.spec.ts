@@ -100,7 +100,7 @@ describe('request-log export', () => {
           createdAt: new Date(start.getTime() + Math.floor(index / 1_100)),
         }),
       );
-      // The order of ids differs from the order of times.
+      // The order of IDs differs from the order of times.
       await fillRequestLog(service, [...entries.slice(1_700), ...entries.slice(0, 1_700)]);
       await add([[start, 'other environment']], service.production);
       await add([[start, 'other organization']], other);

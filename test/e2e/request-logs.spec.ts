@@ -32,7 +32,7 @@ const INVALID_CURSOR = error(
 const NOT_FOUND = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_NOT_FOUND',
-  'There is no request log entry with this id.',
+  'There is no request log entry with this ID.',
 );
 const MISMATCH = error(
   'INVALID_REQUEST',

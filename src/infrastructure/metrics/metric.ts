@@ -6,7 +6,7 @@ interface MetricDescription<Label extends string> {
   readonly name: string;
   /** Shown in the docs and in Prometheus. */
   readonly help: string;
-  /** Each label must have few values: never an id, an address or a requested path. */
+  /** Each label must have few values: never an ID, an address or a requested path. */
   readonly labels?: readonly Label[];
 }
 

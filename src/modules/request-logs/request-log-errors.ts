@@ -4,7 +4,7 @@ export const REQUEST_LOG_NOT_FOUND = new ErrorKind(404, 'REQUEST_LOG_ERROR', 'RE
   when:
     'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
     'the environment of the access token.',
-  message: 'There is no request log entry with this id.',
+  message: 'There is no request log entry with this ID.',
 });
 
 export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(

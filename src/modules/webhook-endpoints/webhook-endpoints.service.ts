@@ -58,7 +58,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Returns the endpoint with the id of a path.
+   * Returns the endpoint with the ID of a path.
    *
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND if it does not exist or belongs to another organization
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment

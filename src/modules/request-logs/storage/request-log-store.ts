@@ -23,7 +23,7 @@ export interface LoggedAttempt {
   };
 }
 
-/** An entry to be written. The store assigns its id. */
+/** An entry to be written. The store assigns its ID. */
 export interface NewRequestLogEntry {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
@@ -42,12 +42,12 @@ export interface NewRequestLogEntry {
   readonly attempt?: LoggedAttempt;
 }
 
-/** A stored entry. Ids are unique, but do not reflect the order of entries. */
+/** A stored entry. IDs are unique, but do not reflect the order of entries. */
 export interface RequestLogEntry extends NewRequestLogEntry {
   readonly id: number;
 }
 
-/** The position of an entry in a log, which is sorted by time, and by id within a millisecond. */
+/** The position of an entry in a log, which is sorted by time, and by ID within a millisecond. */
 export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
 
 /** Conditions, all of which an entry must meet. */
@@ -90,7 +90,7 @@ export abstract class RequestLogStore {
     page: { readonly after: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]>;
   /**
-   * Returns the entry with this id if it belongs to one of these clients.
+   * Returns the entry with this ID if it belongs to one of these clients.
    *
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
