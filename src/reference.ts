@@ -41,7 +41,8 @@ function configurationPage(): string {
   return page(
     'Configuration',
     'The service reads its settings from environment variables when a process starts, and reports all problems at ' +
-      'once. To read a variable `X` from a file, set `X_FILE` to the path of the file. Use this for secrets.',
+      'once. Set a switch to `on` or `off`. To read a variable `X` from a file, set `X_FILE` to the path of the file. Use ' +
+      'this for secrets.',
     sections,
   );
 }

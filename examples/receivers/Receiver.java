@@ -51,7 +51,7 @@ public final class Receiver {
         return isEqual(sign(secret, signed.getBytes(StandardCharsets.UTF_8)), valueOf(headers, "Service-Signature"));
     }
 
-    /** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
+    /** Verifies the Standard Webhooks signature, which covers the ID, the time and every byte of the body. */
     public static boolean verifyStandardWebhooks(byte[] body, Map<String, String> headers, String secret, long now) {
         String id = valueOf(headers, "webhook-id");
         String timestamp = valueOf(headers, "webhook-timestamp");

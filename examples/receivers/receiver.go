@@ -49,7 +49,7 @@ func VerifyServiceSignature(body []byte, headers http.Header, secret string) boo
 
 var digits = regexp.MustCompile(`^[0-9]{1,15}$`)
 
-// VerifyStandardWebhooks verifies webhook-signature, which covers the id, the time and every byte of the body.
+// VerifyStandardWebhooks verifies webhook-signature, which covers the ID, the time and every byte of the body.
 func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now time.Time) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	if id == "" || !digits.MatchString(timestamp) {

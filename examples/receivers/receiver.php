@@ -45,7 +45,7 @@ function verifyServiceSignature(string $body, array $headers, string $secret): b
     return hash_equals(sign($secret, $signed), valueOf($headers, 'service-signature'));
 }
 
-/** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
+/** Verifies the Standard Webhooks signature, which covers the ID, the time and every byte of the body. */
 function verifyStandardWebhooks(string $body, array $headers, string $secret, int $now): bool
 {
     $id = valueOf($headers, 'webhook-id');

@@ -50,7 +50,7 @@ def verify_service_signature(body, headers, secret):
 
 
 def verify_standard_webhooks(body, headers, secret, now):
-    """Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body."""
+    """Verifies the Standard Webhooks signature, which covers the ID, the time and every byte of the body."""
     message_id = value_of(headers, "webhook-id")
     timestamp = value_of(headers, "webhook-timestamp")
     if not message_id or not re.fullmatch(r"[0-9]{1,15}", timestamp) or abs(now - int(timestamp)) > TOLERANCE:

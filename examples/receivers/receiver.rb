@@ -39,7 +39,7 @@ rescue JSON::ParserError
   false
 end
 
-# Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body.
+# Verifies the Standard Webhooks signature, which covers the ID, the time and every byte of the body.
 def verify_standard_webhooks(body, headers, secret, now)
   id = value_of(headers, 'webhook-id')
   timestamp = value_of(headers, 'webhook-timestamp')

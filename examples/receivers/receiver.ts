@@ -43,7 +43,7 @@ export function verifyServiceSignature(body: Buffer, headers: Headers, secret: s
   return isEqual(hmac(secret, signed), valueOf(headers, 'service-signature'));
 }
 
-/** Verifies the Standard Webhooks signature, which covers the id, the time and every byte of the body. */
+/** Verifies the Standard Webhooks signature, which covers the ID, the time and every byte of the body. */
 export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: string, now: number): boolean {
   const id = valueOf(headers, 'webhook-id');
   const timestamp = valueOf(headers, 'webhook-timestamp');

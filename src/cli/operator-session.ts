@@ -20,7 +20,7 @@ export const EXIT = { failed: 1, incomplete: 2 } as const;
 export class OperatorSession {
   /** Runs the work on the application. If it fails, prints the reason on standard error and sets exit code 1. */
   run(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
-    return this.withFoundation((configuration) => onApplication(configuration, work));
+    return this.withConfiguration((configuration) => onApplication(configuration, work));
   }
 
   /** Runs work that continues until a signal stops it, which isn't a failure. */
@@ -39,8 +39,8 @@ export class OperatorSession {
     removeHandler();
   }
 
-  /** Runs work without the application, which doesn't start on an old schema. */
-  async withFoundation(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
+  /** Runs work without starting the application, which requires an up-to-date schema. */
+  async withConfiguration(work: (configuration: LoadedConfiguration) => Promise<void>): Promise<void> {
     let release = async (): Promise<void> => undefined;
     const removeHandler = onTermination(() => release(), { exitCode: EXIT.failed });
     await onPrepared((prepared) => {

@@ -9,7 +9,7 @@ import {
   findForbiddenSql,
   findForbiddenTypeOrm,
   findForbiddenUrlChecks,
-} from './confinement-rules.js';
+} from './restricted-api-rules.js';
 import {
   findBypassedIndexes,
   findCycles,
@@ -27,7 +27,7 @@ import {
   findVagueNames,
   findSchemaSynchronization,
   findUndocumentedExports,
-} from './shape-rules.js';
+} from './naming-and-structure-rules.js';
 import { sourcesFrom, readSources, type Sources } from './source-tree.js';
 
 const sources = readSources();
@@ -58,14 +58,14 @@ it('The rules check all sources', () => {
 
 describe('Dependencies', () => {
   rule(
-    'Imports point inward: programs, application, app.module, modules, infrastructure',
+    'Dependencies point downward: programs, application, app.module, modules, infrastructure',
     findUpwardImports,
     [
       {
         'src/infrastructure/auth/a.ts': `import { Client } from '../../modules/api-clients/index.js';`,
         'src/modules/api-clients/index.ts': 'export class Client {}',
       },
-      'src/infrastructure/auth/a.ts imports src/modules/api-clients/index.ts, an outer layer: declare a port',
+      'src/infrastructure/auth/a.ts imports src/modules/api-clients/index.ts, a higher layer: declare a port',
     ],
     [
       {
@@ -76,7 +76,7 @@ describe('Dependencies', () => {
         'src/cli/cli.module.ts': `import './main.js';`,
         'src/cli/main.ts': '',
       },
-      'src/modules/careers/a.ts imports src/app.module.ts, an outer layer: move what is needed there',
+      'src/modules/careers/a.ts imports src/app.module.ts, a higher layer: move the code that src/modules/careers/a.ts needs to a module or to infrastructure.',
       'src/app.module.ts imports src/application.ts',
       'src/application.ts imports src/main.ts',
       'src/main.ts imports src/cli/cli.module.ts, another program: programs are entry points',
@@ -219,7 +219,7 @@ describe('Dependencies', () => {
   );
 });
 
-describe('Confinement', () => {
+describe('Restricted APIs', () => {
   rule('TypeORM is confined to repositories, batches and entities', findForbiddenTypeOrm, [
     {
       'src/modules/careers/careers.service.ts': `import { DataSource } from 'typeorm';`,
@@ -334,7 +334,7 @@ describe('Confinement', () => {
   ]);
 });
 
-describe('Shape', () => {
+describe('Names and structure', () => {
   rule('Files and folders have specific names', findVagueNames, [
     {
       'src/common/a.ts': '',

@@ -36,7 +36,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],
 };
 
-/** The layers from the outside in. Each may import the layers that follow it. */
+/** The layers from top to bottom. Each may import the layers below it. */
 const LAYERS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   { name: 'program', pattern: /^src\/(?:(?:main|worker|openapi|reference)\.ts$|cli\/)/ },
   { name: 'application', pattern: /^src\/application\.ts$/ },
@@ -47,7 +47,7 @@ const LAYERS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
 
 const layerOf = (path: string): number => LAYERS.findIndex(({ pattern }) => pattern.test(path));
 
-/** Finds imports of an outer layer: programs -> application -> app.module -> modules -> infrastructure. */
+/** Finds imports of a higher layer: programs -> application -> app.module -> modules -> infrastructure. */
 export function findUpwardImports(sources: Sources): string[] {
   const unassigned = [...sources.keys()]
     .filter((path) => layerOf(path) < 0)
@@ -57,9 +57,9 @@ export function findUpwardImports(sources: Sources): string[] {
     );
   const upward = internalImports(sources)
     .filter(({ from, to }) => {
-      const [outer, inner] = [layerOf(from), layerOf(to)];
-      if (outer < 0 || inner < 0) return false;
-      return inner < outer || (inner === outer && LAYERS[outer]?.name === 'program' && !bothInCli(from, to));
+      const [user, used] = [layerOf(from), layerOf(to)];
+      if (user < 0 || used < 0) return false;
+      return used < user || (used === user && LAYERS[user]?.name === 'program' && !bothInCli(from, to));
     })
     .map(({ from, to }) => `${from} imports ${to}, ${remedyForUpwardImport(from, to)}`);
   return [...unassigned, ...upward];
@@ -67,11 +67,11 @@ export function findUpwardImports(sources: Sources): string[] {
 
 function remedyForUpwardImport(from: string, to: string): string {
   if (isInfrastructure(from) && isModule(to)) {
-    return 'an outer layer: declare a port (an abstract class) in infrastructure, which the module implements and provides.';
+    return 'a higher layer: declare a port (an abstract class) in infrastructure, which the module implements and provides.';
   }
   if (layerOf(from) === layerOf(to))
     return 'another program: programs are entry points; move what both need to application.ts or infrastructure.';
-  return `an outer layer: move what is needed there to a module or infrastructure, where ${from} may import it.`;
+  return `a higher layer: move the code that ${from} needs to a module or to infrastructure.`;
 }
 
 const bothInCli = (from: string, to: string): boolean =>

@@ -222,7 +222,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       );
     });
 
-    it('finds one entry by its id, only for the given clients', async () => {
+    it('finds one entry by its ID, only for the given clients', async () => {
       const [one, other] = [someClient(), someClient()];
       await store.append([requestOf(one), attemptOf(one, { createdAt: at(-5 * DAY) })]);
       const entries = await newest({

@@ -144,7 +144,7 @@ describe('An access grant', () => {
     for (const user of [outsider, { userId: '00000000-0000-4000-8000-000000000000' }]) {
       expectRefused(
         await grant(user),
-        error('USER_ERROR', 'USER_NOT_FOUND', 'There is no user with this id.'),
+        error('USER_ERROR', 'USER_NOT_FOUND', 'There is no user with this ID.'),
         404,
       );
     }

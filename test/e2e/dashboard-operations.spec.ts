@@ -218,7 +218,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   });
 
   if (operation.isNotFound) {
-    it('responds 404 to unknown and malformed ids', async () => {
+    it('responds 404 to unknown and malformed IDs', async () => {
       const before = await everything();
       const ids = [
         UNKNOWN_ID,

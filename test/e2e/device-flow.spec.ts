@@ -212,7 +212,8 @@ describe('POST /oauth/token', () => {
       roles: ['member'],
       org: service.organizationId,
     });
-    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), INVALID_GRANT);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expectOAuthError(await poll(service, flow), INVALID_GRANT);
   });
 
   it('returns the error of each state repeatedly', async () => {
@@ -222,7 +223,7 @@ describe('POST /oauth/token', () => {
 
     const denied = await startFlow(service);
     await decide(service, user, denied.user_code, 'deny');
-    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, denied), DENIED);
+    for (let attempt = 0; attempt < 3; attempt += 1) expectOAuthError(await poll(service, denied), DENIED);
 
     const approved = await startFlow(service);
     await decide(service, user, approved.user_code);
@@ -377,7 +378,7 @@ describe('POST /oauth/token', () => {
     const flow = await startFlow(service);
     await decide(service, approver, flow.user_code);
     await service.database.query(statement, [approver.userId]);
-    for (let again = 0; again < 3; again += 1) expectOAuthError(await poll(service, flow), DENIED);
+    for (let attempt = 0; attempt < 3; attempt += 1) expectOAuthError(await poll(service, flow), DENIED);
     await service.database.query(`UPDATE dashboard_user SET disabled_at = NULL WHERE id = $1`, [
       approver.userId,
     ]);
@@ -411,12 +412,12 @@ describe('Polling intervals', () => {
       let restore = stopClock(service, new Date(time));
       const flow = await startFlow(service);
       // The first poll is accepted immediately.
-      for (let each = 0; each < 50; each += 1) {
+      for (let pollIndex = 0; pollIndex < 50; pollIndex += 1) {
         const jitter = Math.round((Math.random() * 2 - 1) * 50);
         restore();
         restore = stopClock(service, new Date(time + jitter));
         polls += 1;
-        if ((await statusOf(flow)) !== 'authorization_pending') refused.push(each);
+        if ((await statusOf(flow)) !== 'authorization_pending') refused.push(pollIndex);
         time += 5 * SECOND * 0.85;
       }
       restore();
@@ -424,7 +425,7 @@ describe('Polling intervals', () => {
     expect([polls, refused]).toEqual([200, []]);
   });
 
-  it('raises the interval of an early device up to 30 seconds, measured from the last accepted poll', async () => {
+  it('raises the interval by 5 seconds per early poll, up to 30 seconds, counting from the last accepted poll', async () => {
     const start = Date.now();
     const flow = await startFlow(service);
     const at = async (seconds: number): Promise<Record<string, unknown>> => {
@@ -466,36 +467,41 @@ describe('Polling intervals', () => {
 });
 
 describe('Concurrent polls of different devices', () => {
-  it('return the state of their own code to each device', async () => {
+  it('return to each device the state of its own code', async () => {
     const clients = [service.development, service.production];
     const flows = await Promise.all(
-      Array.from({ length: 24 }, (_, each) => startFlow(service, clients[each % 2])),
+      Array.from({ length: 24 }, (_, flowIndex) => startFlow(service, clients[flowIndex % 2])),
     );
     const decisions = [undefined, 'approve', undefined, 'deny', 'approve', undefined] as const;
-    for (const [each, { user_code }] of flows.entries()) {
-      const decision = decisions[each % decisions.length];
+    for (const [flowIndex, { user_code }] of flows.entries()) {
+      const decision = decisions[flowIndex % decisions.length];
       if (decision) await decide(service, user, user_code, decision);
     }
     const polls = [
       // Each code is polled by the wrong client and twice by the right one; one code is unknown.
-      ...flows.map((flow, each) => ({ flow, client: clients[(each + 1) % 2], each: -1 })),
+      ...flows.map((flow, index) => ({ flow, client: clients[(index + 1) % 2], flowIndex: undefined })),
       ...[...flows, ...flows].map((flow, index) => {
-        const each = index % flows.length;
-        return { flow, client: clients[each % 2], each };
+        const flowIndex = index % flows.length;
+        return { flow, client: clients[flowIndex % 2], flowIndex };
       }),
-      { flow: { device_code: randomBytes(32).toString('base64url') }, client: service.development, each: -1 },
+      {
+        flow: { device_code: randomBytes(32).toString('base64url') },
+        client: service.development,
+        flowIndex: undefined,
+      },
     ];
     const responses = await Promise.all(polls.map(({ flow, client }) => poll(service, flow, client)));
     const outcomes = responses.map(({ status, body }) => (status === 200 ? 'token' : String(body['error'])));
-    const of = (number: number) => outcomes.filter((_, index) => polls[index]?.each === number).toSorted();
-    expect(new Set(of(-1))).toEqual(new Set(['invalid_grant']));
+    const outcomesOf = (flowIndex: number | undefined) =>
+      outcomes.filter((_, index) => polls[index]?.flowIndex === flowIndex).toSorted();
+    expect(new Set(outcomesOf(undefined))).toEqual(new Set(['invalid_grant']));
     const expected = {
       none: ['authorization_pending', 'slow_down'],
       approve: ['invalid_grant', 'token'],
       deny: ['access_denied', 'access_denied'],
     };
-    expect(flows.map((_, each) => of(each))).toEqual(
-      flows.map((_, each) => expected[decisions[each % decisions.length] ?? 'none']),
+    expect(flows.map((_, flowIndex) => outcomesOf(flowIndex))).toEqual(
+      flows.map((_, flowIndex) => expected[decisions[flowIndex % decisions.length] ?? 'none']),
     );
     for (const { body } of responses) if (body['access_token']) rememberSecret(String(body['access_token']));
     const tokens = responses.flatMap(({ body }) =>
@@ -503,8 +509,8 @@ describe('Concurrent polls of different devices', () => {
     );
     expect(tokens.map((token) => decodeJwt(token)['client_id']).toSorted()).toEqual(
       flows
-        .flatMap((_, each) =>
-          decisions[each % decisions.length] === 'approve' ? [clients[each % 2]?.clientId] : [],
+        .flatMap((_, flowIndex) =>
+          decisions[flowIndex % decisions.length] === 'approve' ? [clients[flowIndex % 2]?.clientId] : [],
         )
         .toSorted(),
     );

@@ -303,7 +303,7 @@ describe('Wrong user codes', () => {
     const { status, headers, html } = await enter(browser, await right());
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
-    expect(html).toContain('Too many unknown codes. Try again in 15 minutes.');
+    expect(html).toContain('Too many wrong codes. Try again in 15 minutes.');
     // The limit also applies to another address, and immediately.
     const elsewhere = await atDevice(other);
     expect((await enter(elsewhere, await right())).status).toBe(429);

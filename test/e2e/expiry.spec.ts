@@ -36,7 +36,7 @@ describe('Expiry of rows', () => {
       'DashboardSession.expiresAt': 0,
       'PasswordLink.expiresAt': 0,
       'DeviceAuthorization.expiresAt': 1,
-      'DevicePollTime.acceptedAt': 1,
+      'DevicePollState.acceptedAt': 1,
       'RevokedAccessToken.expiresAt': 1,
       'McpToken.expiresAt': 7,
       'Session.expiresAt': 30,

@@ -248,14 +248,14 @@ describe('Every response', () => {
     ['the page', () => fetch(`${service.baseUrl}/docs`)],
   ];
 
-  it.each(SAMPLES)('has a request id and does not reveal the software (%s)', async (_what, send) => {
+  it.each(SAMPLES)('has a request ID and does not reveal the software (%s)', async (_what, send) => {
     const { headers } = await send();
     expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
     for (const header of ['server', 'x-powered-by', 'etag'])
       expect([header, headers.has(header)]).toEqual([header, false]);
   });
 
-  it('has a generated request id if the client’s id is not acceptable', async () => {
+  it('has a generated request ID if the client’s ID is not acceptable', async () => {
     const ids = new Set<string | null>();
     for (const own of ['', 'a b', 'ä', 'x'.repeat(65), '<script>', 'a,b', "a'b"]) {
       const { headers } = await service.request('/healthz', { headers: { 'x-request-id': own } });
@@ -265,7 +265,7 @@ describe('Every response', () => {
     expect(ids.size).toBe(7);
   });
 
-  it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the request id of the client (%s)', async (own) => {
+  it.each(['a', 'A_b-9', 'x'.repeat(64)])('has the request ID of the client (%s)', async (own) => {
     for (const path of ['/healthz', '/nowhere', CREATE_MCP_TOKEN.path]) {
       const { headers } = await service.request(path, { headers: { 'x-request-id': own } });
       expect(headers.get('x-request-id')).toBe(own);

@@ -180,7 +180,7 @@ describe('POST /mcp/tokens/create', () => {
     expect([form.status, form.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('returns the request id of the client, or generates one', async () => {
+  it('returns the request ID of the client, or generates one', async () => {
     const own = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'my-id_1' } });
     expect(own.headers.get('x-request-id')).toBe('my-id_1');
     const bad = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'not ok' } });

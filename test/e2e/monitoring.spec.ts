@@ -167,7 +167,7 @@ describe('Alerts and dashboard', () => {
     for (const { place, text, legend } of targets) expectShown(place, text, legend, /\{\{(\w+)\}\}/g);
   });
 
-  it('panels do not overlap and have unique ids', () => {
+  it('panels do not overlap and have unique IDs', () => {
     const { panels } = dashboard;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const overlapping = panels.flatMap((left, index) =>

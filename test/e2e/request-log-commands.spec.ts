@@ -100,7 +100,7 @@ describe('request-log export', () => {
           createdAt: new Date(start.getTime() + Math.floor(index / 1_100)),
         }),
       );
-      // The order of ids differs from the order of times.
+      // The order of IDs differs from the order of times.
       await fillRequestLog(service, [...entries.slice(1_700), ...entries.slice(0, 1_700)]);
       await add([[start, 'other environment']], service.production);
       await add([[start, 'other organization']], other);
@@ -217,7 +217,7 @@ describe('request-log export', () => {
         code: 1,
         output: '',
         errors:
-          'The database took too long to read the request log. Try again, or allow it more time with ' +
+          'The database took too long to read the request log. Retry the command, or increase ' +
           'REQUEST_LOG_QUERY_TIMEOUT_MS.\n',
       });
     },
@@ -352,13 +352,13 @@ describe('request-log partitions', () => {
   const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
   const nameOf = (time: Date): string => `request_log_${dayOf(time).replaceAll('-', '')}`;
   const defaultPartitionProblem = (count: number): string =>
-    `The default partition holds entries of days that have no partition of their own: ${count}. The background ` +
-    'work was down for days, or the clock of a process is wrong.\n';
+    `The default partition contains ${count === 1 ? '1 entry' : `${count} entries`} for days that have no partition. ` +
+    'Check that a process runs the background work and that all clocks are correct.\n';
 
   const rotate = (): Promise<void> => service.app.get(RequestLogsRotation).run();
   const warnings = (): number[] =>
     logLines()
-      .filter(({ message }) => String(message).startsWith('The default partition holds entries'))
+      .filter(({ message }) => String(message).startsWith('The default partition contains entries'))
       .map(({ entries }) => Number(entries));
 
   it(
@@ -392,12 +392,13 @@ describe('request-log partitions', () => {
         [today, 'without partition'],
         [new Date('2031-05-20T10:00:00Z'), 'stray'],
       ]);
+      const remedy = 'Start a process with BACKGROUND_WORK=on or worker.js; it creates the partition.';
       const problematic = await commands.run('request-log partitions');
       expect(problematic).toMatchObject({
         code: 1,
         errors:
-          `There is no partition for today, ${dayOf(today)}. A process that does the background work creates it.\n` +
-          `There is no partition for tomorrow, ${dayOf(tomorrow)}. A process that does the background work creates it.\n` +
+          `There is no partition for today, ${dayOf(today)}. ${remedy}\n` +
+          `There is no partition for tomorrow, ${dayOf(tomorrow)}. ${remedy}\n` +
           defaultPartitionProblem(2),
       });
       const parts = JSON.parse(problematic.output) as Part[];

@@ -22,7 +22,7 @@ const DAY = 24 * HOUR;
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',
-  'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+  'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
 );
 
 interface Page {

@@ -222,17 +222,17 @@ describe('Query plans of the request log', () => {
     expect(work.nodes).not.toContain('Seq Scan');
   });
 
-  it('find one entry by its id in a single partition', async () => {
+  it('find one entry by its ID in a single partition', async () => {
     const { id } = await positionAt(20_000);
     expect(await store.find([client], id)).toMatchObject({ id });
     const nodes = lastNodes();
-    // Every partition is searched, by an index that excludes the id at once.
+    // Every partition is searched, by an index that excludes the ID at once.
     const scans = nodes.filter((node) => node['Node Type'] === 'Bitmap Heap Scan');
     expect(scans.filter((node) => node['Actual Rows'] > 0)).toHaveLength(1);
     expect(Math.max(...nodes.map((node) => node['Rows Removed by Filter'] ?? 0))).toBe(0);
   });
 
-  it('find one entry by its id without reading the primary keys of a small client', async () => {
+  it('find one entry by its ID without reading the primary keys of a small client', async () => {
     const { id } = await positionAt(300, SMALL_CLIENT);
     expect(await store.find([{ ...client, clientId: SMALL_CLIENT }], id)).toMatchObject({ id });
     const indexes = lastNodes().flatMap((node) => node['Index Name'] ?? []);

@@ -32,7 +32,7 @@ const INVALID_CURSOR = error(
 const NOT_FOUND = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_NOT_FOUND',
-  'There is no request log entry with this id.',
+  'There is no request log entry with this ID.',
 );
 const MISMATCH = error(
   'INVALID_REQUEST',
@@ -42,7 +42,7 @@ const MISMATCH = error(
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',
-  'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+  'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
 );
 
 interface Entry {
@@ -232,7 +232,10 @@ describe('GET /request-logs', () => {
       const { status, body } = await list();
       expect([status, body]).toEqual([504, TIMEOUT]);
       const one = await get(1);
-      expect([one.status, one.body]).toEqual([504, TIMEOUT]);
+      expect([one.status, one.body]).toEqual([
+        504,
+        { ...TIMEOUT, error_message: 'The query took too long. Retry later.' },
+      ]);
     });
     expect((await list()).status).toBe(200);
   });
@@ -287,7 +290,7 @@ describe('Filters of GET /request-logs', () => {
       { type: '', session_id: ' ', task_id: '', event: '', status_code: '', limit: '', cursor: '' },
       ['ä b&c', 'f', 'e', 'd', 'c', 'b', 'a'],
     ],
-  ])('%j', async (query, users) => {
+  ])('list the entries that match %j', async (query, users) => {
     await at(NOW, async () => {
       const { status, body } = await list(query);
       expect(status).toBe(200);

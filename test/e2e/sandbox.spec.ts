@@ -95,7 +95,7 @@ async function whileInsertsFail(table: string, work: () => Promise<void>): Promi
 }
 
 const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox requires development credentials.');
-const NO_SESSION = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this id.');
+const NO_SESSION = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
 const NO_MERCHANT = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.');
 
 describe.each([
@@ -116,7 +116,7 @@ describe.each([
     expect((await service.request(path, { body })).status).toBe(401);
   });
 
-  it('returns the id of the published event', async () => {
+  it('returns the ID of the published event', async () => {
     const response = await post(path, body);
     expect(response.body['event_id']).toMatch(UUID);
     await arrived(response);
@@ -161,7 +161,7 @@ describe('POST /development/accounts/link', () => {
     expect((await arrived(response))['data']).toEqual({ card_id: null });
   });
 
-  it('gives every task its own id', async () => {
+  it('gives every task its own ID', async () => {
     const body = { external_user_id: 'counter', merchant_id: 16 };
     const responses = await Promise.all(Array.from({ length: 20 }, () => post(LINK, body)));
     expect(new Set(responses.map((response) => response.body['task_id'])).size).toBe(20);

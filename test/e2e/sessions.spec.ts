@@ -11,7 +11,7 @@ import { error, invalidField, startTestApp, type TestResponse, type TestApp } fr
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const OPENS_PER_MINUTE = 40;
-const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this id.');
+const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
 const EXTEND_NOT_SUPPORTED = error(
   'SESSION_ERROR',
   'EXTEND_NOT_SUPPORTED',
@@ -84,7 +84,7 @@ const countOf = (responses: readonly TestResponse<unknown>[], status: number): n
   responses.filter((response) => response.status === status).length;
 
 describe('POST /session/create', () => {
-  it('returns the id of a session that is valid for 30 minutes', async () => {
+  it('returns the ID of a session that is valid for 30 minutes', async () => {
     const now = new Date('2026-05-05T10:00:00.123Z');
     const restore = stopClock(service, now);
     const { status, body } = await create(CREATE_SESSION.body, service.production);

@@ -28,7 +28,7 @@ const LIMIT_REACHED = error(
 const NOT_FOUND = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_NOT_FOUND',
-  'There is no webhook endpoint with this id.',
+  'There is no webhook endpoint with this ID.',
 );
 const MISMATCH = error(
   'INVALID_REQUEST',

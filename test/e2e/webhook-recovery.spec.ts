@@ -25,7 +25,7 @@ import { startReceiver, type Arrival, type WebhookReceiver } from '../support/we
 const NOT_FOUND = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_NOT_FOUND',
-  'There is no webhook endpoint with this id.',
+  'There is no webhook endpoint with this ID.',
 );
 const MISMATCH = error(
   'INVALID_REQUEST',

@@ -10,7 +10,7 @@ export class MigrateCommand extends CommandRunner {
   }
 
   override run(): Promise<void> {
-    return this.session.withFoundation(async (configuration) => {
+    return this.session.withConfiguration(async (configuration) => {
       const { url = '', authority } = configuration.get(DatabaseConfiguration);
       printResult({ migrations: await migrate(url, authority) });
     });

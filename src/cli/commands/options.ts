@@ -40,8 +40,8 @@ export function requirePeriod({ start, end }: PeriodOptions): void {
 }
 
 /**
- * Parses a number in plain digits. Returns NaN for anything else, which every command refuses. `Number('')` would be 0,
- * which an unset variable of a script must not mean.
+ * Parses a number in plain digits. Returns NaN for anything else, which every command rejects. `Number('')` is 0, so an
+ * unset variable in a script would be read as 0.
  */
 export function parseNumber(text: string): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;

@@ -137,7 +137,9 @@ async function findClient(app: INestApplicationContext, clientId: string): Promi
   return { clientId: id, environment };
 }
 
-/** Would break the line or control the terminal; the ids of users are whatever clients sent. */
+/**
+ * Characters that would break the line or control the terminal. Clients choose user IDs, so the IDs can contain them.
+ */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Formats an entry as one readable line. */

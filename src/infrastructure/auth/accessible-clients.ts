@@ -13,7 +13,10 @@ export abstract class AccessibleClients {
    * @throws ApiError ENVIRONMENT_MISMATCH when the access token is for the other environment
    * @throws ApiError INVALID_FIELD when this host does not serve the environment
    */
-  abstract in(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient>;
+  abstract forEnvironment(
+    actor: DashboardIdentity,
+    environment: PlatformEnvironment,
+  ): Promise<AttributedClient>;
 
   /** Returns the client of the access token, or all clients of the organization for a login. */
   abstract all(actor: DashboardIdentity): Promise<AttributedClient[]>;

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { AuthenticatedClient } from './credential-verifier.js';
 
-/** Returns the authenticated client. Only behind `BasicAuthGuard`. */
+/** Returns the authenticated client. Call it only on routes that `BasicAuthGuard` protects. */
 export function currentClientOf(request: Request): AuthenticatedClient {
   return request.user as AuthenticatedClient;
 }

@@ -12,7 +12,7 @@ export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
 export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A dashboard user as of now. */
+/** A dashboard user with the current role. */
 export interface DashboardPrincipal {
   readonly userId: string;
   readonly organizationId: string;
@@ -49,7 +49,7 @@ export interface DashboardActor extends DashboardIdentity {
   readonly origin: RequestOrigin;
 }
 
-/** Returns the user of the request. Only behind `DashboardAuthGuard`. */
+/** Returns the user of the request. Call it only on routes that `DashboardAuthGuard` protects. */
 export function dashboardActorOf(request: Request): DashboardActor {
   return { ...(request.user as DashboardIdentity), origin: requestOrigin(request) };
 }

@@ -24,8 +24,9 @@ export abstract class DashboardSessionVerifier {
 }
 
 /**
- * Admits requests with a valid access token, or from a browser with a login. Every other request gets the same 401
- * response. If a request has an Authorization header, the browser's login is ignored.
+ * Admits requests with a valid access token, or from a browser with a login. Other requests get a 401 response that
+ * does not reveal the reason. A cross-site request with a login gets 403. If a request has an Authorization header, the
+ * browser's login is ignored.
  */
 @Injectable()
 export class DashboardAuthGuard extends AuthGuard('bearer') {

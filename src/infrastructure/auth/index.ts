@@ -1,7 +1,7 @@
 export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
 export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
-export { ClientAuthGuard } from './client-auth.guard.js';
+export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
 export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';

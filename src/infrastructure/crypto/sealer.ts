@@ -64,7 +64,7 @@ export class Sealer {
     return this.dataKeys.size;
   }
 
-  /** @param owner identifies the owner of the value, most general part first: for example table, row id, version */
+  /** @param owner identifies the owner of the value, most general part first: for example table, row ID, version */
   seal(plaintext: string, owner: readonly string[]): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt16BE(this.currentId);

@@ -73,7 +73,7 @@ export class DatabaseConfiguration {
 
   @EnvironmentVariable(
     'MIGRATE_ON_START',
-    'Whether the service runs pending migrations when it starts. If it is off, run `cli migrate`.',
+    'Whether the service runs pending migrations when it starts. If it is disabled, run `npm run cli -- migrate`.',
   )
   migrateOnStart: boolean = true;
 

@@ -26,7 +26,7 @@ export class HttpAdapter extends ExpressAdapter {
     const options = {
       IncomingMessage: ExpressRequest,
       ServerResponse: ExpressResponse,
-      // `requireHost` responds instead, with the error body of the API and a request id.
+      // `requireHost` responds instead, with the error body of the API and a request ID.
       requireHostHeader: false,
       connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };

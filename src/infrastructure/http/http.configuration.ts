@@ -13,7 +13,7 @@ export class HttpConfiguration {
 
   @EnvironmentVariable(
     'TRUSTED_PROXY_HOPS',
-    'Number of reverse proxies in front of the service. The client’s address is taken from X-Forwarded-For that many entries from the end.',
+    'Number of reverse proxies in front of the service. The service reads the client’s address from `X-Forwarded-For`, counting this many entries from the end.',
   )
   @IsIntegerBetween(0, 10)
   trustedProxyHops: number = 0;

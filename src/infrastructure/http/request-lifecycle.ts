@@ -24,7 +24,7 @@ const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * The first middleware. Gives each request its id and context, and wraps `response.end()`: each response to a client is
+ * The first middleware. Gives each request its ID and context, and wraps `response.end()`: each response to a client is
  * written to the request log before it is sent, and every response is written to the service log afterward. A `finish`
  * listener would run too late, and an interceptor would miss responses from guards.
  */

@@ -1,12 +1,12 @@
-/** Seconds: from a response out of memory to the time limits of statements and receivers. */
-const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Upper bounds of the buckets, in seconds. The last is the time limit of a statement or a delivery attempt. */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface MetricDescription<Label extends string> {
   /** With the prefix `mcs_` and the unit as suffix, as Prometheus recommends (`_seconds`, `_total`). */
   readonly name: string;
   /** Shown in the docs and in Prometheus. */
   readonly help: string;
-  /** Each label must have few values: never an id, an address or a requested path. */
+  /** Each label must have few values: never an ID, an address or a requested path. */
   readonly labels?: readonly Label[];
 }
 
@@ -43,7 +43,7 @@ export class GaugeMetric<Label extends string = never> extends Metric<Label> {
 /** Durations in seconds. */
 export class HistogramMetric<Label extends string = never> extends Metric<Label> {
   readonly type = 'histogram';
-  readonly buckets: readonly number[] = DURATIONS;
+  readonly buckets: readonly number[] = DURATION_BUCKETS;
 }
 
 /** Returns every metric that the imported modules declare. */

@@ -52,7 +52,7 @@ export function ApiErrors(
   );
 }
 
-/** Joins the messages of a kind that both a surface and its operation name. */
+/** Merges the messages of an error kind that both the surface and the operation document. */
 function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): DocumentedError[] {
   const messages = new Map<ErrorKind, Set<string>>();
   for (const error of errors) {

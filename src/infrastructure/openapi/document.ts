@@ -14,7 +14,8 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   careers: 'Careers',
 };
 
-const DESCRIPTION = `Connects the customers of merchants, agents and companies.
+const DESCRIPTION = `Lets you issue MCP tokens for agents, look up the merchant accounts that were detected for your users, and receive
+webhooks.
 
 **Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
 credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an

@@ -16,10 +16,13 @@ import { ApiErrors, withMessages, type DocumentedError, type ErrorBodyDocument }
 import { exampleOf } from './properties.js';
 import { REQUEST_ID_HEADER } from './response-headers.js';
 
-/** Returns the configuration that the document is built for: of this class. */
+/** Returns the instance of a configuration class that the document is built with. */
 export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
 
-/** Markdown: when to use the operation and what to know before. A function, if it quotes the configuration. */
+/**
+ * Markdown that says when to use the operation and what to know before using it. Use a function if the text contains
+ * configured values.
+ */
 export type Description = string | ((configurationOf: ConfigurationOf) => string);
 
 /** The documentation of one operation. */
@@ -37,8 +40,8 @@ export interface OperationDocument {
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
   /**
-   * The default consists of the examples of the properties of the response. Of an object, only the properties that
-   * differ; `undefined` leaves one out.
+   * Defaults to the examples of the response's properties. For an object, list only the properties that differ; set a
+   * property to `undefined` to omit it.
    */
   readonly responseExample?: unknown;
   /** The messages of `INVALID_FIELD` about the fields of the body or query come from their DTO. */

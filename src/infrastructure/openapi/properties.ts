@@ -50,7 +50,7 @@ export function exampleOf(model: Type): object {
   return (Reflect.getMetadata(EXAMPLE, model.prototype as object) ?? {}) as object;
 }
 
-/** Text; with `isArray`, several. */
+/** A string, or an array of strings with `isArray`. */
 export function TextProperty(
   description: string,
   example?: string | readonly string[] | null,
@@ -91,7 +91,7 @@ export function BooleanProperty(description: string, example: boolean): Property
   return Property({ type: Boolean }, description, example);
 }
 
-/** One of a few words; with `isArray`, several of them. */
+/** An enumeration value, or an array of values with `isArray`. */
 export function EnumProperty(
   values: readonly (string | null)[],
   description: string,
@@ -101,7 +101,7 @@ export function EnumProperty(
   return Property({ enum: values }, description, example, options);
 }
 
-/** An object of another class; in brackets, an array of such objects. */
+/** An object of another class, or an array of such objects if the class is in brackets. */
 export function ObjectProperty(
   type: Type | readonly [Type],
   description: string,

@@ -2,7 +2,10 @@ import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/
 
 @Configuration('Rate limits')
 export class RateLimitingConfiguration {
-  @EnvironmentVariable('DASHBOARD_REQUESTS_PER_MINUTE', 'Requests to the dashboard API per minute and user.')
+  @EnvironmentVariable(
+    'DASHBOARD_REQUESTS_PER_MINUTE',
+    'Maximum number of requests per minute from one user to the dashboard API.',
+  )
   @IsIntegerBetween(1, 100_000_000)
   dashboardRequestsPerMinute: number = 600;
 }

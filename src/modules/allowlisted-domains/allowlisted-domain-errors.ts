@@ -1,8 +1,8 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
 export const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The allowlist of the organization has no domain with this id.',
-  message: 'There is no allowlisted domain with this id.',
+  when: 'The allowlist of the organization has no domain with this ID.',
+  message: 'There is no allowlisted domain with this ID.',
 });
 
 export const DOMAIN_TAKEN = 'The domain has already been added.';

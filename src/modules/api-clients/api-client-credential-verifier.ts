@@ -15,7 +15,7 @@ const CREDENTIALS_CACHED_FOR = 5 * SECOND;
 const MAX_CACHED_CLIENTS = 10_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Looked up in place of an id that is not a UUID, so that the response takes as long. */
+/** Looked up in place of an ID that is not a UUID, so that the response takes as long. */
 const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
 

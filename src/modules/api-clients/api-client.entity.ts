@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
-/** An API client of an organization, one for each environment. Its id is the `client_id`. */
+/** An API client of an organization, one for each environment. Its ID is the `client_id`. */
 @Entity({ name: 'api_client' })
 @Check('api_client_environment_check', `environment IN ('development', 'production')`)
 @Unique('api_client_organization_environment_key', ['organizationId', 'environment'])

@@ -17,7 +17,10 @@ export class OrganizationAccessibleClients extends AccessibleClients {
     super();
   }
 
-  async in(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<AttributedClient> {
+  async forEnvironment(
+    actor: DashboardIdentity,
+    environment: PlatformEnvironment,
+  ): Promise<AttributedClient> {
     requireEnvironment(actor, environment);
     const { organizationId, credential } = actor;
     if (credential.kind === 'token') return credential;

@@ -101,7 +101,7 @@ function excess(entry: AuditLogEntry, { sequence, source }: ExpectedEnd): Flaw {
   return flawOf(
     'head_mismatch',
     entry,
-    `Entry ${entry.sequence} comes after ${source}, which is ${sequence}.`,
+    `Entry ${entry.sequence} is newer than ${source} (entry ${sequence}): the entry was added without updating the head, or the head was changed.`,
   );
 }
 

@@ -11,7 +11,7 @@ export class JobApplicationsRepository {
     await this.transaction.manager.insert(JobApplication, application);
   }
 
-  /** Returns a page in the order of ids, starting after the given id. */
+  /** Returns a page in the order of IDs, starting after the given ID. */
   async page(afterId: string | undefined, size: number): Promise<JobApplication[]> {
     return this.transaction.manager.find(JobApplication, {
       where: afterId === undefined ? {} : { id: MoreThan(afterId) },

@@ -21,7 +21,7 @@ export class DetectedAccountsService {
    * Records that the user's accounts with these merchants are detected now, and publishes the webhook event
    * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction.
    *
-   * @returns the id of the event
+   * @returns the ID of the event
    */
   @Transactional()
   async record(

@@ -8,35 +8,41 @@ const MAX_REQUESTS = 100_000_000;
 export class OAuthConfiguration {
   @EnvironmentVariable(
     'DEVICE_VERIFICATION_URI_COMPLETE',
-    'Whether devices get an address with the user code in it. Convenient for QR codes, and for phishing: a user who follows the link does not see the code on their own device (RFC 10027).',
+    'Whether responses with device codes include `verification_uri_complete`, a link that contains the user code. The link is useful for QR codes, but it makes phishing easier: the user does not have to copy a code from a device in front of them (RFC 8628, section 5.4).',
   )
   verificationUriComplete: boolean = false;
 
-  @EnvironmentVariable('DEVICE_CODES_PER_MINUTE', 'Requests for device codes per minute and address.')
+  @EnvironmentVariable(
+    'DEVICE_CODES_PER_MINUTE',
+    'Maximum number of device codes that one IP address may request per minute.',
+  )
   @IsIntegerBetween(1, MAX_REQUESTS)
   deviceCodesPerMinute: number = 60;
 
   @EnvironmentVariable(
     'OAUTH_REQUESTS_PER_MINUTE',
-    'Requests to the other OAuth endpoints that take no credentials, per minute and address. A waiting device makes 12.',
+    'Maximum number of requests per minute from one IP address to the other OAuth endpoints without credentials. A device that polls every 5 seconds sends 12.',
   )
   @IsIntegerBetween(1, MAX_REQUESTS)
   requestsPerMinute: number = 1_200;
 
-  @EnvironmentVariable('INTROSPECTIONS_PER_MINUTE', 'Introspections of tokens per minute and client.')
+  @EnvironmentVariable(
+    'INTROSPECTIONS_PER_MINUTE',
+    'Maximum number of introspection requests per minute from one client.',
+  )
   @IsIntegerBetween(1, MAX_REQUESTS)
   introspectionsPerMinute: number = 12_000;
 
   @EnvironmentVariable(
     'TOKEN_ALGORITHM',
-    'What new signing keys are for: `ES256` or `RS256`. A change takes effect with the next key, which the background work then makes within the hour.',
+    'Algorithm of new signing keys: `ES256` or `RS256`. After a change, the background work creates a key with the new algorithm within about an hour, and the key signs tokens 10 minutes later. If `TOKEN_KEY_ROTATION_DAYS` is 0, run `npm run cli -- token-key rotate`.',
   )
   @IsIn(TOKEN_ALGORITHMS)
   tokenAlgorithm: string = 'ES256';
 
   @EnvironmentVariable(
     'TOKEN_KEY_ROTATION_DAYS',
-    'Days after which a new key signs access tokens; 0 leaves that to `token-key rotate`.',
+    'Days after which signing keys are rotated. 0 disables automatic rotation; run `npm run cli -- token-key rotate`.',
   )
   @IsIntegerBetween(0, 3_650)
   tokenKeyRotationDays: number = 30;

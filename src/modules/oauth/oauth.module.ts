@@ -5,10 +5,10 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
 import { DeviceAuthorization } from './authorizations/device-authorization.entity.js';
-import { DevicePollTime } from './authorizations/device-poll-time.entity.js';
+import { DevicePollState } from './authorizations/device-poll-state.entity.js';
 import { DeviceAuthorizationsController } from './authorizations/device-authorizations.controller.js';
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
-import { DeviceAuthorizationsBatch } from './authorizations/device-authorizations.batch.js';
+import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
 import { CurrentUserController } from './current-user/current-user.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
@@ -32,7 +32,7 @@ import { TokensService } from './tokens/tokens.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DeviceAuthorization, DevicePollTime, TokenSigningKey, RevokedAccessToken]),
+    TypeOrmModule.forFeature([DeviceAuthorization, DevicePollState, TokenSigningKey, RevokedAccessToken]),
     ApiClientsModule,
     AuditLogsModule,
     DashboardUsersModule,
@@ -50,7 +50,7 @@ import { TokensService } from './tokens/tokens.service.js';
     OAuthErrorFormat,
     DeviceAuthorizationsService,
     DeviceAuthorizationsRepository,
-    DeviceAuthorizationsBatch,
+    DevicePollsBatch,
     DeviceCodeGrant,
     AccessTokensService,
     ActiveAccessTokenVerifier,

@@ -4,7 +4,7 @@ export const REQUEST_LOG_NOT_FOUND = new ErrorKind(404, 'REQUEST_LOG_ERROR', 'RE
   when:
     'The request log entry does not exist or no longer exists, belongs to another organization, or does not belong to ' +
     'the environment of the access token.',
-  message: 'There is no request log entry with this id.',
+  message: 'There is no request log entry with this ID.',
 });
 
 export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
@@ -12,8 +12,11 @@ export const REQUEST_LOG_QUERY_TIMEOUT = new ErrorKind(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_QUERY_TIMEOUT',
   {
-    when: 'The query exceeded its time limit. Narrow the period or the filters.',
+    when: 'The query exceeded its time limit. For a list, narrow the period or the filters.',
     message:
-      'The query took too long. Ask for a shorter time between start and end, or name a session, task, user, event or status code.',
+      'The query took too long. Shorten the period between start and end, or filter by session, task, user, event or status code.',
   },
 );
+
+/** The message of `REQUEST_LOG_QUERY_TIMEOUT` for a single entry. */
+export const ENTRY_QUERY_TIMEOUT_MESSAGE = 'The query took too long. Retry later.';

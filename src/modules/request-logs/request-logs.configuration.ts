@@ -15,7 +15,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_QUERY_TIMEOUT_MS',
-    'Milliseconds that a query of the request log may run, and also wait for a connection, before it fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
+    'Milliseconds that a request log query may wait for a connection, and then again that it may run, before it fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
   )
   @IsIntegerBetween(100, 600_000)
   queryTimeoutMilliseconds: number = 5_000;

@@ -1,8 +1,8 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
 export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no single sign-on configuration with this id.',
-  message: 'There is no single sign-on configuration with this id.',
+  when: 'The organization has no single sign-on configuration with this ID.',
+  message: 'There is no single sign-on configuration with this ID.',
 });
 
 export const ANOTHER_CONFIGURATION_ENABLED =

@@ -113,7 +113,7 @@ export class SandboxService {
     return merchant;
   }
 
-  /** Returns each merchant once, in the order of the first name or id that refers to it. */
+  /** Returns each merchant once, in the order of the first name or ID that refers to it. */
   private async merchantsOf(named: readonly (string | number)[]): Promise<EventMerchant[]> {
     const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
     const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 
-/** Generates task ids: unique, with gaps. */
+/** Generates task IDs: unique, with gaps. */
 @Injectable()
 export class TaskIdsRepository {
   constructor(private readonly transaction: Transaction) {}

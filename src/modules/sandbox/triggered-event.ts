@@ -17,7 +17,10 @@ export interface Changes {
   readonly metadata: SessionMetadata | undefined;
 }
 
-/** Returns the example event with the changes. Changes to fields that the event lacks are ignored. */
+/**
+ * Returns the example event with the changes. Changes to fields that the event lacks are ignored. The examples are
+ * part of the event catalog of the webhooks module (`webhooks/events`).
+ */
 export function triggeredEvent(name: EventName, changes: Changes): AnyEvent {
   const fields = Object.entries(exampleEvent(name)).map(([field, example]) => [
     field,

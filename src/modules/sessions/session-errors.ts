@@ -2,7 +2,7 @@ import { ErrorKind } from '../../infrastructure/errors/index.js';
 
 export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
   when: 'The session does not exist or belongs to another client, or you tried to open a session that has expired.',
-  message: 'There is no session with this id.',
+  message: 'There is no session with this ID.',
 });
 
 export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {

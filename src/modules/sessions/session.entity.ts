@@ -4,7 +4,7 @@ import { DAY } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from './session-metadata.js';
 import type { SessionType } from './session-types.js';
 
-/** A session of one user in the client SDK, valid until `expiresAt`. Knowing the id is enough to open it. */
+/** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })
 export class Session {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'session_pkey' })

@@ -76,7 +76,7 @@ export class SessionsService {
   }
 
   /**
-   * Called by the SDK, which has no credentials but the id. So it may add metadata, but the response contains none. The
+   * Called by the SDK, which has no credentials but the ID. So it may add metadata, but the response contains none. The
    * request is logged for the client of the session.
    */
   @Transactional()

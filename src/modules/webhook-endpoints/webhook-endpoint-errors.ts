@@ -6,8 +6,8 @@ export const WEBHOOK_ENDPOINT_NOT_FOUND = new ErrorKind(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_NOT_FOUND',
   {
-    when: 'There is no webhook endpoint with this id, or it belongs to another organization.',
-    message: 'There is no webhook endpoint with this id.',
+    when: 'There is no webhook endpoint with this ID, or it belongs to another organization.',
+    message: 'There is no webhook endpoint with this ID.',
   },
 );
 

@@ -58,7 +58,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Returns the endpoint with the id of a path.
+   * Returns the endpoint with the ID of a path.
    *
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND if it does not exist or belongs to another organization
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
@@ -72,7 +72,7 @@ export class WebhookEndpointsService {
   }
 
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
-    const client = await this.accessibleClients.in(actor, environment);
+    const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
     return endpoints.map((endpoint) => toResponse({ ...endpoint, client }));
   }
@@ -86,7 +86,7 @@ export class WebhookEndpointsService {
     actor: DashboardActor,
     request: CreateWebhookEndpointRequest,
   ): Promise<WebhookEndpointResponse> {
-    const client = await this.accessibleClients.in(actor, request.environment);
+    const client = await this.accessibleClients.forEnvironment(actor, request.environment);
     this.requireValidFields(request);
     const endpoint: WebhookEndpoint = {
       id: randomUUID(),

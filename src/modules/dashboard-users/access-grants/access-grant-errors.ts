@@ -1,8 +1,8 @@
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
 
 export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no access grant with this id.',
-  message: 'There is no access grant with this id.',
+  when: 'The organization has no access grant with this ID.',
+  message: 'There is no access grant with this ID.',
 });
 
 export const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';

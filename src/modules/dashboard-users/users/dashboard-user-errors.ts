@@ -1,8 +1,8 @@
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
 
 export const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
-  when: 'The organization has no user with this id.',
-  message: 'There is no user with this id.',
+  when: 'The organization has no user with this ID.',
+  message: 'There is no user with this ID.',
 });
 
 export const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';

@@ -3,7 +3,10 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import { Transaction, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
-/** The requests that a user may see: those of the user's organization, in the environment that this host serves. */
+/**
+ * The device authorizations that a user may see: those of the user's organization, in the environments that this host
+ * serves.
+ */
 export interface Visibility {
   readonly organizationId: string;
   readonly environment: PlatformEnvironment | undefined;
@@ -14,8 +17,8 @@ export interface Decision {
   readonly userId: string;
 }
 
-/** The columns that the polling statement returns for each request. */
-export type ChangedAuthorization = Pick<
+/** The columns that the polling statement returns for each device authorization. */
+export type AuthorizationRow = Pick<
   DeviceAuthorization,
   'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId'
 >;
@@ -27,7 +30,7 @@ export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS
 export class DeviceAuthorizationsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Inserts a request. @returns false if its user code is in use by another pending request */
+  /** Inserts a device authorization. @returns false if another pending device authorization uses the same user code */
   async add(authorization: DeviceAuthorization): Promise<boolean> {
     return unlessDuplicate(
       () => this.transaction.manager.insert(DeviceAuthorization, authorization),
@@ -35,13 +38,13 @@ export class DeviceAuthorizationsRepository {
     );
   }
 
-  /** Returns a request in any state. */
+  /** Returns a device authorization in any state. */
   async find(id: string, { organizationId, environment }: Visibility): Promise<DeviceAuthorization | null> {
     const where = { id, organizationId, ...(environment && { environment }) };
     return this.transaction.manager.findOneBy(DeviceAuthorization, where);
   }
 
-  /** Returns the id of the pending request with this user code. */
+  /** Returns the ID of the pending device authorization with this user code. */
   async findByUserCode(
     userCodeDigest: Buffer,
     visibility: Visibility,
@@ -56,7 +59,7 @@ export class DeviceAuthorizationsRepository {
     return row?.id;
   }
 
-  /** Records the decision on a pending request. @returns whether this call made the decision */
+  /** Records the decision on a pending device authorization. @returns whether this call made the decision */
   async decide(id: string, { status, userId }: Decision, now: Date): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
       `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2
@@ -66,7 +69,7 @@ export class DeviceAuthorizationsRepository {
     return count === 1;
   }
 
-  /** Denies an approved request because its approver has lost access. */
+  /** Denies an approved device authorization because its approver has lost access. */
   async withdraw(id: string): Promise<void> {
     const approved = { id, status: 'approved' } as const;
     await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });

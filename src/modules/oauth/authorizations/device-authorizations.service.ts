@@ -19,12 +19,12 @@ const LIFETIME = 10 * MINUTE;
 /** Seconds. */
 const FIRST_INTERVAL = 5;
 const DEVICE_CODE_BYTES = 32;
-/** A user code collides with one of n pending requests with a probability of n / 2.6 * 10^10. */
+/** A user code collides with one of n pending device authorizations with a probability of n / (2.6 * 10^10). */
 const ATTEMPTS = 3;
 
 const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
 
-/** Creates device authorization requests and records the users' decisions (RFC 8628, sections 3.1 to 3.3). */
+/** Creates device authorizations and records the users' decisions (RFC 8628, sections 3.1 to 3.3). */
 @Injectable()
 export class DeviceAuthorizationsService {
   constructor(
@@ -51,7 +51,7 @@ export class DeviceAuthorizationsService {
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
   }
 
-  /** Records a user's decision and its audit entry. Does nothing if the request is no longer pending. */
+  /** Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending. */
   @Transactional()
   async decide(
     { id, clientId, environment }: DeviceAuthorization,
@@ -108,7 +108,7 @@ export function digestOfUserCode(digest: SecretDigest, userCode: string): Buffer
   return digest.of(`user code ${userCode}`);
 }
 
-/** Returns the additional data that binds a sealed user code to its request. */
+/** Returns the additional data that binds a sealed user code to its device authorization. */
 export function ownerOfUserCode(id: string): string[] {
   return ['device_authorization', id];
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** RFC 8628, section 6.1: no vowels, so that codes do not form words, and no letters that look like digits. */
+/** RFC 8628, section 6.1: only consonants, so that codes do not form words, and no digits. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 /** 20^8 codes, so 34 bits; an address may try 20 codes per hour. */
 const LENGTH = 8;

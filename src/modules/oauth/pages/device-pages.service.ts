@@ -116,7 +116,8 @@ async function countAttempt(limit: AttemptLimit, subject: string): Promise<void>
   const retryAfter = await limit.count(subject);
   if (retryAfter === undefined) return;
   const minutes = Math.ceil(retryAfter / 60);
-  throw RATE_LIMIT_EXCEEDED.error(`Too many unknown codes. Try again in ${minutes} minutes.`, {
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  throw RATE_LIMIT_EXCEEDED.error(`Too many wrong codes. Try again in ${wait}.`, {
     retryAfter,
   });
 }

@@ -117,7 +117,7 @@ export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVAL
 export const INVALID_CLIENT = new OAuthErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
   oauthCode: 'invalid_client',
   when: 'There is no client with this ID (`invalid_client`).',
-  message: 'The client id is not known.',
+  message: 'The client ID is not known.',
 });
 
 /** Returns the 401 for an unknown `client_id`, with the challenge that every 401 needs (RFC 9110, section 15.5.2). */

@@ -1,6 +1,6 @@
 import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
-import { ClientAuthGuard } from '../../../infrastructure/auth/index.js';
+import { OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
   INTERNAL_ERROR,
   INVALID_API_KEYS,
@@ -44,7 +44,7 @@ export function OAuthOperation(
 ): MethodDecorator {
   return applyDecorators(
     HttpCode(200),
-    UseGuards(...(security ? [ClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
+    UseGuards(...(security ? [OAuthClientAuthGuard] : []), RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)),
     ApiSecurity(security ?? {}),
     ApiConsumes('application/x-www-form-urlencoded'),
     DocumentedOperation('dashboard', {

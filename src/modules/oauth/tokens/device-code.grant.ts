@@ -4,10 +4,10 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
-import { DeviceAuthorizationsBatch } from '../authorizations/device-authorizations.batch.js';
+import { DevicePollsBatch } from '../authorizations/device-polls.batch.js';
 import {
   DeviceAuthorizationsRepository,
-  type ChangedAuthorization,
+  type AuthorizationRow,
 } from '../authorizations/device-authorizations.repository.js';
 import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import {
@@ -32,7 +32,7 @@ export class DeviceCodeGrant {
   constructor(
     private readonly clients: OAuthClientsService,
     private readonly authorizations: DeviceAuthorizationsRepository,
-    private readonly batch: DeviceAuthorizationsBatch,
+    private readonly batch: DevicePollsBatch,
     private readonly users: DashboardUsersService,
     private readonly tokens: AccessTokensService,
     private readonly clock: Clock,
@@ -73,7 +73,7 @@ export class DeviceCodeGrant {
   private async approverOf({
     userId,
     organizationId,
-  }: ChangedAuthorization): Promise<DashboardPrincipal | undefined> {
+  }: AuthorizationRow): Promise<DashboardPrincipal | undefined> {
     const user = userId === null ? undefined : await this.users.principal(userId);
     return user?.organizationId === organizationId ? user : undefined;
   }

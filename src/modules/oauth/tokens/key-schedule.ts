@@ -19,7 +19,7 @@ type Times = Pick<TokenSigningKey, 'signsFrom'>;
  * @param keys newest first
  */
 export function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
-  return keys.filter((_key, index) => !isRetired(keys[index - 1], now, 0));
+  return keys.filter((_key, index) => !isObsolete(keys[index - 1], now, 0));
 }
 
 /**
@@ -32,15 +32,15 @@ export function signingKey<Key extends Times>(keys: readonly Key[], now: Date): 
 }
 
 /**
- * Returns the keys that have not been published for a day.
+ * Returns the keys that have been obsolete (not published anymore) for more than a day.
  *
  * @param keys newest first
  */
-export function obsoleteKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
-  return keys.filter((_key, index) => isRetired(keys[index - 1], now, DAY));
+export function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
+  return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
 }
 
-function isRetired(successor: Times | undefined, now: Date, since: number): boolean {
+function isObsolete(successor: Times | undefined, now: Date, since: number): boolean {
   if (!successor) return false;
   return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + since < now.getTime();
 }

@@ -17,7 +17,10 @@ const CACHED_FOR = MINUTE;
 /** Milliseconds between reloads caused by tokens with unknown keys. */
 const MIN_RELOAD_INTERVAL = 5 * SECOND;
 
-/** Caches the signing keys in this process. A change by another process takes effect within a minute, before it matters. */
+/**
+ * Caches the signing keys in this process. A key that another process publishes is loaded within a minute, before it
+ * starts signing.
+ */
 @Injectable()
 export class TokenKeyring {
   private keys: readonly TokenSigningKey[] = [];
@@ -37,7 +40,7 @@ export class TokenKeyring {
     return this.importKey('private', key, () => this.source.open(key));
   }
 
-  /** Returns the key that verifies a token. @returns undefined for an unknown or retired key */
+  /** Returns the key that verifies a token. @returns undefined for an unknown or obsolete key */
   async verifier(kid: string): Promise<ImportedKey | undefined> {
     if (this.age() > CACHED_FOR) await this.load();
     let key = this.find(kid);

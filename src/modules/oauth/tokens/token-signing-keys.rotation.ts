@@ -3,7 +3,7 @@ import { Cron, CronExpression } from '@nestjs/schedule';
 import { JobLock } from '../../../infrastructure/database/index.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
-/** Rotates signing keys on schedule and deletes retired ones. */
+/** Rotates signing keys on schedule and deletes obsolete ones. */
 @Injectable()
 export class TokenSigningKeysRotation {
   constructor(

@@ -6,7 +6,7 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { obsoleteKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
+import { deletableKeys, PUBLISHED_BEFORE_USE, publishedKeys, signingKey } from './key-schedule.js';
 import type { TokenAlgorithm, TokenSigningKey } from './token-signing-key.entity.js';
 import { TokenSigningKeysRepository } from './token-signing-keys.repository.js';
 
@@ -19,7 +19,7 @@ export interface TokenSigningKeyStatus {
   readonly state: 'next' | 'signing' | 'verifying' | 'obsolete';
 }
 
-/** Creates, publishes, rotates and retires the keys that sign access tokens. */
+/** Creates, publishes, rotates and deletes the keys that sign access tokens. */
 @Injectable()
 export class TokenSigningKeysService {
   constructor(
@@ -29,7 +29,7 @@ export class TokenSigningKeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the keys that sign now or will sign soon, newest first. Creates the first key if there is none. */
+  /** Returns the keys to publish (next, signing and verifying), newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
     const keys = await this.repository.all();
     return publishedKeys(keys.length > 0 ? keys : await this.createFirst(), this.clock.now());
@@ -79,10 +79,10 @@ export class TokenSigningKeysService {
     }));
   }
 
-  /** Deletes keys that no valid token can have been signed with. */
+  /** Deletes the keys that have been obsolete for more than a day. */
   async deleteObsolete(): Promise<void> {
     const keys = await this.repository.all();
-    for (const { kid } of obsoleteKeys(keys, this.clock.now())) await this.repository.delete(kid);
+    for (const { kid } of deletableKeys(keys, this.clock.now())) await this.repository.delete(kid);
   }
 
   /** Decrypts the private key. */
@@ -90,7 +90,10 @@ export class TokenSigningKeysService {
     return JSON.parse(this.sealer.open(key.privateSealed, ownerOf(key))) as JWK;
   }
 
-  /** Creates the first key once, also if several processes need it. It signs immediately, because no token exists yet. */
+  /**
+   * Creates the first key exactly once, even if several processes need it. It signs immediately, because no token
+   * exists yet.
+   */
   @Transactional()
   protected async createFirst(): Promise<TokenSigningKey[]> {
     if ((await this.repository.lockAll()).length === 0) await this.create(this.clock.now());

@@ -26,11 +26,12 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   summary: 'Exchange device code for access token',
   description: (configuration) =>
     'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +
-    'has decided: continue on `authorization_pending`, continue with the longer interval of the response on ' +
-    '`slow_down`; every other error ends the flow. The token is valid for 15 minutes in the environment of the client ' +
-    'that it was issued for. It becomes invalid immediately when it is revoked or its user is removed. Each code can be ' +
-    `exchanged once. Limit: ${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, ` +
-    'and per code one request per `interval`.',
+    'has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. ' +
+    'On 429, 500 or 503, retry after `Retry-After`. Every other error ends the flow. The token is valid for 15 minutes ' +
+    'in the environment of the client that it was issued for. It becomes invalid immediately when it is revoked or its ' +
+    'user is removed. Each code can be exchanged once. Limit: ' +
+    `${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
+    '`interval` per code.',
   body: ExchangeDeviceCodeRequest,
   response: AccessTokenResponse,
   responseDescription: 'The token.',
@@ -62,7 +63,7 @@ export const REVOKE_TOKEN: OperationDocument = {
     `Limit: ${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address.`,
   body: RevokeTokenRequest,
   response: RevocationResponse,
-  responseDescription: 'The token is not valid, whatever it was before.',
+  responseDescription: 'The token was revoked, or was not a valid token of this client.',
   errors: [
     withMessages(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
     INVALID_CLIENT,

@@ -28,8 +28,8 @@ export class RequestLogPartitions {
         ...missingPartition(partitions, 'tomorrow', new Date(now + DAY)),
         ...(misplaced > 0
           ? [
-              `The default partition holds entries of days that have no partition of their own: ${misplaced}. ` +
-                'The background work was down for days, or the clock of a process is wrong.',
+              `The default partition contains ${misplaced === 1 ? '1 entry' : `${misplaced} entries`} for days that ` +
+                'have no partition. Check that a process runs the background work and that all clocks are correct.',
             ]
           : []),
       ],
@@ -47,5 +47,8 @@ function missingPartition(partitions: readonly PartitionStatus[], name: string, 
   const day = time.toISOString().slice(0, 10);
   return exists
     ? []
-    : [`There is no partition for ${name}, ${day}. A process that does the background work creates it.`];
+    : [
+        `There is no partition for ${name}, ${day}. Start a process with BACKGROUND_WORK=on or worker.js; it creates ` +
+          'the partition.',
+      ];
 }

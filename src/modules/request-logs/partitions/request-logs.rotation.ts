@@ -37,7 +37,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
   private async warnOfMisplacedEntries(): Promise<void> {
     const entries = countMisplaced(await this.store.partitions());
     if (entries > 0) {
-      this.logger.warn('The default partition holds entries of days that have no partition of their own', {
+      this.logger.warn('The default partition contains entries for days that have no partition', {
         entries,
       });
     }

@@ -9,11 +9,11 @@ const MAX_LATENESS = 10 * SECOND;
 
 /**
  * Remembers the last entries that were shown while following a log, so that reading the same period again finds late
- * entries but shows none twice. Older ones are forgotten, so memory is bounded by the growth of the log in that period.
+ * entries but shows none twice. Entries more than 10 seconds older than the newest are forgotten, which limits memory.
  */
 export class RecentEntries {
   private readonly times = new Map<number, number>();
-  /** A time of an entry: our clock may differ from that of the processes that write. */
+  /** The time of the newest entry. This process's clock may differ from the clocks of the processes that write. */
   private newest = 0;
 
   /** @returns whether the entry is new */

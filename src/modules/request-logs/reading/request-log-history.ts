@@ -60,7 +60,10 @@ export class RequestLogHistory {
     }
   }
 
-  /** Reads all recent entries, or else they could not be told apart from those that arrive later. */
+  /**
+   * Returns the newest entries, oldest first. Also adds all recent entries to `recent`, so that later reads can recognize
+   * new entries.
+   */
   private async newest(
     client: AttributedClient,
     lines: number,
@@ -119,7 +122,7 @@ function latestAt(now: Date): Date {
   return new Date(now.getTime() + MAX_CLOCK_SKEW);
 }
 
-/** Replaces the API's timeout error, which suggests narrower filters, by one for operators. */
+/** Replaces the API's timeout error, which suggests narrower filters, with an error for operators. */
 async function explainTimeout<Result>(query: Promise<Result>): Promise<Result> {
   try {
     return await query;
@@ -127,8 +130,7 @@ async function explainTimeout<Result>(query: Promise<Result>): Promise<Result> {
     const isTimeout = error instanceof ApiError && error.code === REQUEST_LOG_QUERY_TIMEOUT.code;
     throw isTimeout
       ? new OperatorError(
-          'The database took too long to read the request log. Try again, or allow it more time with ' +
-            'REQUEST_LOG_QUERY_TIMEOUT_MS.',
+          'The database took too long to read the request log. Retry the command, or increase REQUEST_LOG_QUERY_TIMEOUT_MS.',
           { cause: error },
         )
       : error;

@@ -25,7 +25,7 @@ export function validatePeriod({ start, end }: Required<Period>): string | undef
   return length > MAX_PERIOD_DAYS * DAY ? TOO_LONG : undefined;
 }
 
-/** Refuses an end that is too long after the start; the service decides if one of the two is missing. */
+/** Rejects an end more than 7 days after the start. If either is missing, the service validates the period. */
 export function IsWithinPeriod(startField: string): PropertyDecorator {
   const validate = (value: unknown, context?: ValidationArguments): boolean => {
     const start = siblingOf(context, startField);

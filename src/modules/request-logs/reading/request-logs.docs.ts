@@ -2,7 +2,11 @@ import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/err
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
-import { REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
+  REQUEST_LOG_NOT_FOUND,
+  REQUEST_LOG_QUERY_TIMEOUT,
+} from '../request-log-errors.js';
 import {
   EXAMPLE_ENTRY,
   EXAMPLE_PAGE,
@@ -39,12 +43,12 @@ export const GET_REQUEST_LOG: OperationDocument = {
   operationId: 'getRequestLog',
   summary: 'Get a request log entry',
   description:
-    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason of a failure ' +
+    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason for a failure ' +
     `and the durations of its phases. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
     'environment are not found.',
   pathParameters: { id: { description: 'The `id` of the entry.', example: String(EXAMPLE_ENTRY.id) } },
   response: SingleRequestLogEntryResponse,
   responseDescription: 'The entry.',
   responseExample: EXAMPLE_ENTRY,
-  errors: [REQUEST_LOG_NOT_FOUND, REQUEST_LOG_QUERY_TIMEOUT],
+  errors: [REQUEST_LOG_NOT_FOUND, withMessages(REQUEST_LOG_QUERY_TIMEOUT, ENTRY_QUERY_TIMEOUT_MESSAGE)],
 };

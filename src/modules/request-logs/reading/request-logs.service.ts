@@ -38,7 +38,7 @@ export class RequestLogsService {
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
   async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
-    const client = await this.clients.in(actor, query.environment);
+    const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const period = resolvedPeriod(query, previous?.end ?? this.clock.now());
@@ -60,7 +60,10 @@ export class RequestLogsService {
     };
   }
 
-  /** @throws ApiError REQUEST_LOG_NOT_FOUND if it does not exist or belongs to another organization */
+  /**
+   * @throws ApiError REQUEST_LOG_NOT_FOUND if the entry does not exist, or belongs to another organization or to an
+   * environment that the token has no access to
+   */
   async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
     const clients = await this.clients.all(actor);
     const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;

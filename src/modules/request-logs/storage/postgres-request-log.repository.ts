@@ -9,7 +9,7 @@ import {
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import {
   RequestLogStore,
   type LoggedAttempt,
@@ -163,11 +163,13 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   async find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined> {
-    // Without OFFSET 0, PostgreSQL would merge the conditions, and read the client's part of every primary key.
+    // Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key
+    // index of every partition.
     const [entry] = await this.query(
       `SELECT * FROM (SELECT ${COLUMNS} FROM request_log WHERE id = $1 OFFSET 0) entry
         WHERE client_id = ANY($2::uuid[])`,
       [id, clients.map(({ clientId }) => clientId)],
+      ENTRY_QUERY_TIMEOUT_MESSAGE,
     );
     return entry;
   }
@@ -204,11 +206,15 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
-  private async query(statement: string, parameters: readonly unknown[]): Promise<RequestLogEntry[]> {
+  private async query(
+    statement: string,
+    parameters: readonly unknown[],
+    timeoutMessage?: string,
+  ): Promise<RequestLogEntry[]> {
     try {
       return (await this.reads.query<Row>(statement, parameters)).map(entryOf);
     } catch (error) {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
+      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }
   }
 }

@@ -23,7 +23,7 @@ export interface LoggedAttempt {
   };
 }
 
-/** An entry to be written. The store assigns its id. */
+/** An entry to be written. The store assigns its ID. */
 export interface NewRequestLogEntry {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
@@ -42,12 +42,12 @@ export interface NewRequestLogEntry {
   readonly attempt?: LoggedAttempt;
 }
 
-/** A stored entry. Ids are unique, but do not reflect the order of entries. */
+/** A stored entry. IDs are unique, but do not reflect the order of entries. */
 export interface RequestLogEntry extends NewRequestLogEntry {
   readonly id: number;
 }
 
-/** The position of an entry in a log, which is sorted by time, and by id within a millisecond. */
+/** The position of an entry in a log, which is sorted by time, and by ID within a millisecond. */
 export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
 
 /** Conditions, all of which an entry must meet. */
@@ -90,15 +90,15 @@ export abstract class RequestLogStore {
     page: { readonly after: RequestLogPosition | undefined; readonly limit: number },
   ): Promise<RequestLogEntry[]>;
   /**
-   * Returns the entry with this id if it belongs to one of these clients.
+   * Returns the entry with this ID if it belongs to one of these clients.
    *
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /**
-   * Returns the ids, in order, of the events of which all attempts to the endpoint since a time have failed.
+   * Returns the IDs of the events whose attempts to the endpoint since the given time all failed, sorted by ID.
    *
-   * @param page.after the last id of the previous page
+   * @param page.after the last ID of the previous page
    */
   abstract failedEvents(
     endpointId: string,

@@ -9,7 +9,7 @@ import { parseBasicCredentials, type BasicCredentials } from './basic-credential
  * recorded in the request log. OAuth libraries form-encode both parts of the credentials (RFC 6749, section 2.3.1).
  */
 @Injectable()
-export class ClientAuthGuard extends BasicAuthGuard {
+export class OAuthClientAuthGuard extends BasicAuthGuard {
   override canActivate(context: ExecutionContext): Promise<boolean> {
     requestContext(context.switchToHttp().getRequest<Request>()).isRecorded = false;
     return super.canActivate(context);

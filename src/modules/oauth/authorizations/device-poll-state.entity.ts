@@ -2,9 +2,12 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
-/** When a device last polled for a device authorization. The table is unlogged: a crash empties it. */
+/**
+ * The last accepted poll of a device authorization, its current interval, and whether the latest poll was early. The
+ * table is unlogged: a crash empties it.
+ */
 @Entity({ name: 'device_poll' })
-export class DevicePollTime {
+export class DevicePollState {
   @PrimaryColumn({ name: 'authorization_id', type: 'uuid', primaryKeyConstraintName: 'device_poll_pkey' })
   authorizationId!: string;
 

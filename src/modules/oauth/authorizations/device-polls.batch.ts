@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BatchedStatement } from '../../../infrastructure/database/index.js';
-import { RETURNED_COLUMNS, type ChangedAuthorization } from './device-authorizations.repository.js';
+import { RETURNED_COLUMNS, type AuthorizationRow } from './device-authorizations.repository.js';
 
 export interface DevicePoll {
   readonly deviceCodeHash: Buffer;
@@ -10,7 +10,7 @@ export interface DevicePoll {
 }
 
 /** The authorization that a poll found. */
-export interface PolledAuthorization extends ChangedAuthorization {
+export interface PolledAuthorization extends AuthorizationRow {
   readonly expiresAt: Date;
   /** Whether a pending code was polled too early; null when the code is not pending. */
   readonly early: boolean | null;
@@ -25,8 +25,9 @@ interface Redemption {
 
 /** The share of the announced interval that is enforced, because network latency varies. */
 const ENFORCED_SHARE = 0.8;
-/** Seconds. */
+/** Seconds that an early poll adds to the interval. */
 const INTERVAL_STEP = 5;
+/** Seconds. */
 const MAX_INTERVAL = 30;
 
 const ROWS_PER_STATEMENT = 100;
@@ -38,7 +39,7 @@ const CONCURRENT_STATEMENTS = 2;
  * Measurements: docs/decisions/0002-batched-statements.md.
  */
 @Injectable()
-export class DeviceAuthorizationsBatch {
+export class DevicePollsBatch {
   private readonly polls = new BatchedStatement<DevicePoll, PolledAuthorization | undefined>({
     execute: (polls) => this.pollAll(polls),
     maxRows: ROWS_PER_STATEMENT,
@@ -80,41 +81,41 @@ export class DeviceAuthorizationsBatch {
     return polls.map((poll) => found.get(poll));
   }
 
-  /** Rows are locked in the order of their ids, so that concurrent statements cannot deadlock. */
+  /** Rows are locked in the order of their IDs, so that concurrent statements cannot deadlock. */
   private async pollDistinct(
     polls: readonly DevicePoll[],
     found: Map<DevicePoll, PolledAuthorization>,
   ): Promise<void> {
-    const isEarly = `mark.accepted_at + mark.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
-    const rows = await this.dataSource.query<({ place: number } & PolledAuthorization)[]>(
-      `WITH request AS (
-         SELECT device_authorization.*, now, place
+    const isEarly = `previous.accepted_at + previous.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
+    const rows = await this.dataSource.query<({ position: number } & PolledAuthorization)[]>(
+      `WITH polled AS (
+         SELECT device_authorization.*, now, position
            FROM unnest($1::bytea[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY
-                AS asked (device_code_hash, client_id, now, place)
+                AS input (device_code_hash, client_id, now, position)
            JOIN device_authorization USING (device_code_hash, client_id)
        ), poll AS (
-         INSERT INTO device_poll AS mark (authorization_id, accepted_at, interval_seconds, early)
-         SELECT id, now, interval_seconds, false FROM request
+         INSERT INTO device_poll AS previous (authorization_id, accepted_at, interval_seconds, early)
+         SELECT id, now, interval_seconds, false FROM polled
           WHERE status = 'pending' AND expires_at > now ORDER BY id
          ON CONFLICT (authorization_id) DO UPDATE
             SET early = ${isEarly},
-                accepted_at = CASE WHEN ${isEarly} THEN mark.accepted_at ELSE excluded.accepted_at END,
+                accepted_at = CASE WHEN ${isEarly} THEN previous.accepted_at ELSE excluded.accepted_at END,
                 interval_seconds = CASE WHEN ${isEarly}
-                                        THEN LEAST(mark.interval_seconds + ${INTERVAL_STEP}, ${MAX_INTERVAL})
-                                        ELSE mark.interval_seconds END
+                                        THEN LEAST(previous.interval_seconds + ${INTERVAL_STEP}, ${MAX_INTERVAL})
+                                        ELSE previous.interval_seconds END
          RETURNING authorization_id, early, interval_seconds
        )
        SELECT ${RETURNED_COLUMNS}, expires_at AS "expiresAt", poll.early,
-              poll.interval_seconds AS "intervalSeconds", place::integer
-         FROM request LEFT JOIN poll ON authorization_id = id`,
+              poll.interval_seconds AS "intervalSeconds", position::integer
+         FROM polled LEFT JOIN poll ON authorization_id = id`,
       [
         polls.map((poll) => poll.deviceCodeHash),
         polls.map((poll) => poll.clientId),
         polls.map((poll) => poll.now),
       ],
     );
-    for (const { place, ...authorization } of rows) {
-      const poll = polls[place - 1];
+    for (const { position, ...authorization } of rows) {
+      const poll = polls[position - 1];
       if (poll) found.set(poll, authorization);
     }
   }
