@@ -13,7 +13,7 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
 import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
-import { delayUntilRetry } from './retry-schedule.js';
+import { delayUntilRetry } from './retry-delay.js';
 
 /** Share of a process's slots that retries may take, so that failing deliveries don't delay new ones. */
 const RETRY_SHARE = 0.5;
