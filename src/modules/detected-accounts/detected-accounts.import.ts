@@ -9,7 +9,7 @@ import {
   validateText,
 } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
-import { MerchantsService } from '../merchants/index.js';
+import { MerchantCatalogService } from '../merchants/index.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
@@ -53,7 +53,7 @@ const REPLACEMENT_CHARACTER = '\uFFFD';
 export class DetectedAccountsImport {
   constructor(
     private readonly repository: DetectedAccountsRepository,
-    private readonly merchants: MerchantsService,
+    private readonly merchants: MerchantCatalogService,
     private readonly apiClients: ApiClientsService,
     private readonly clock: Clock,
   ) {}

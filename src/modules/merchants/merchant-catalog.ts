@@ -8,13 +8,13 @@
  * 'Disney+', but not 'Wal-Mart' for 'Walmart'. No two names or aliases may match each other.
  */
 
-export interface CatalogueMerchant {
+export interface CatalogMerchant {
   readonly id: number;
   readonly name: string;
   readonly aliases: readonly string[];
 }
 
-export const MERCHANT_CATALOGUE: readonly CatalogueMerchant[] = [
+export const MERCHANT_CATALOG: readonly CatalogMerchant[] = [
   { id: 1, name: 'Amazon', aliases: ['Amazon.com'] },
   { id: 2, name: 'Walmart', aliases: ['Walmart.com'] },
   { id: 3, name: 'Target', aliases: ['Target.com'] },
