@@ -1,7 +1,7 @@
 /**
  * The merchants that every installation has.
  *
- * Ids are part of the published contract: an id never changes and is never reused, even if its merchant
+ * Ids are part of the published API: an id never changes and is never reused, even if its merchant
  * is removed. Ids here stay below 10000; merchants that operators add start at id 10000.
  *
  * Matching ignores case, accents, punctuation and spacing, so add an alias only if letters differ: 'Disney Plus' for

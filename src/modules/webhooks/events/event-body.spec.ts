@@ -97,7 +97,7 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
 });
 
 describe('The event catalog', () => {
-  it('contains the events of the contract', () => {
+  it('contains the events of the specification', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],
       ['CARD_UPDATED', 'session'],

@@ -15,7 +15,10 @@ import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
 import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
 import { delayUntilRetry } from './retry-delay.js';
 
-/** Share of a process's slots that retries may take, so that failing deliveries don't delay new ones. */
+/**
+ * Share of the free slots that one call to `claim()` gives to retries, so that failing deliveries don't delay new ones.
+ * Retries of earlier calls are not counted.
+ */
 const RETRY_SHARE = 0.5;
 /** Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each. */
 const FAILURES_UNTIL_NARROW = 5;
