@@ -56,7 +56,7 @@ export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }
 
-/** Parameter decorator for what the handler tells the request log. */
+/** Parameter decorator for the details that the handler adds to the request log entry. */
 export const Attribution = createParamDecorator(
   (_data: unknown, context: ExecutionContext): RequestAttribution =>
     requestContext(context.switchToHttp().getRequest<RequestWithContext>()),

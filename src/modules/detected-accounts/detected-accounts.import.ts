@@ -110,7 +110,7 @@ export class DetectedAccountsImport {
   }
 }
 
-/** @returns the detection, or what is wrong with the line */
+/** @returns the detection, or a description of the problem with the line */
 function parseDetection(text: string, line: number, now: Date): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';

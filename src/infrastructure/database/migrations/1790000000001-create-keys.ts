@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Wrapped data keys, and check values that tell a wrong key from the right one. */
+/** Wrapped data keys, and check values that detect a wrong key. */
 export class CreateKeys1790000000001 implements MigrationInterface {
   readonly name = 'CreateKeys1790000000001';
 

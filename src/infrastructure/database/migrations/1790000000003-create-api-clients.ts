@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** One client for each environment of an organization, and its secrets: two while one replaces the other. */
+/** One client per environment of an organization, and its secrets: two during a rotation. */
 export class CreateApiClients1790000000003 implements MigrationInterface {
   readonly name = 'CreateApiClients1790000000003';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The people who use the dashboard. */
+/** The users of the dashboard. */
 export class CreateDashboardUsers1790000000004 implements MigrationInterface {
   readonly name = 'CreateDashboardUsers1790000000004';
 

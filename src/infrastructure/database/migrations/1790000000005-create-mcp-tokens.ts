@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** MCP tokens; of the token itself only a hash is kept. */
+/** MCP tokens. Only a hash of each token is stored. */
 export class CreateMcpTokens1790000000005 implements MigrationInterface {
   readonly name = 'CreateMcpTokens1790000000005';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants, and every name that is taken for one of them. */
+/** Merchants, and the match keys of their names and aliases. */
 export class CreateMerchants1790000000006 implements MigrationInterface {
   readonly name = 'CreateMerchants1790000000006';
 

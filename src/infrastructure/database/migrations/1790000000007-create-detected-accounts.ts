@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which merchant accounts were detected for which user; a client belongs to one environment, so data never mix. */
+/** The merchants at which an account of a user was detected. A client belongs to one environment. */
 export class CreateDetectedAccounts1790000000007 implements MigrationInterface {
   readonly name = 'CreateDetectedAccounts1790000000007';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Applications as they came in; personal data, deleted after a while. */
+/** Job applications. They contain personal data and are deleted after their retention period. */
 export class CreateJobApplications1790000000008 implements MigrationInterface {
   readonly name = 'CreateJobApplications1790000000008';
 

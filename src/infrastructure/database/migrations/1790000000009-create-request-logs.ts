@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * API calls and webhook attempts in one stream, partitioned by day. The primary key is the keyset index;
- * an index that begins with time alone would tempt the planner into scanning all clients. No foreign key:
- * entries are written in bulk and must not wait for a lock on their client.
+ * API requests and delivery attempts in one table, partitioned by day. The primary key is also the index for paging. An
+ * index that begins with the time could lead the planner to scan the entries of all clients. There is no foreign key,
+ * because entries are inserted in bulk and must not wait for a lock on their client.
  */
 export class CreateRequestLogs1790000000009 implements MigrationInterface {
   readonly name = 'CreateRequestLogs1790000000009';

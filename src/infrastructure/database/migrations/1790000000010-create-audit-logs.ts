@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The audit log, one hash chain for each organization, and the head of each chain, whose row is the lock of
- * whoever appends. Nobody may change or remove entries, not even the owner of the table; the trigger stops a
- * superuser too, unless they turn it off, and then the chain tells.
+ * The audit log: one hash chain per organization, and the head of each chain, whose row appending locks. No role may
+ * change or remove entries, not even the owner of the table. The trigger also stops superusers. They can disable the
+ * trigger, but the chain then reveals the change.
  */
 export class CreateAuditLogs1790000000010 implements MigrationInterface {
   readonly name = 'CreateAuditLogs1790000000010';

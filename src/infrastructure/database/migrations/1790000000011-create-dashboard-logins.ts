@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Logins of dashboard users: sessions, second factor, one-time links, counted attempts; and access grants. */
+/** Logins of dashboard users: sessions, the second factor, password links and counts of attempts. Also access grants. */
 export class CreateDashboardLogins1790000000011 implements MigrationInterface {
   readonly name = 'CreateDashboardLogins1790000000011';
 
@@ -14,7 +14,7 @@ export class CreateDashboardLogins1790000000011 implements MigrationInterface {
         ADD COLUMN totp_last_step integer,
         DROP CONSTRAINT dashboard_user_email_key,
         ADD CONSTRAINT dashboard_user_organization_email_key UNIQUE (organization_id, email);
-      -- Whoever was invited and has not answered yet may be invited elsewhere as well.
+      -- A user who has not accepted an invitation may also be invited by another organization.
       CREATE UNIQUE INDEX dashboard_user_email_key ON dashboard_user (email) WHERE password_hash IS NOT NULL;
 
       CREATE TABLE dashboard_session (

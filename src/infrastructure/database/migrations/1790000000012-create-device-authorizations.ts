@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The device authorization flow: requests of devices, keys that sign access tokens, revoked access tokens. */
+/** The device flow: authorization requests, the keys that sign access tokens, and revoked access tokens. */
 export class CreateDeviceAuthorizations1790000000012 implements MigrationInterface {
   readonly name = 'CreateDeviceAuthorizations1790000000012';
 
@@ -34,7 +34,7 @@ export class CreateDeviceAuthorizations1790000000012 implements MigrationInterfa
         CONSTRAINT device_authorization_status_check
           CHECK (status IN ('pending', 'approved', 'denied', 'redeemed'))
       );
-      -- Of a code that is decided nobody asks by its user code any more.
+      -- User codes are looked up only while the request is pending.
       CREATE UNIQUE INDEX device_authorization_user_code_key ON device_authorization (user_code_digest)
         WHERE status = 'pending';
       CREATE INDEX device_authorization_expires_at_index ON device_authorization (expires_at);

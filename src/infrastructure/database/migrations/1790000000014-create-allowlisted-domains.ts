@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The domains that an organization invites people from. */
+/** The email domains that users of an organization may be invited from. */
 export class CreateAllowlistedDomains1790000000014 implements MigrationInterface {
   readonly name = 'CreateAllowlistedDomains1790000000014';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What organizations tell of their identity providers; one of each may be enabled at a time. */
+/** The identity providers of organizations. One per organization may be enabled. */
 export class CreateSamlConfigurations1790000000015 implements MigrationInterface {
   readonly name = 'CreateSamlConfigurations1790000000015';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The merchants that an organization hides, in each environment by itself. */
+/** The merchants that an organization hides in each environment. */
 export class CreateMerchantVisibility1790000000016 implements MigrationInterface {
   readonly name = 'CreateMerchantVisibility1790000000016';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What an organization's account has besides its name: whether it is active, and the logo of its app. */
+/** Whether the account of an organization is active, and the logo of its app. */
 export class AddAccountToOrganizations1790000000017 implements MigrationInterface {
   readonly name = 'AddAccountToOrganizations1790000000017';
 

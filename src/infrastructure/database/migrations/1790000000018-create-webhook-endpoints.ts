@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Where the webhooks of a client are sent to. */
+/** The webhook endpoints of clients. */
 export class CreateWebhookEndpoints1790000000018 implements MigrationInterface {
   readonly name = 'CreateWebhookEndpoints1790000000018';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Sessions of users in the client SDK; e-mail addresses and phone numbers are kept sealed. */
+/** Sessions of users in the client SDK. Email addresses and phone numbers are encrypted. */
 export class CreateSessions1790000000019 implements MigrationInterface {
   readonly name = 'CreateSessions1790000000019';
 

@@ -1,10 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Events as they are sent, the queue of their deliveries, and a lane for each endpoint that the queue is worked
- * off by. Rows of the queue are changed twice for every attempt, so it is vacuumed early and leaves room in its
- * pages. The lanes' foreign key comes first: a deleted endpoint locks its lane before its deliveries, as
- * everybody does.
+ * Events, the queue of their deliveries, and a lane for each endpoint. Each attempt changes a row of the queue twice, so
+ * the queue is vacuumed early and its pages keep free space. The foreign key of lanes is created first, so that deleting
+ * an endpoint locks its lane before its deliveries, as all other statements do.
  */
 export class CreateWebhookDeliveries1790000000020 implements MigrationInterface {
   readonly name = 'CreateWebhookDeliveries1790000000020';

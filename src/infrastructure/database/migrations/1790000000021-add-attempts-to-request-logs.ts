@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What is known of an attempt to deliver a webhook: to whom, which try it was, why it failed, and where the time went. */
+/** Details of delivery attempts: endpoint, event, number of the attempt, failure reason, duration of each phase. */
 export class AddAttemptsToRequestLogs1790000000021 implements MigrationInterface {
   readonly name = 'AddAttemptsToRequestLogs1790000000021';
 

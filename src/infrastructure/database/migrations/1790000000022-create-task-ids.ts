@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Numbers of the tasks that sessions do, as webhooks and request logs tell them. */
+/** Numbers of the tasks that sessions perform, as shown in webhooks and request logs. */
 export class CreateTaskIds1790000000022 implements MigrationInterface {
   readonly name = 'CreateTaskIds1790000000022';
 

@@ -1,12 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * An index for each filter of operation 3, in the order of its pages: also a filter that nothing matches is then
- * answered at once, where the primary key would have to be read through to the end of the period. Status 200 and
- * the two types need none: they are never far apart.
+ * An index for each filter of operation 3, in the order of its pages. Without it, a filter that matches no entry would
+ * read the primary key through the whole period. Status 200 and the two types need no index, because they are frequent.
  *
- * Ids rise with the rows' places on disk, so a BRIN index finds one of them; it is a small part of the size of a
- * B-tree, and costs next to nothing to write.
+ * Ids increase with the position of the rows on disk, so a BRIN index finds an id. It is much smaller than a B-tree and
+ * costs almost nothing to update.
  */
 export class IndexRequestLogFilters1790000000023 implements MigrationInterface {
   readonly name = 'IndexRequestLogFilters1790000000023';

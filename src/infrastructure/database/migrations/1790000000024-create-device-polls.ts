@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * When devices were last let ask, apart from what they ask for: it changes with every poll and is worth nothing
- * after a crash, so it is not logged, and a poll waits for no disk.
+ * The last accepted poll of each device authorization, in a table of its own because it changes with every poll. It has
+ * no value after a crash, so the table is unlogged, and polls do not wait for the disk.
  */
 export class CreateDevicePolls1790000000024 implements MigrationInterface {
   readonly name = 'CreateDevicePolls1790000000024';

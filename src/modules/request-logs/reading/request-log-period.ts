@@ -18,14 +18,14 @@ export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Perio
   return { start: start ?? new Date(end.getTime() - DEFAULT_PERIOD), end };
 }
 
-/** Returns what is wrong with the period, or `undefined`. */
+/** Returns the error message about an invalid period, or undefined if the period is valid. */
 export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';
   return length > MAX_PERIOD_DAYS * DAY ? TOO_LONG : undefined;
 }
 
-/** Refuses an end that is too long after the start; the service decides if one of the two is missing. */
+/** Rejects an end that is too long after the start; the service decides if one of the two is missing. */
 export function IsWithinPeriod(startField: string): PropertyDecorator {
   const validate = (value: unknown, context?: ValidationArguments): boolean => {
     const start = siblingOf(context, startField);
