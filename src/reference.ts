@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import './application.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
-import { errorCatalogue } from './infrastructure/errors/index.js';
-import { metricCatalogue } from './infrastructure/metrics/index.js';
+import { errorCatalog } from './infrastructure/errors/index.js';
+import { metricCatalog } from './infrastructure/metrics/index.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
 import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
 
@@ -48,7 +48,7 @@ function configurationPage(): string {
 }
 
 function errorsPage(): string {
-  const rows = [...errorCatalogue()]
+  const rows = [...errorCatalog()]
     .toSorted((left, right) => left.status - right.status || left.code.localeCompare(right.code))
     .map(({ status, type, code, when }) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`);
   return page(
@@ -60,7 +60,7 @@ function errorsPage(): string {
 }
 
 function metricsPage(): string {
-  const rows = metricCatalogue()
+  const rows = metricCatalog()
     .toSorted((left, right) => left.name.localeCompare(right.name))
     .map(({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${asCode(labels)} | ${help} |`);
   return page(

@@ -20,7 +20,7 @@ const STALE = error(
   'Log in again: this operation requires a login within the last 5 minutes.',
 );
 const ROTATION_IN_PROGRESS = invalidField(
-  'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+  'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
 );
 
 interface Client {
@@ -241,7 +241,7 @@ describe('Activating a secret', () => {
     const clients = service.app.get(ApiClientsService);
     const { clientId } = (await service.anotherOrganization()).development;
     rememberSecret((await clients.rotateSecret(clientId)).secret);
-    await expect(clients.rotateSecret(clientId)).rejects.toThrow(/^A rotation is under way/);
+    await expect(clients.rotateSecret(clientId)).rejects.toThrow(/^A rotation is in progress/);
     await expect(clients.rotateSecret('nobody')).rejects.toThrow('There is no API client nobody.');
   });
 });

@@ -324,8 +324,11 @@ describe('Period of GET /audit_logs', () => {
     ['?start[]=2026-01-01T00:00:00Z', 'The query parameter is not known.'],
     ['?__proto__=1', 'The query parameter __proto__ is not known.'],
     ['?constructor=1', 'The query parameter constructor is not known.'],
-    ['?start=2026-01-01T00:00:00Z&start=2026-01-01T00:00:00Z', 'The query parameter start is given twice.'],
-    ['?cursor=a&cursor=a', 'The query parameter cursor is given twice.'],
+    [
+      '?start=2026-01-01T00:00:00Z&start=2026-01-01T00:00:00Z',
+      'The query parameter start is given more than once.',
+    ],
+    ['?cursor=a&cursor=a', 'The query parameter cursor is given more than once.'],
     ['?start=x&end=y', 'The start field must be a date and time such as 2026-01-31T08:15:30Z.'],
     [
       '?start=2026-01-01T00:00:00Z&end=y&cursor=a&next_cursor=b',

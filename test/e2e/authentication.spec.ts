@@ -238,7 +238,7 @@ describe('Rotation of a secret', () => {
   it('is rejected during another rotation and possible afterwards', async () => {
     const { clientId, secret: old } = await freshClient();
     const second = await rotate(clientId, 1);
-    await expect(clients().rotateSecret(clientId)).rejects.toThrow('A rotation is under way');
+    await expect(clients().rotateSecret(clientId)).rejects.toThrow('A rotation is in progress');
     expect([await statusWith(clientId, old), await statusWith(clientId, second)]).toEqual([200, 200]);
     await later(HOUR + SECOND, async () => {
       const third = await rotate(clientId, 1);
@@ -258,7 +258,8 @@ describe('Rotation of a secret', () => {
     const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled');
     expect(winners).toHaveLength(1);
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain('A rotation is under way');
+      if (outcome.status === 'rejected')
+        expect(String(outcome.reason)).toContain('A rotation is in progress');
     }
     const rows = await service.database.query(
       'SELECT version FROM api_secret WHERE client_id = $1 ORDER BY version',

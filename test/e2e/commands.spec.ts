@@ -217,7 +217,7 @@ describe('npm run cli', () => {
         result(`client activate-secret --client ${client_id}`),
         expectError(
           `client rotate-secret --client ${client_id}`,
-          'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+          'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
         ),
         expectError(
           `client create --organization ${bare} --environment production`,

@@ -19,7 +19,8 @@ import { Visitor } from '../support/visitor.js';
 /*
  * Runs the blocks of each page in order:
  * - `sh` blocks run in one bash for the whole page, in a folder with the service and its `.data`. `<name>` becomes
- *   `$name`; docs/quickstart.md describes the variables.
+ *   `$name`; docs/quickstart.md describes the variables. As for a reader, the commands of that page set the variables;
+ *   the test sets only those that need a user's login, and exports none.
  * - A `json` or `http` block after an `sh` block must match its response. The values of a JSON response become variables.
  * - `js` and `yaml` blocks that begin with a comment with a file name are written to that file. `sql` blocks are run. Any
  *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
@@ -38,6 +39,8 @@ const notRun = pagesToRun()
   .filter(({ instruction }) => instruction?.name === 'not run');
 
 let folder: string;
+let baseUrl: string;
+/** Variables that the commands in docs/quickstart.md do not set. */
 let variables: Record<string, string>;
 let login: { cookie: string };
 
@@ -66,7 +69,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'warn',
     },
   });
-  const [, baseUrl = ''] = await service.waitForOutput(/^Listening on (\S+)\./m);
+  [, baseUrl = ''] = await service.waitForOutput(/^Listening on (\S+)\./m);
   const { development, production, dashboard } = JSON.parse(
     readFileSync(join(folder, '.data', 'credentials.json'), 'utf8'),
   );
@@ -75,15 +78,9 @@ beforeAll(async () => {
   await visitor.logIn(dashboard.email, dashboard.password);
   login = { cookie: `session=${visitor.session}` };
   variables = {
-    base_url: baseUrl,
-    dashboard: baseUrl,
-    client_id: development.client_id,
-    secret: development.secret,
-    production_client_id: production.client_id,
-    production_secret: production.secret,
-    organization: await organizationId(baseUrl),
-    access_token: await accessToken(baseUrl, development.client_id),
-    production_access_token: await accessToken(baseUrl, production.client_id),
+    organization: await organizationId(),
+    access_token: await accessToken(development.client_id),
+    production_access_token: await accessToken(production.client_id),
   };
 }, TIMEOUT);
 
@@ -113,8 +110,10 @@ describe('Pages', () => {
 });
 
 async function runPage(page: string): Promise<void> {
-  const shell = new Shell(folder, variables);
+  const shell = new Shell(folder);
   try {
+    await shell.run(credentialCommands());
+    for (const [name, value] of Object.entries(variables)) await shell.set(name, value);
     let response: string | undefined;
     const blocks = blocksOf(page);
     for (const [index, block] of blocks.entries()) {
@@ -128,6 +127,13 @@ async function runPage(page: string): Promise<void> {
   } finally {
     await shell.end();
   }
+}
+
+/** Returns the commands in docs/quickstart.md that read the credentials into variables. */
+function credentialCommands(): string {
+  const block = blocksOf('docs/quickstart.md').find(({ code }) => code.includes('credentials.json'));
+  if (!block) throw new Error('docs/quickstart.md does not read the credentials');
+  return block.code;
 }
 
 interface Context {
@@ -211,7 +217,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 /** Validates an event against the API document. */
 function compareEvent(block: Block): undefined {
   const payload = JSON.parse(block.code) as { event?: string };
-  if (payload.event === undefined) throw new Error('the JSON is neither an answer nor an event');
+  if (payload.event === undefined) throw new Error('the JSON is neither a response nor an event');
   if (!ajv.getSchema('api'))
     ajv.addSchema(JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')), 'api');
   const pointer = `webhooks/${payload.event}/post/requestBody/content/application~1json/schema`;
@@ -251,11 +257,11 @@ async function approveWhenShown(shell: Shell): Promise<void> {
 
 async function approve(userCode: string): Promise<void> {
   rememberSecret(userCode, userCode.replace('-', ''));
-  await decide({ baseUrl: variables['base_url'] ?? '' }, login, userCode);
+  await decide({ baseUrl }, login, userCode);
 }
 
 /** Gets an access token by the device flow. */
-async function accessToken(baseUrl: string, clientId: string): Promise<string> {
+async function accessToken(clientId: string): Promise<string> {
   const send = async (path: string, fields: Record<string, string>): Promise<Record<string, string>> => {
     const body = new URLSearchParams({ client_id: clientId, ...fields });
     const response = await fetch(baseUrl + path, { method: 'POST', body });
@@ -269,7 +275,7 @@ async function accessToken(baseUrl: string, clientId: string): Promise<string> {
   return access_token;
 }
 
-async function organizationId(baseUrl: string): Promise<string> {
+async function organizationId(): Promise<string> {
   const response = await fetch(`${baseUrl}/organization`, { headers: login });
   return ((await response.json()) as { organization_id: string }).organization_id;
 }

@@ -49,7 +49,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 // First, so that the checks of the page include these modules.
 it.each(MODULES)('the generator names the entity of %s in the singular: %s', async (names, file) => {
-  const shell = new Shell(folder, {});
+  const shell = new Shell(folder);
   try {
     await shell.run(`node scripts/new-module.mjs ${names} && ls src/modules/${names}/${file}`);
   } finally {
@@ -60,7 +60,7 @@ it.each(MODULES)('the generator names the entity of %s in the singular: %s', asy
 it(
   'a change that follows docs/extending.md passes all checks',
   async () => {
-    const shell = new Shell(folder, {});
+    const shell = new Shell(folder);
     try {
       for (const block of blocksOf(PAGE)) {
         if (block.language === 'sh') await shell.run(block.code);

@@ -230,14 +230,16 @@ describe('WEBHOOK_PROXY_URL', () => {
     const client = through(proxy);
     await post(client, 'https://strange.example.com/');
     await post(client, 'https://strange.example.com/');
-    expect(loggedErrors).toEqual(['The proxy of WEBHOOK_PROXY_URL responds to CONNECT with 407.']);
+    expect(loggedErrors).toEqual([
+      "The proxy in WEBHOOK_PROXY_URL responded to CONNECT with 407. Check the proxy's credentials and rules.",
+    ]);
   });
 
   it('that is unavailable is logged', async () => {
     loggedErrors.length = 0;
     const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${await refusedPort()}` });
     expect(await post(client, PROXIED)).toMatchObject({ statusCode: 0, failure: 'REFUSED' });
-    expect(loggedErrors).toEqual(['The proxy of WEBHOOK_PROXY_URL cannot be reached.']);
+    expect(loggedErrors).toEqual(['The proxy in WEBHOOK_PROXY_URL is unreachable.']);
   });
 
   it('that never responds fails the request after three seconds', async () => {

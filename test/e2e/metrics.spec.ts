@@ -101,17 +101,17 @@ describe('Request metrics', () => {
     expect(JSON.stringify(routes)).not.toMatch(/nowhere|nobody|in-the-query|PROPFIND/);
   });
 
-  it('show the requests in progress', async () => {
-    expect(await metrics.value('mcs_http_requests_under_way')).toBe(0);
+  it('show the requests in flight', async () => {
+    expect(await metrics.value('mcs_http_requests_in_flight')).toBe(0);
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
     // The body, which is read after the guards, never ends.
     socket.write(
       'POST /apply HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
-    await becomes(1, 'mcs_http_requests_under_way');
+    await becomes(1, 'mcs_http_requests_in_flight');
     socket.destroy();
-    await becomes(0, 'mcs_http_requests_under_way');
+    await becomes(0, 'mcs_http_requests_in_flight');
   });
 });
 
@@ -185,7 +185,7 @@ describe('Webhook metrics', () => {
     };
     await publish();
     await receiver.arrived(1);
-    await becomes(1, 'mcs_webhook_attempts_under_way');
+    await becomes(1, 'mcs_webhook_attempts_in_flight');
     // No worker may claim the deliveries before they are counted.
     await service.database.query(`UPDATE webhook_lane SET not_before = 'infinity'`);
     await service.database.query(
@@ -195,20 +195,20 @@ describe('Webhook metrics', () => {
     );
     await becomes(2, 'mcs_webhook_deliveries', { state: 'retrying' });
     expect(await metrics.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(1);
-    expect(await metrics.value('mcs_webhook_deliveries', { state: 'under_way' })).toBe(1);
-    expect(await metrics.value('mcs_webhook_lanes_taken')).toBe(1);
+    expect(await metrics.value('mcs_webhook_deliveries', { state: 'in_flight' })).toBe(1);
+    expect(await metrics.value('mcs_webhook_lanes_active')).toBe(1);
     const ages = await Promise.all(
-      ['waiting', 'retrying', 'under_way'].map((state) =>
+      ['waiting', 'retrying', 'in_flight'].map((state) =>
         metrics.value('mcs_webhook_oldest_delivery_age_seconds', { state }),
       ),
     );
     expect(ages.map((age) => Math.floor((age ?? -1) / 30))).toEqual([3, 1, 0]);
     finish();
-    await becomes(0, 'mcs_webhook_attempts_under_way');
+    await becomes(0, 'mcs_webhook_attempts_in_flight');
   });
 
-  it('show that the engine is running', async () => {
-    expect(await metrics.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(5);
+  it('show that the worker is running', async () => {
+    expect(await metrics.value('mcs_webhook_worker_last_poll_age_seconds')).toBeLessThan(5);
     expect(await metrics.value('mcs_webhook_attempt_slots')).toBe(256);
   });
 });
@@ -287,7 +287,7 @@ describe('The metrics server', () => {
     const health = { route: '/healthz', status: '200' };
     expect(await others.value('mcs_http_requests_total', health)).toBe(2);
     expect(await metrics.value('mcs_http_requests_total', health)).toBeUndefined();
-    // Metrics of processes that run the delivery engine.
+    // Metrics of processes that run the delivery worker.
     expect(await others.value('mcs_webhook_deliveries')).toBeUndefined();
     await other.close();
     await expect(fetch(others.url)).rejects.toThrow();
@@ -344,7 +344,7 @@ describe('main.js and worker.js', () => {
       const [, url = ''] = await program.waitForOutput(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
       await program.waitForOutput(/^(?:Listening on|The background work is running)/m);
       const scraper = scraperOf(url);
-      expect(await scraper.value('mcs_webhook_engine_turn_age_seconds')).toBeLessThan(10);
+      expect(await scraper.value('mcs_webhook_worker_last_poll_age_seconds')).toBeLessThan(10);
       expect(await scraper.value('mcs_webhook_deliveries', { state: 'waiting' })).toBe(0);
 
       // A second process with the same port.

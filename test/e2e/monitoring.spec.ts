@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { metricCatalogue } from '../../src/infrastructure/metrics/index.js';
+import { metricCatalog } from '../../src/infrastructure/metrics/index.js';
 import { serveMetrics, type Sample, type Scraper } from '../support/metrics.js';
 import { readExpression } from '../support/promql.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -66,7 +66,7 @@ function labelsOf(metric: string): string[] | undefined {
   const base = types.has(metric) ? metric : metric.replace(/_(?:bucket|sum|count)$/, '');
   const type = types.get(base);
   if (type === undefined || (type === 'histogram') === (base === metric)) return undefined;
-  const declared = metricCatalogue().find(({ name }) => name === base);
+  const declared = metricCatalog().find(({ name }) => name === base);
   const own = declared
     ? declared.labels
     : samples.filter(({ name }) => name === base).flatMap(({ labels }) => Object.keys(labels));
@@ -88,13 +88,13 @@ describe('The exported metrics', () => {
   it('are exactly the declared metrics', () => {
     const exported = [...types.keys()].filter((name) => name.startsWith('mcs_'));
     expect(exported.toSorted()).toEqual(
-      metricCatalogue()
+      metricCatalog()
         .map(({ name }) => name)
         .toSorted(),
     );
   });
 
-  it.each(metricCatalogue().map((metric) => [metric.name, metric] as const))(
+  it.each(metricCatalog().map((metric) => [metric.name, metric] as const))(
     '%s follows the naming conventions of Prometheus',
     (name, { type, help, labels }) => {
       expect(name).toMatch(/^mcs_[a-z]+(?:_[a-z]+)+$/);

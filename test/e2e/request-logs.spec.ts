@@ -327,7 +327,7 @@ describe('Filters of GET /request-logs', () => {
     ['environment=production&limit=51', 'The limit field must not be greater than 50.'],
     ['environment=production&limit=-0x1', 'The limit field must be an integer.'],
     ['environment=production&page=2', 'The query parameter page is not known.'],
-    ['environment=production&type=request&type=webhook', 'The query parameter type is given twice.'],
+    ['environment=production&type=request&type=webhook', 'The query parameter type is given more than once.'],
     [
       'environment=production&start=yesterday&type=call',
       'The start field must be a date and time such as 2026-01-31T08:15:30Z.',

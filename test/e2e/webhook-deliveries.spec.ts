@@ -360,7 +360,7 @@ describe('Lanes', () => {
     expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
   });
 
-  it('are found by the sweep if their publisher ended before it could wake them', async () => {
+  it('are resumed if their publisher ended before it could wake them', async () => {
     await createEndpoint();
     const id = await publish();
     await queueIsEmpty();

@@ -13,18 +13,15 @@ export class Shell {
   private blocks = 0;
 
   /** @param folder where commands run */
-  constructor(
-    private readonly folder: string,
-    variables: Readonly<Record<string, string>>,
-  ) {
+  constructor(private readonly folder: string) {
     // Detached, so that `end` can stop the whole process group, including background commands.
     this.bash = spawn('bash', ['--norc', '--noprofile', '-s'], {
       cwd: folder,
       detached: true,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...variables },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR },
     });
     this.bash.stdin.on('error', () => undefined);
-    this.bash.stdin.write('set -aeu -o pipefail\n');
+    this.bash.stdin.write('set -eu -o pipefail\n');
     this.ended = once(this.bash, 'close');
   }
 
@@ -56,6 +53,7 @@ export class Shell {
     throw new Error(`The block ${outcome}:\n${commands}\n${output}${readFileSync(`${file}.err`, 'utf8')}`);
   }
 
+  /** Sets a variable without exporting it. */
   async set(name: string, value: string): Promise<void> {
     await this.run(`${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`);
   }

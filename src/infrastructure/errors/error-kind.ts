@@ -9,7 +9,7 @@ export interface ErrorDescription {
   readonly message: string;
 }
 
-const catalogue: ErrorKind[] = [];
+const catalog: ErrorKind[] = [];
 
 /**
  * One kind of error response. Each module declares its own kinds; the error table of the docs and the examples of the
@@ -27,7 +27,7 @@ export class ErrorKind {
   ) {
     this.when = when;
     this.message = message;
-    catalogue.push(this);
+    catalog.push(this);
   }
 
   /** Name in the documents; kinds that share a code can override it. */
@@ -42,6 +42,6 @@ export class ErrorKind {
 }
 
 /** Returns every kind of error that the imported modules declare. */
-export function errorCatalogue(): readonly ErrorKind[] {
-  return catalogue;
+export function errorCatalog(): readonly ErrorKind[] {
+  return catalog;
 }

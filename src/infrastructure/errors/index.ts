@@ -1,5 +1,5 @@
 export { ApiError, type ApiErrorOptions } from './api-error.js';
 export * from './common-errors.js';
 export { ERROR_CODES, ERROR_TYPES, type ErrorCode, type ErrorType } from './enumerations.js';
-export { errorCatalogue, ErrorKind, type ErrorDescription } from './error-kind.js';
+export { errorCatalog, ErrorKind, type ErrorDescription } from './error-kind.js';
 export { OperatorError } from './operator-error.js';

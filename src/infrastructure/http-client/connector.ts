@@ -140,7 +140,7 @@ export class Connector {
         : (await lookup(proxy.hostname, { all: true })).map(({ address }) => address);
       return await this.connectToOneOf(addresses, Number(proxy.port || DEFAULT_PORTS['http:']), signal);
     } catch (error) {
-      if (!signal.aborted) this.report('The proxy of WEBHOOK_PROXY_URL cannot be reached.');
+      if (!signal.aborted) this.report('The proxy in WEBHOOK_PROXY_URL is unreachable.');
       throw connectError(error);
     }
   }
@@ -175,7 +175,10 @@ export class Connector {
     }
   }
 
-  /** IPv6 only if the host has no IPv4 address, because receivers know the service by an IPv4 address. */
+  /**
+   * Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host has no
+   * IPv4 address, because receivers know the service by an IPv4 address.
+   */
   private candidatesAmong(addresses: readonly string[]): string[] {
     const { egressAddress } = this.configuration;
     const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
@@ -225,7 +228,9 @@ function refusalOf(statusCode: number): Error {
   if (statusCode === 403) return FORBIDDEN_ADDRESS;
   if (statusCode === 504) return CONNECT_TIMEOUT;
   if (statusCode >= 500) return REFUSED;
-  return new ProxyError(`The proxy of WEBHOOK_PROXY_URL responds to CONNECT with ${statusCode}.`);
+  return new ProxyError(
+    `The proxy in WEBHOOK_PROXY_URL responded to CONNECT with ${statusCode}. Check the proxy's credentials and rules.`,
+  );
 }
 
 function credentialsOf({ username, password }: URL): Record<string, string> {

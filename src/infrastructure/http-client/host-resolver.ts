@@ -6,15 +6,17 @@ import { isPublicUnicast } from './public-unicast.js';
 import { FORBIDDEN_ADDRESS, UNRESOLVED } from './transport-error.js';
 import { withDeadline } from './deadline.js';
 
-/** Milliseconds for one query to one server, the number of tries, and milliseconds for everything. */
+/** Milliseconds per query to one server. */
 const QUERY_TIMEOUT = SECOND;
+/** Queries per server. */
 const TRIES = 2;
+/** Milliseconds for the whole resolution. */
 const TIMEOUT = 3 * SECOND;
 
 /**
- * Resolves the host name of a receiver and checks every address. Queries DNS directly, because `dns.lookup`
- * holds one of the four threads of the process until the system gives up: four dead names would block all
- * others.
+ * Resolves the host name of a receiver and checks every address. Queries DNS directly, because `dns.lookup` occupies one
+ * of libuv's four threads until the system resolver times out, so four host names that do not respond would block all
+ * other lookups.
  */
 export class HostResolver {
   private readonly resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: TRIES });
@@ -24,8 +26,8 @@ export class HostResolver {
   }
 
   /**
-   * @throws TransportError `DNS` if there is no address, `FORBIDDEN_ADDRESS` if any address is not public:
-   * a private address among public ones is an attempt to be connected to it by chance.
+   * @throws TransportError `DNS` if there is no address, `FORBIDDEN_ADDRESS` if any address is not public: a host that
+   * lists a private address among public ones may be trying to make the service connect to the private one.
    */
   async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await withDeadline(TIMEOUT, UNRESOLVED, signal, () => this.addressesOf(hostname));

@@ -91,7 +91,10 @@ export class HttpClient implements OnApplicationShutdown {
     this.connector = new Connector(configuration);
   }
 
-  /** Returns why the configuration forbids requests to the URL, judged by its spelling alone. */
+  /**
+   * Returns why the configuration forbids requests to the URL. Checks only the text of the URL and does not resolve the
+   * host name.
+   */
   urlProblem(url: string): UrlProblem | undefined {
     return this.configuration.allowsAnyTarget ? validateUrl(url) : validatePublicUrl(url);
   }
@@ -172,8 +175,8 @@ export class HttpClient implements OnApplicationShutdown {
       return await this.poolFor(origin, request.connections ?? CONNECTIONS_PER_ORIGIN).request(options);
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
-      const wasKept = connect === null && firstByte !== null;
-      if (signal.aborted || !wasKept) throw error;
+      const isReusedConnection = connect === null && firstByte !== null;
+      if (signal.aborted || !isReusedConnection) throw error;
       // The receiver probably closed the idle connection. Retry once on a new connection.
       // Receivers recognize a repeated request by its `webhook-id` (RFC 9110, section 9.2.2).
       return this.newClient(origin).request({ ...options, reset: true });

@@ -35,7 +35,7 @@ const TOP_LABEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const MAX_NAME_LENGTH = 253;
 
 /**
- * Returns why the URL is not a public https URL, judged by its spelling alone (no DNS), or undefined if it is
+ * Returns why the URL is not a public https URL, judged by its text only (no DNS), or undefined if it is
  * one. Checks the host as parsed by the WHATWG parser, which also parses the URL for the request, so `0x7f.1`,
  * `2130706433` and `①②⑦.0.0.1` are recognized as addresses.
  */

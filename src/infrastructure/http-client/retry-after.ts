@@ -1,7 +1,7 @@
 import { HOUR, SECOND } from '../time/index.js';
 
-/** Seconds. A receiver cannot delay a delivery for longer. */
-export const MAX_RETRY_AFTER = HOUR / SECOND;
+/** Seconds. Larger values are cut to this limit. The retry schedule applies a lower limit of its own. */
+export const MAX_PARSED_RETRY_AFTER = HOUR / SECOND;
 
 /** The three date formats that recipients must accept (RFC 9110, section 5.6.7). */
 const FIXED = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -15,7 +15,7 @@ const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 export function retryAfterSeconds(header: string | undefined, nowMilliseconds: number): number | null {
   const text = header?.trim() ?? '';
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, nowMilliseconds);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_PARSED_RETRY_AFTER);
 }
 
 function secondsUntil(date: string, nowMilliseconds: number): number {

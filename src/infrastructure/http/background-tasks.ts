@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Work that continues after the response, such as sending email. A shutdown waits for it before Nest closes the
- * global modules, among them the database, in an order that is not defined.
+ * Work that continues after the response, such as sending email. Shutdown waits up to 5 seconds for this work before
+ * Nest closes the global modules. Nest closes them in no defined order, so the database could otherwise close first.
  */
 @Injectable()
 export class BackgroundTasks {

@@ -23,7 +23,7 @@ import { RouteTable } from './route-table.js';
 /** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Turns every thrown error into the error body of the contract. */
+/** Turns every thrown error into the error body of the specification. */
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
   private readonly logger = new Logger('Http');

@@ -15,7 +15,7 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)
 
 /**
  * Parameter decorator for the JSON body. Nest resolves parameters after the guards, so credentials are checked
- * before the body is read (contract, "Order of checks"); see docs/decisions/0003-body-as-parameter.md.
+ * before the body is read (specification, "Order of checks"); see docs/decisions/0003-body-as-parameter.md.
  */
 export const JsonBody = createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
   const http = context.switchToHttp();

@@ -37,7 +37,7 @@ export class RequestContext implements RequestAttribution {
   }
 }
 
-/** The client's own request id is used if it matches (contract, "Every response"). */
+/** The client's own request id is used if it matches (specification, "Every response"). */
 const ACCEPTABLE_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** A property instead of a WeakMap, whose entries slow down garbage collection. */
 const CONTEXT = Symbol('request context');
@@ -56,7 +56,7 @@ export function requestContext(request: RequestWithContext): RequestContext {
   return request[CONTEXT] ?? openRequestContext(request);
 }
 
-/** Parameter decorator for what the handler tells the request log. */
+/** Parameter decorator for the details that the handler adds to the request log entry. */
 export const Attribution = createParamDecorator(
   (_data: unknown, context: ExecutionContext): RequestAttribution =>
     requestContext(context.switchToHttp().getRequest<RequestWithContext>()),

@@ -17,8 +17,8 @@ const DURATION = new HistogramMetric({
   help: 'Time from the request headers to the response, including the request log entry.',
   labels: ['method', 'route'],
 });
-const IN_PROGRESS = new GaugeMetric({
-  name: 'mcs_http_requests_under_way',
+const IN_FLIGHT = new GaugeMetric({
+  name: 'mcs_http_requests_in_flight',
   help: 'Requests that are being processed.',
 });
 
@@ -30,9 +30,9 @@ export class RequestMetrics {
 
   constructor(private readonly metrics: Metrics) {}
 
-  /** @param count returns the number of requests in progress */
+  /** @param count returns the number of requests in flight */
   watch(count: () => number): void {
-    this.metrics.gauge(IN_PROGRESS, () => [{ labels: {}, value: count() }]);
+    this.metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: count() }]);
   }
 
   completed(request: Request, response: Response, milliseconds: number): void {

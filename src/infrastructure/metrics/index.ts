@@ -1,5 +1,5 @@
 export { CachedValue } from './cached-value.js';
-export { CounterMetric, GaugeMetric, HistogramMetric, metricCatalogue } from './metric.js';
+export { CounterMetric, GaugeMetric, HistogramMetric, metricCatalog } from './metric.js';
 export { Metrics, type CounterValue } from './metrics.js';
 export { MetricsModule } from './metrics.module.js';
 export { MetricsServer } from './metrics-server.js';

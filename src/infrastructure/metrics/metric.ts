@@ -10,7 +10,7 @@ interface MetricDescription<Label extends string> {
   readonly labels?: readonly Label[];
 }
 
-const catalogue: Metric<string>[] = [];
+const catalog: Metric<string>[] = [];
 
 /**
  * The declaration of a metric, next to the code that it measures. `Metrics` holds the values per application. The
@@ -26,7 +26,7 @@ abstract class Metric<Label extends string> {
     this.name = name;
     this.help = help;
     this.labels = labels;
-    catalogue.push(this);
+    catalog.push(this);
   }
 }
 
@@ -47,6 +47,6 @@ export class HistogramMetric<Label extends string = never> extends Metric<Label>
 }
 
 /** Returns every metric that the imported modules declare. */
-export function metricCatalogue(): readonly Metric<string>[] {
-  return catalogue;
+export function metricCatalog(): readonly Metric<string>[] {
+  return catalog;
 }

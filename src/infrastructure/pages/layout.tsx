@@ -85,7 +85,7 @@ interface TextFieldProps {
   readonly type?: 'text' | 'email' | 'password';
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
-  /** What is wrong with the value. */
+  /** Error message about the value. */
   readonly error?: string | undefined;
   /** The value that browsers and password managers may fill in (HTML, "autofill"). */
   readonly autocomplete: string;

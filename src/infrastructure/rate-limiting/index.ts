@@ -1,4 +1,4 @@
 export { AttemptLimitsRepository, type AttemptLimit } from './attempt-limits.repository.js';
 export { RateLimitGuard, type RateLimit } from './rate-limit.guard.js';
-export { RateLimitingConfiguration } from './rate-limiting.configuration.js';
+export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

@@ -163,7 +163,7 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
     if (this.isReportedUnavailable || this.isStopped) return;
     this.isReportedUnavailable = true;
     this.logger.warn(
-      `Redis at ${this.addresses} is unavailable (${reasonOf(this.cause)}): each process counts rate limits by itself until it is available again`,
+      `Redis at ${this.addresses} is unavailable (${reasonOf(this.cause)}): each process counts rate limits in memory until Redis is available again`,
     );
   }
 

@@ -22,13 +22,13 @@ import {
   withMessages,
   type OperationDocument,
 } from '../openapi/index.js';
-import { RateLimitGuard, RateLimitingConfiguration, type RateLimit } from '../rate-limiting/index.js';
+import { RateLimitGuard, DashboardRateLimitConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
 /** Counts the requests of a user to all operations together, both with access tokens and with sessions. */
 const LIMIT: RateLimit = {
   name: 'dashboard',
-  requests: (configuration) => configuration.get(RateLimitingConfiguration).dashboardRequestsPerMinute,
+  requests: (configuration) => configuration.get(DashboardRateLimitConfiguration).dashboardRequestsPerMinute,
   per: 'user',
   seconds: 60,
 };
@@ -53,7 +53,7 @@ export function DashboardOperation(
       ...document,
       description: (configurationOf) =>
         `${resolveDescription(document.description, configurationOf)}\n\n` +
-        `Limit: ${configurationOf(RateLimitingConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
+        `Limit: ${configurationOf(DashboardRateLimitConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
         'across all operations of the dashboard API.',
       errors: [
         ...document.errors,

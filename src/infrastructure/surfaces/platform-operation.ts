@@ -15,7 +15,7 @@ interface Checks {
 
 /**
  * An operation of the platform API. Checks credentials, the rate limit and access before it reads the JSON body
- * (contract, "Order of checks").
+ * (specification, "Order of checks").
  */
 export function PlatformOperation(document: OperationDocument, checks: Checks = {}): MethodDecorator {
   return applyDecorators(

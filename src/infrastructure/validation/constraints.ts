@@ -1,6 +1,6 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { MESSAGES, withMessage, wordsOf } from './messages.js';
+import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
 
@@ -39,7 +39,10 @@ export function IsTimestamp(): PropertyDecorator {
   );
 }
 
-/** Refuses a time before that of another field, which is checked first. */
+/**
+ * Rejects a time before the time in another field. Declare the other field first, so that its own errors are reported
+ * first.
+ */
 export function IsNotBefore(other: string): PropertyDecorator {
   return ValidateBy(
     {
@@ -51,15 +54,15 @@ export function IsNotBefore(other: string): PropertyDecorator {
         },
       },
     },
-    withMessage((field) => `The ${wordsOf(other)} field must not be after the ${field} field.`),
+    withMessage((field) => `The ${displayNameOf(other)} field must not be after the ${field} field.`),
   );
 }
 
 const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA']);
 
 /**
- * Requires a number in use in the US or Canada. class-validator's `IsPhoneNumber` has no full metadata: it accepts
- * invented numbers, and by the country code alone those of Jamaica, Bermuda and others.
+ * Requires a number in use in the US or Canada. class-validator's `IsPhoneNumber` accepts either one country or all. The
+ * full metadata (`/max`) tells apart the countries that share +1, such as Jamaica and Bermuda.
  */
 export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
   const isSupported = (value: unknown): boolean => {
@@ -73,8 +76,8 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
 }
 
 /**
- * Validates what is inside a value, such as the items of an array: class-validator's `each` does not tell which item
- * is wrong.
+ * Validates the contents of a value, such as the items of an array: class-validator's `each` does not report which item
+ * is invalid.
  *
  * @param validate returns the message about the first problem
  * @param example an invalid value, whose message the API document shows
@@ -87,10 +90,10 @@ export function IsValidInside(
     {
       name: 'isValidInside',
       validator: {
-        validate: (value, context) => validate(value, wordsOf(context?.property ?? '')) === undefined,
+        validate: (value, context) => validate(value, displayNameOf(context?.property ?? '')) === undefined,
       },
     },
-    { message: ({ value = example, property }) => validate(value, wordsOf(property)) ?? '' },
+    { message: ({ value = example, property }) => validate(value, displayNameOf(property)) ?? '' },
   );
 }
 

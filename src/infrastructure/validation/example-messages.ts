@@ -1,13 +1,13 @@
 import type { ValidationArguments } from 'class-validator';
-import { wordsOf } from './messages.js';
+import { displayNameOf } from './messages.js';
 import { validationsOf } from './validations.js';
 
-/** Checks of the type, which the schema of a field shows. */
+/** Type checks. Their messages are left out, because the schema of the field already shows its type. */
 const TYPE_CHECKS = new Set(['isString', 'isStorable', 'isInt', 'isBoolean', 'isArray', 'isObject']);
 
 /**
- * Returns the messages that clients get about a DTO, as examples for the API document: of each kind the message about
- * the first field that has it.
+ * Returns the messages that clients get about a DTO, as examples for the API document. For each kind of message, it
+ * includes only the message about the first field.
  */
 export function exampleMessages(target: unknown): string[] {
   const byKind = new Map<string, string>();
@@ -15,7 +15,7 @@ export function exampleMessages(target: unknown): string[] {
     if (typeof message !== 'function' || TYPE_CHECKS.has(name ?? '')) continue;
     const context = { property, constraints, targetName: String(owner), object: {}, value: undefined };
     const text = message(context satisfies ValidationArguments);
-    const kind = text.replaceAll(wordsOf(property), '').replaceAll(/\d+/g, '');
+    const kind = text.replaceAll(displayNameOf(property), '').replaceAll(/\d+/g, '');
     if (!byKind.has(kind)) byKind.set(kind, text);
   }
   return [...byKind.values()];

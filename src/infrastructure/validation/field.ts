@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
-import { MESSAGES, withMessage, wordsOf } from './messages.js';
+import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { isMissing } from './text.js';
 
 /** Options of every kind of field. */
@@ -16,7 +16,10 @@ export interface FieldOptions {
    * of that name has that value.
    */
   readonly required?: Presence;
-  /** The value of a missing field. The property needs the same initial value, for when it is absent. */
+  /**
+   * Value for a field that is `null` or blank. Initialize the property with the same value, because class-transformer
+   * does not transform absent fields.
+   */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;
@@ -66,14 +69,14 @@ function documented(field: FieldDefinition): PropertyDecorator {
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];
-  const [other, isRequired, circumstance] =
+  const [other, isRequired, condition] =
     'when' in required
       ? [required.when, (value: unknown) => value === required.is, `is ${required.is}`]
       : [required.unless, isMissing, 'field is not present'];
   return [
     ValidateIf((object: Record<string, unknown>, value) => !isMissing(value) || isRequired(object[other])),
     IsDefined(
-      withMessage((field) => `The ${field} field is required when the ${wordsOf(other)} ${circumstance}.`),
+      withMessage((field) => `The ${field} field is required when the ${displayNameOf(other)} ${condition}.`),
     ),
   ];
 }

@@ -62,7 +62,7 @@ const queryOf = async (query: object): Promise<Query> =>
 
 const VALID = { first_name: 'Ada', kind: 'a' };
 
-describe('Validators of one property', () => {
+describe('Field', () => {
   class Composed {
     @BooleanField({ description: '' })
     flag!: boolean;
@@ -73,7 +73,7 @@ describe('Validators of one property', () => {
     [{ flag: null }, 'The flag field is required.'],
     [{ flag: ' ' }, 'The flag field is required.'],
     [{ flag: 'true' }, 'The flag field must be true or false.'],
-  ])('report that %j is missing before anything else', (body, message) => {
+  ])('reports a missing field first for %j', (body, message) => {
     expect(() => pipe.transform(body, { type: 'custom', metatype: Composed })).toThrow(message);
   });
 
@@ -81,12 +81,12 @@ describe('Validators of one property', () => {
     [7, 'The first name field must be a string.'],
     ['too long \0', 'The first name field must not contain null characters or unpaired surrogates.'],
     ['too long', 'The first name field must not be greater than 5 characters.'],
-  ])('run in the order in which they are composed, for %j', async (first_name, message) => {
+  ])('applies validators in order for %j', async (first_name, message) => {
     await expect(bodyOf({ ...VALID, first_name })).rejects.toThrow(new Error(message));
   });
 });
 
-describe('A body', () => {
+describe('RequestValidationPipe with a body', () => {
   it.each([
     [{ kind: 'c', count: 0 }, 'The first name field is required.'],
     [{ first_name: 'Ada', kind: 'c', count: 0 }, 'The count field must be at least 2.'],
@@ -97,14 +97,14 @@ describe('A body', () => {
     await expect(bodyOf(body)).rejects.toThrow(new Error(message));
   });
 
-  it('requires a field only in the circumstances that it names', async () => {
+  it('requires a conditional field only if its condition is met', async () => {
     await expect(bodyOf({ first_name: 'Ada' })).rejects.toThrow(
       new Error('The reason field is required when the kind field is not present.'),
     );
     expect(await bodyOf({ first_name: 'Ada', reason: 'why' })).toMatchObject({ reason: 'why' });
   });
 
-  it('has defaults, cleared fields, and no unknown members', async () => {
+  it('applies defaults, clears fields and drops unknown members', async () => {
     const expected = { ...VALID, count: 3 };
     expect({ ...(await bodyOf({ ...VALID, unknown: 1 })) }).toEqual(expected);
     expect({ ...(await bodyOf({ ...VALID, count: null, note: ' ' })) }).toEqual({ ...expected, note: null });
@@ -120,23 +120,23 @@ describe('A body', () => {
     [['a', 'b', 7], 'The names field must not have more than 2 items.'],
     [['long', 7], 'The names.0 field must not be greater than 3 characters.'],
     [['a', ' '], 'The names.1 field is required.'],
-  ])('reports the first wrong item of %j', async (names, message) => {
+  ])('reports the first invalid item of %j', async (names, message) => {
     await expect(bodyOf({ ...VALID, names })).rejects.toThrow(new Error(message));
   });
 });
 
-describe('A parameter without fields', () => {
+describe('RequestValidationPipe with another parameter', () => {
   it.each([
     ['a class that is imported as a type only', Function],
     ['an interface', Object],
     ['a class', class Form {}],
-  ])('is passed on as it is: %s', async (_name, metatype) => {
+  ])('returns a parameter without fields unchanged: %s', async (_name, metatype) => {
     const form = new URLSearchParams({ a: 'b' });
     expect(pipe.transform(form, { type: 'custom', metatype })).toBe(form);
   });
 });
 
-describe('A query', () => {
+describe('RequestValidationPipe with a query', () => {
   it('reads digits as a number', async () => {
     expect({ ...(await queryOf({ limit: '7' })) }).toEqual({ limit: 7 });
     await expect(queryOf({ limit: '7.5' })).rejects.toThrow('The limit field must be an integer.');
@@ -145,7 +145,7 @@ describe('A query', () => {
   it.each([
     [{ page: '1' }, 'The query parameter page is not known.'],
     [{ 'a b': '1' }, 'The query parameter is not known.'],
-    [{ limit: ['1', '2'] }, 'The query parameter limit is given twice.'],
+    [{ limit: ['1', '2'] }, 'The query parameter limit is given more than once.'],
     [
       { start: '2026-02-31T00:00:00Z' },
       'The start field must be a date and time such as 2026-01-31T08:15:30Z.',
@@ -154,7 +154,7 @@ describe('A query', () => {
       { start: '2026-01-02T00:00:00Z', end: '2026-01-01T00:00:00Z' },
       'The start field must not be after the end field.',
     ],
-  ])('refuses %j', async (query, message) => {
+  ])('rejects %j', async (query, message) => {
     await expect(queryOf(query)).rejects.toThrow(new Error(message));
   });
 });

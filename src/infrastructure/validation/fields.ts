@@ -34,7 +34,7 @@ const EMAIL_LENGTH = 254;
 const URL_LENGTH = 2083;
 
 interface TextOptions extends FieldOptions {
-  /** Minimum number of characters in the API document. Blank text always counts as missing. */
+  /** `minLength` in the API document; not validated. Blank text always counts as missing. */
   readonly min?: number;
   /** Maximum number of Unicode code points. */
   readonly max?: number;
@@ -66,7 +66,7 @@ interface IntegerOptions extends FieldOptions {
   readonly max?: number;
 }
 
-/** A JSON number without a fraction; in a query string, digits (contract, "Messages"). */
+/** A JSON number without a fraction; in a query string, digits (specification, "Messages"). */
 export function IntegerField({ min, max, ...options }: IntegerOptions): PropertyDecorator {
   const schema = {
     type: 'integer',
@@ -177,7 +177,10 @@ export function ArrayField({
 interface ObjectOptions extends FieldOptions {
   /** Documents the members. */
   readonly members: object;
-  /** Whether members may have any names; class-transformer leaves out those that JavaScript uses, such as `toString`. */
+  /**
+   * Whether clients choose the member names. Skips class-transformer, which drops members that share a name with
+   * `Object.prototype`, such as `toString`.
+   */
   readonly anyNames?: true;
 }
 

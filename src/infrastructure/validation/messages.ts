@@ -1,11 +1,11 @@
 import type { ValidationOptions } from 'class-validator';
 
-/** Returns a field's name as messages spell it. */
-export function wordsOf(property: string): string {
+/** Returns the name of a field as error messages show it. */
+export function displayNameOf(property: string): string {
   return property.replaceAll('_', ' ');
 }
 
-/** Messages about one field (contract, "Messages"). */
+/** Messages about one field (specification, "Messages"). */
 export const MESSAGES = {
   required: (field: string) => `The ${field} field is required.`,
   string: (field: string) => `The ${field} field must be a string.`,
@@ -27,12 +27,12 @@ export const MESSAGES = {
   maxItems: (field: string, limit: number) => `The ${field} field must not have more than ${limit} items.`,
   maxKeys: (field: string, limit: number) => `The ${field} field must not have more than ${limit} keys.`,
   unknownParameter: (name: string) => `The query parameter${name && ` ${name}`} is not known.`,
-  repeatedParameter: (name: string) => `The query parameter${name && ` ${name}`} is given twice.`,
+  repeatedParameter: (name: string) => `The query parameter${name && ` ${name}`} is given more than once.`,
 };
 
 /** Gives a class-validator decorator one of the messages, with its first constraint as the limit. */
 export function withMessage(message: (field: string, limit: never) => string): ValidationOptions {
   return {
-    message: ({ property, constraints }) => message(wordsOf(property), constraints?.[0] as never),
+    message: ({ property, constraints }) => message(displayNameOf(property), constraints?.[0] as never),
   };
 }

@@ -28,7 +28,7 @@ export class RequestValidationPipe implements PipeTransform {
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(query)) {
-    // The client chose the name, so the message quotes the name only if it looks like one.
+    // The client chose the name, so quote it only if it looks like a parameter name.
     const quoted = /^[\w-]{1,64}$/.test(name) ? name : '';
     if (!known.has(name)) throw INVALID_FIELD.error(MESSAGES.unknownParameter(quoted));
     if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(quoted));

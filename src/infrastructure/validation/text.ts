@@ -1,6 +1,6 @@
 import { MESSAGES } from './messages.js';
 
-/** Returns whether a value counts as missing: absent, `null` or blank (contract, "Messages"). */
+/** Returns whether a value counts as missing: absent, `null` or blank (specification, "Messages"). */
 export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
@@ -10,7 +10,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Returns whether the text has at most `limit` Unicode code points (contract, "Every response"). */
+/** Returns whether the text has at most `limit` Unicode code points (specification, "Every response"). */
 export function hasAtMostCharacters(text: string, limit: number): boolean {
   // Code points need counting only when the UTF-16 units exceed the limit.
   return text.length <= limit || [...text].length <= limit;

@@ -3,9 +3,9 @@ import { OperatorError } from '../errors/index.js';
 const NAME_LENGTH = 256;
 
 /**
- * The name that an operator gives to something: 1 to 256 characters.
+ * Validates a name that an operator entered: 1 to 256 characters.
  *
- * @throws OperatorError when it is not
+ * @throws OperatorError if the name is blank or too long
  */
 export function validateName(owner: string, name: string): void {
   if (name.trim() !== '' && [...name].length <= NAME_LENGTH) return;

@@ -30,7 +30,7 @@ export interface SecretRotation {
 /** The previous secret is still accepted, and a client has at most two valid secrets. */
 export class RotationInProgressError extends OperatorError {
   static readonly sentence =
-    'A rotation is under way: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
+    'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 
   constructor() {
     super(RotationInProgressError.sentence);

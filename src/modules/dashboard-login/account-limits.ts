@@ -10,14 +10,14 @@ interface Allowance {
 
 /** Limits attempts of unauthenticated clients: per account from all addresses, and per address for all accounts. */
 export abstract class AccountLimits {
-  private readonly ofAccount: AttemptLimit;
-  private readonly ofSubscriber: AttemptLimit;
+  private readonly perAccount: AttemptLimit;
+  private readonly perAddress: AttemptLimit;
 
   constructor(limits: AttemptLimitsRepository, name: string, account: Allowance, address: Allowance) {
     const limit = (kind: string, { attempts, within }: Allowance): AttemptLimit =>
       limits.limit({ name: `${name}-${kind}`, attempts, seconds: within / SECOND });
-    this.ofAccount = limit('account', account);
-    this.ofSubscriber = limit('address', address);
+    this.perAccount = limit('account', account);
+    this.perAddress = limit('address', address);
   }
 
   /**
@@ -27,8 +27,8 @@ export abstract class AccountLimits {
    */
   async count(email: string, ip: string): Promise<number | undefined> {
     const waits = await Promise.all([
-      this.ofAccount.count(email),
-      this.ofSubscriber.count(rateLimitKeyOfAddress(ip)),
+      this.perAccount.count(email),
+      this.perAddress.count(rateLimitKeyOfAddress(ip)),
     ]);
     const longest = Math.max(...waits.map((wait) => wait ?? 0));
     return longest > 0 ? longest : undefined;
@@ -36,6 +36,6 @@ export abstract class AccountLimits {
 
   /** Resets the limit of an account after a success, so that earlier attempts by others do not block its owner. */
   async forget(email: string): Promise<void> {
-    await this.ofAccount.forget(email);
+    await this.perAccount.forget(email);
   }
 }

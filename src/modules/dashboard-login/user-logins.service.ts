@@ -3,7 +3,7 @@ import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 
-/** Implements the port `UserLogins`: invitations and logouts, as the management of users needs them. */
+/** Implements the port `UserLogins`, through which `dashboard-users` sends invitations and ends sessions. */
 @Injectable()
 export class UserLoginsService extends UserLogins {
   constructor(

@@ -9,7 +9,7 @@ import {
   validateText,
 } from '../../infrastructure/validation/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
-import { MerchantsService } from '../merchants/index.js';
+import { MerchantCatalogService } from '../merchants/index.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
@@ -53,7 +53,7 @@ const REPLACEMENT_CHARACTER = '\uFFFD';
 export class DetectedAccountsImport {
   constructor(
     private readonly repository: DetectedAccountsRepository,
-    private readonly merchants: MerchantsService,
+    private readonly merchants: MerchantCatalogService,
     private readonly apiClients: ApiClientsService,
     private readonly clock: Clock,
   ) {}
@@ -110,7 +110,7 @@ export class DetectedAccountsImport {
   }
 }
 
-/** @returns the detection, or what is wrong with the line */
+/** @returns the detection, or a description of the problem with the line */
 function parseDetection(text: string, line: number, now: Date): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';

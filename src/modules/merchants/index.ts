@@ -1,4 +1,4 @@
 export { matchKey } from './match-key.js';
 export { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 export { MerchantsModule } from './merchants.module.js';
-export { MerchantsService } from './merchants.service.js';
+export { MerchantCatalogService } from './merchant-catalog.service.js';

@@ -12,7 +12,7 @@ const FOLDED_LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ς: 'σ',
 };
-const ASCII = /^[\x00-\x7f]*$/;
+const PRINTABLE_ASCII = /^[ -~]*$/;
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED_LETTERS).join('')}]`, 'gu');
 
 /**
@@ -21,7 +21,7 @@ const FOLDABLE = new RegExp(`[${Object.keys(FOLDED_LETTERS).join('')}]`, 'gu');
  */
 export function matchKey(name: string): string {
   // Most names are ASCII. A search normalizes up to 100 of them, and Unicode's rules take three times as long.
-  if (ASCII.test(name)) return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  if (PRINTABLE_ASCII.test(name)) return name.toLowerCase().replace(/[^a-z0-9]/g, '');
   return name
     .normalize('NFKD')
     .toLowerCase()

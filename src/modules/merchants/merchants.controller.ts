@@ -4,14 +4,14 @@ import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
-import { MerchantVisibilityService } from './merchant-visibility.service.js';
+import { MerchantsService } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse, MerchantsQuery } from './merchants.dto.js';
 import { LIST_MERCHANTS, EXPORT_MERCHANTS, HIDE_MERCHANT, ACTIVATE_MERCHANT } from './merchants.docs.js';
 
 @Topic('Merchants', 'Merchants, and which of them you hide. Requires a login.')
 @Controller()
 export class MerchantsController {
-  constructor(private readonly merchants: MerchantVisibilityService) {}
+  constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants')
   @DashboardOperation(LIST_MERCHANTS, { token: 'none' })

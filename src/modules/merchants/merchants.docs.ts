@@ -1,6 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-import { MAX_MERCHANTS } from './merchant-visibility.service.js';
+import { MAX_MERCHANTS } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
 const ID = { id: { description: 'The `id` of the merchant.', example: '12' } };

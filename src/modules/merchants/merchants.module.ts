@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
+import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
+import { MerchantCatalogService } from './merchant-catalog.service.js';
 import { MerchantName } from './merchant-name.entity.js';
 import { MerchantVisibility } from './merchant-visibility.entity.js';
-import { MerchantVisibilityRepository } from './merchant-visibility.repository.js';
-import { MerchantVisibilityService } from './merchant-visibility.service.js';
 import { Merchant } from './merchant.entity.js';
 import { MerchantsController } from './merchants.controller.js';
 import { MerchantsRepository } from './merchants.repository.js';
@@ -13,7 +13,7 @@ import { MerchantsService } from './merchants.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
   controllers: [MerchantsController],
-  providers: [MerchantsService, MerchantsRepository, MerchantVisibilityService, MerchantVisibilityRepository],
-  exports: [MerchantsService],
+  providers: [MerchantsService, MerchantsRepository, MerchantCatalogService, MerchantCatalogRepository],
+  exports: [MerchantCatalogService],
 })
 export class MerchantsModule {}

@@ -1,50 +1,54 @@
 import { Injectable } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { Merchant } from './merchant.entity.js';
+
+/** The organization and environment that a visibility applies to. */
+export interface Viewer {
+  readonly organizationId: string;
+  readonly environment: PlatformEnvironment;
+}
+
+/** A merchant, and whether the organization hides it. */
+export interface VisibleMerchant extends Merchant {
+  readonly hidden: boolean;
+}
 
 @Injectable()
 export class MerchantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
-  async saveMerchants(merchants: readonly Merchant[]): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO merchant (id, name) SELECT * FROM unnest($1::integer[], $2::text[])
-       ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE merchant.name <> excluded.name`,
-      [merchants.map(({ id }) => id), merchants.map(({ name }) => name)],
+  /** Returns merchants in the order of their names. */
+  async list({ organizationId, environment }: Viewer, limit: number): Promise<VisibleMerchant[]> {
+    return this.transaction.manager.query<VisibleMerchant[]>(
+      `SELECT id, name, hidden_at IS NOT NULL AS hidden
+         FROM merchant
+         LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
+        ORDER BY lower(name), id LIMIT $3`,
+      [organizationId, environment, limit],
     );
   }
 
-  /** Adds new match keys. A key that an operator assigned to another merchant stays there. */
-  async saveNames(names: readonly { matchKey: string; merchantId: number }[]): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[])
-       ON CONFLICT (match_key) DO NOTHING`,
-      [names.map(({ matchKey }) => matchKey), names.map(({ merchantId }) => merchantId)],
-    );
+  async find(id: number): Promise<Merchant | null> {
+    return this.transaction.manager.findOneBy(Merchant, { id });
   }
 
-  /** Returns the ids of merchants by match key. */
-  async idsByMatchKey(matchKeys: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.transaction.manager.query<{ matchKey: string; merchantId: number }[]>(
-      `SELECT match_key AS "matchKey", merchant_id AS "merchantId" FROM merchant_name WHERE match_key = ANY ($1)`,
-      [matchKeys],
+  /** @returns whether the merchant was visible until now */
+  async hide({ organizationId, environment }: Viewer, merchantId: number, now: Date): Promise<boolean> {
+    const rows = await this.transaction.manager.query<unknown[]>(
+      `INSERT INTO merchant_visibility (organization_id, environment, merchant_id, hidden_at)
+       VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING merchant_id`,
+      [organizationId, environment, merchantId, now],
     );
-    return new Map(rows.map((row) => [row.matchKey, row.merchantId]));
+    return rows.length > 0;
   }
 
-  async byIds(ids: readonly number[]): Promise<Merchant[]> {
-    return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
-      ids,
-    ]);
-  }
-
-  /** Returns the ids that exist. */
-  async knownIds(ids: readonly number[]): Promise<Set<number>> {
-    const rows = await this.transaction.manager.query<{ id: number }[]>(
-      'SELECT id FROM merchant WHERE id = ANY ($1)',
-      [ids],
+  /** @returns whether the merchant was hidden until now */
+  async activate({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      'DELETE FROM merchant_visibility WHERE organization_id = $1 AND environment = $2 AND merchant_id = $3',
+      [organizationId, environment, merchantId],
     );
-    return new Set(rows.map(({ id }) => id));
+    return count > 0;
   }
 }

@@ -1,47 +1,84 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, StreamableFile } from '@nestjs/common';
+import { stringify } from 'csv-stringify/sync';
+import type { DashboardActor } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { matchKey } from './match-key.js';
-import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
-import { MerchantsRepository } from './merchants.repository.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { AuditLog } from '../audit-logs/index.js';
+import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
+import type { Merchant } from './merchant.entity.js';
+import { MerchantsRepository, type Viewer } from './merchants.repository.js';
+import type { MerchantResponse } from './merchants.dto.js';
 
-/** Merchants and their names. */
+/** Maximum number of merchants in a list. The catalog has a few hundred. */
+export const MAX_MERCHANTS = 10_000;
+/** Ids that fit into the column, without a sign or leading zeros. */
+const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+
+/** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
-export class MerchantsService implements OnApplicationBootstrap {
-  constructor(private readonly repository: MerchantsRepository) {}
+export class MerchantsService {
+  constructor(
+    private readonly repository: MerchantsRepository,
+    private readonly auditLog: AuditLog,
+    private readonly clock: Clock,
+  ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
-    await this.importCatalogue();
+  async list(
+    { organizationId }: DashboardActor,
+    environment: PlatformEnvironment,
+  ): Promise<MerchantResponse[]> {
+    return this.repository.list({ organizationId, environment }, MAX_MERCHANTS);
   }
 
-  /** Adds the merchants and names of the bundled catalog that are not in the database. */
+  /** Idempotent. */
   @Transactional()
-  async importCatalogue(): Promise<void> {
-    await this.repository.saveMerchants(MERCHANT_CATALOGUE.map(({ id, name }) => ({ id, name })));
-    await this.repository.saveNames(
-      MERCHANT_CATALOGUE.flatMap(({ id, name, aliases }) =>
-        [name, ...aliases].map((spelling) => ({ matchKey: matchKey(spelling), merchantId: id })),
-      ),
-    );
+  async hide(actor: DashboardActor, id: string, environment: PlatformEnvironment): Promise<MerchantResponse> {
+    const merchant = await this.merchant(id);
+    const target = { name: merchant.name, environment };
+    if (await this.repository.hide(viewer(actor, environment), merchant.id, this.clock.now()))
+      await this.auditLog.record({ action: 'merchant.hide', actor, target });
+    return { ...merchant, hidden: true };
   }
 
-  /** Returns the ids of merchants by name. Names that match no merchant are absent. */
-  async idsByName(names: readonly string[]): Promise<Map<string, number>> {
-    const keys = new Map(names.map((name) => [name, matchKey(name)]));
-    const ids = await this.repository.idsByMatchKey([...new Set(keys.values())]);
-    return new Map(
-      names.flatMap((name) => {
-        const id = ids.get(keys.get(name) ?? '');
-        return id === undefined ? [] : [[name, id] as const];
-      }),
-    );
+  /** Idempotent. */
+  @Transactional()
+  async activate(
+    actor: DashboardActor,
+    id: string,
+    environment: PlatformEnvironment,
+  ): Promise<MerchantResponse> {
+    const merchant = await this.merchant(id);
+    const target = { name: merchant.name, environment };
+    if (await this.repository.activate(viewer(actor, environment), merchant.id))
+      await this.auditLog.record({ action: 'merchant.activate', actor, target });
+    return { ...merchant, hidden: false };
   }
 
-  /** Returns merchants by id. Unknown ids are absent. */
-  async byIds(ids: readonly number[]): Promise<Map<number, { readonly id: number; readonly name: string }>> {
-    return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
+  @Transactional()
+  async export(actor: DashboardActor, environment: PlatformEnvironment): Promise<StreamableFile> {
+    const merchants = await this.list(actor, environment);
+    const table = stringify(merchants, {
+      header: true,
+      columns: ['id', 'name', 'hidden'],
+      // A spreadsheet must not run a name as a formula.
+      escape_formulas: true,
+      cast: { boolean: String },
+    });
+    await this.auditLog.record({ action: 'merchant.export', actor, target: { environment } });
+    return new StreamableFile(Buffer.from(table), {
+      type: 'text/csv; charset=utf-8',
+      disposition: `attachment; filename="merchants-${environment}.csv"`,
+    });
   }
 
-  async knownIds(ids: readonly number[]): Promise<Set<number>> {
-    return this.repository.knownIds(ids);
+  private async merchant(id: string): Promise<Merchant> {
+    const merchant = MERCHANT_ID.test(id) ? await this.repository.find(Number(id)) : null;
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
   }
+}
+
+function viewer({ organizationId }: DashboardActor, environment: PlatformEnvironment): Viewer {
+  return { organizationId, environment };
 }

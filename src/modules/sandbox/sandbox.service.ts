@@ -4,7 +4,7 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { DetectedAccountsService } from '../detected-accounts/index.js';
-import { MERCHANT_NOT_FOUND, MerchantsService } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type {
@@ -25,7 +25,7 @@ export class SandboxService {
   constructor(
     private readonly publisher: WebhookPublisher,
     private readonly sessions: SessionsService,
-    private readonly merchants: MerchantsService,
+    private readonly merchants: MerchantCatalogService,
     private readonly detectedAccounts: DetectedAccountsService,
     private readonly taskIds: TaskIdsRepository,
   ) {}

@@ -28,7 +28,7 @@ export interface SessionDetails {
   readonly metadata: SessionMetadata | undefined;
 }
 
-/** Sessions of users in the client SDK, and their metadata (contract, "Sessions"). */
+/** Sessions of users in the client SDK, and their metadata (specification, "Sessions"). */
 @Injectable()
 export class SessionsService {
   constructor(

@@ -1,4 +1,4 @@
-export { EVENT_NAMES, EVENTS, type AnyEvent, type EventName } from './events/event-catalogue.js';
+export { EVENT_NAMES, EVENTS, type AnyEvent, type EventName } from './events/event-catalog.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
 export { SESSION_METADATA, type EventMerchant, type SessionMetadata } from './events/event-envelope.js';
 export { WebhookPublisher } from './webhook-publisher.js';

@@ -6,7 +6,7 @@ import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { WebhookEndpointsService, type OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
 import { eventBody } from './events/event-body.js';
-import type { EventName, EventOf } from './events/event-catalogue.js';
+import type { EventName, EventOf } from './events/event-catalog.js';
 import { exampleEvent } from './events/event-document.js';
 import { WebhookEventsRepository, type NewEvent } from './events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './queue/delivery.js';

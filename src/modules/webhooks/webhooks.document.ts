@@ -1,6 +1,6 @@
 import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import type { WebhookDocuments } from '../../infrastructure/openapi/index.js';
-import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalogue.js';
+import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalog.js';
 import { eventSchema, examplePayload } from './events/event-document.js';
 import { deliveryHeaders } from './signing/delivery-headers.js';
 

@@ -13,7 +13,7 @@ import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { WebhookPublisher } from './webhook-publisher.js';
-import { DeliverySweep } from './worker/delivery-sweep.js';
+import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
 import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
@@ -34,5 +34,5 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 export class WebhooksModule {}
 
 /** Claims and sends deliveries, only in processes that do background work. */
-@Module({ imports: [WebhooksModule], providers: [DeliveryWorker, DeliverySweep, QueueMetrics] })
+@Module({ imports: [WebhooksModule], providers: [DeliveryWorker, StrandedDeliveriesJob, QueueMetrics] })
 export class DeliveryWorkerModule {}

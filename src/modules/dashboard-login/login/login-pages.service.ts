@@ -34,7 +34,7 @@ export class LoginPagesService {
   }
 
   async askSecondFactor(next: unknown, request: Request): Promise<PageResponse> {
-    const user = await this.secondFactorLogin.expected(sessionTokenOf(request));
+    const user = await this.secondFactorLogin.pendingUser(sessionTokenOf(request));
     const path = safeRedirectPath(next);
     return user ? secondFactorPage({ next: path }) : { redirectTo: withNext('/login', path) };
   }
@@ -42,7 +42,7 @@ export class LoginPagesService {
   async completeLogin(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
     const next = safeRedirectPath(form.get('next'));
     const token = sessionTokenOf(request) ?? '';
-    const user = await this.secondFactorLogin.expected(token);
+    const user = await this.secondFactorLogin.pendingUser(token);
     if (!user) return { redirectTo: withNext('/login', next) };
     const code = form.get('code');
     const recoveryCode = form.get('recovery_code');
@@ -70,7 +70,9 @@ function withNext(path: string, next: string): string {
   return next === HOME ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Returns the email from a form, spelled as users are stored; undefined when the field is blank. */
+/**
+ * Returns the email address from a form, trimmed and in lowercase as it is stored; undefined if the field is blank.
+ */
 export function emailFromForm(form: FormFields): string | undefined {
   return form.get('email')?.trim().toLowerCase() || undefined;
 }

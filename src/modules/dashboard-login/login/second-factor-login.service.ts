@@ -14,7 +14,7 @@ import { LoginLimits } from './login-limits.js';
 /** The second step of a login. Attempts are limited because a 6-digit code can be guessed. */
 @Injectable()
 export class SecondFactorLoginService {
-  private readonly ofUser: AttemptLimit;
+  private readonly perUser: AttemptLimit;
 
   constructor(
     limits: AttemptLimitsRepository,
@@ -24,11 +24,11 @@ export class SecondFactorLoginService {
     private readonly secondFactor: SecondFactorService,
     private readonly auditLog: AuditLog,
   ) {
-    this.ofUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });
+    this.perUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });
   }
 
-  /** Returns the user whose first step has this token. */
-  async expected(token: string | undefined): Promise<DashboardPrincipal | undefined> {
+  /** Returns the user who completed the first step with this token. */
+  async pendingUser(token: string | undefined): Promise<DashboardPrincipal | undefined> {
     return token === undefined ? undefined : this.sessions.awaitingSecondFactor(token);
   }
 
@@ -43,7 +43,7 @@ export class SecondFactorLoginService {
     proof: SecondFactorProof,
     origin: RequestOrigin,
   ): Promise<OpenedSession | undefined> {
-    const wait = await this.ofUser.count(user.userId);
+    const wait = await this.perUser.count(user.userId);
     if (wait !== undefined) {
       await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
@@ -53,11 +53,11 @@ export class SecondFactorLoginService {
       await this.record(user, origin, 'failure');
       return undefined;
     }
-    await Promise.all([this.ofUser.forget(user.userId), this.loginLimits.forget(user.email)]);
+    await Promise.all([this.perUser.forget(user.userId), this.loginLimits.forget(user.email)]);
     return session;
   }
 
-  /** Takes the same lock as a password reset, which must end this login too. */
+  /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
   @Transactional()
   private async open(
     user: DashboardPrincipal,

@@ -10,7 +10,7 @@ import { PasswordCheck } from './password-check.js';
 /** Asks a logged-in user for the password again, before changes that must not be possible in a borrowed browser. */
 @Injectable()
 export class PasswordConfirmation {
-  private readonly ofUser: AttemptLimit;
+  private readonly perUser: AttemptLimit;
 
   constructor(
     limits: AttemptLimitsRepository,
@@ -18,7 +18,7 @@ export class PasswordConfirmation {
     private readonly passwords: PasswordCheck,
     private readonly auditLog: AuditLog,
   ) {
-    this.ofUser = limits.limit({
+    this.perUser = limits.limit({
       name: 'password-confirmation',
       attempts: 10,
       seconds: (15 * MINUTE) / SECOND,
@@ -30,14 +30,14 @@ export class PasswordConfirmation {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async confirm(actor: DashboardActor, password: string, action?: AuditAction): Promise<boolean> {
-    const wait = await this.ofUser.count(actor.userId);
+    const wait = await this.perUser.count(actor.userId);
     if (wait !== undefined) {
       await this.record(actor, action, 'denied');
       throw tooManyAttempts(wait);
     }
     const user = await this.users.find(actor.userId);
     const isCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
-    if (isCorrect) await this.ofUser.forget(actor.userId);
+    if (isCorrect) await this.perUser.forget(actor.userId);
     else await this.record(actor, action, 'failure');
     return isCorrect;
   }

@@ -85,7 +85,8 @@ export class PasswordLinksService {
 
   /** Sets the password and ends all sessions of the user. */
   async redeem(token: string, password: string, origin: RequestOrigin): Promise<Redemption> {
-    // Checked first because hashing is expensive, and outside the transaction because it should be short.
+    // Check the link before hashing, because hashing is expensive. Hash before the transaction starts, to keep the
+    // transaction short.
     if (!(await this.isValid(token))) return 'invalid';
     const passwordHash = await hashPassword(password);
     try {

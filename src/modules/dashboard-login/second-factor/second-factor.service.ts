@@ -10,7 +10,7 @@ import { PasswordConfirmation } from '../passwords/password-confirmation.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
-/** 32 characters that are not confused with each other: the low 5 bits of a random byte choose one evenly. */
+/** 32 characters that are easy to tell apart. With 32 characters, a random byte modulo 32 selects one without bias. */
 const RECOVERY_CODE_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 /** 50 random bits, which attempts limited to 20 per hour cannot guess. */
 const RECOVERY_CODE_LENGTH = 10;

@@ -110,7 +110,7 @@ export const INVALID_SCOPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID
 
 export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_request',
-  when: 'A parameter is missing or given twice, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
+  when: 'A parameter is missing or given more than once, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
   message: 'The client id field is required.',
 });
 

@@ -18,7 +18,7 @@ export function resolvedPeriod(bounds: Bounds, defaultEnd: Date): Required<Perio
   return { start: start ?? new Date(end.getTime() - DEFAULT_PERIOD), end };
 }
 
-/** Returns what is wrong with the period, or `undefined`. */
+/** Returns the error message about an invalid period, or undefined if the period is valid. */
 export function validatePeriod({ start, end }: Required<Period>): string | undefined {
   const length = end.getTime() - start.getTime();
   if (length < 0) return 'The start field must not be after the end field.';

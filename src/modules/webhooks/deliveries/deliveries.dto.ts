@@ -7,7 +7,7 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { EnumField, TextField, TimestampField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
-import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
+import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
 
 const EXAMPLE_EVENT_ID = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';

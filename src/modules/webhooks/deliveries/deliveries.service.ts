@@ -9,7 +9,7 @@ import {
   WebhookEndpointsService,
   type OwnedWebhookEndpoint,
 } from '../../webhook-endpoints/index.js';
-import type { EventName } from '../events/event-catalogue.js';
+import type { EventName } from '../events/event-catalog.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import type { Outcome } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';

@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import type { WebhookPublisher } from '../webhook-publisher.js';
 import { eventBody } from './event-body.js';
-import { EVENT_NAMES, EVENTS, type EventOf } from './event-catalogue.js';
+import { EVENT_NAMES, EVENTS, type EventOf } from './event-catalog.js';
 import { eventSchema, exampleEvent, examplePayload } from './event-document.js';
 
 const AT = 1_710_864_923_198;
@@ -97,7 +97,7 @@ describe.each(EVENT_NAMES)('The example of %s', (name) => {
 });
 
 describe('The event catalog', () => {
-  it('contains the events of the contract', () => {
+  it('contains the events of the specification', () => {
     expect(Object.entries(EVENTS).map(([name, { variant }]) => [name, variant])).toEqual([
       ['AUTHENTICATED', 'session'],
       ['CARD_UPDATED', 'session'],

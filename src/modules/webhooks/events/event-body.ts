@@ -1,4 +1,4 @@
-import type { EventName, EventOf } from './event-catalogue.js';
+import type { EventName, EventOf } from './event-catalog.js';
 import type { FieldsOfVariant } from './event-envelope.js';
 
 /** All fields that an event can have. Fields that its variant lacks are undefined and left out of the JSON. */

@@ -1,6 +1,6 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { eventBody } from './event-body.js';
-import { EVENTS, type AnyEvent, type EventName } from './event-catalogue.js';
+import { EVENTS, type AnyEvent, type EventName } from './event-catalog.js';
 import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js';
 import { integer, object, word } from './shape.js';
 

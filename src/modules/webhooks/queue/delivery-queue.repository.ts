@@ -5,7 +5,7 @@ import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './delivery.js';
 
-/** How many deliveries one claim can take. */
+/** Limits of one call to `claim()`. */
 export interface ClaimLimits {
   readonly deliveries: number;
   /** How many of them can be retries; the rest is reserved for first attempts. */
@@ -29,7 +29,7 @@ export interface Settlement {
   readonly retryIn: number | null;
 }
 
-/** How failures narrow a lane. Each success doubles its width again. */
+/** How failures narrow a lane. Each settled batch with at least one success doubles the width, up to `width`. */
 export interface LaneRules {
   readonly width: number;
   readonly failuresUntilNarrow: number;
@@ -37,7 +37,7 @@ export interface LaneRules {
   readonly probeInterval: number;
 }
 
-export const DELIVERY_STATES = ['waiting', 'retrying', 'under_way'] as const;
+export const DELIVERY_STATES = ['waiting', 'retrying', 'in_flight'] as const;
 type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The state of the queue, over all processes. */
@@ -46,7 +46,7 @@ export interface QueueOverview {
   /** Seconds for which the oldest delivery of each state has been due or in flight; 0 if there is none. */
   readonly oldest: Readonly<Record<DeliveryState, number>>;
   /** Lanes with attempts in flight. */
-  readonly lanesTaken: number;
+  readonly lanesActive: number;
   /** Lanes that failures have narrowed. */
   readonly lanesNarrow: number;
 }
@@ -62,8 +62,8 @@ interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event'> {
   readonly body: Buffer;
 }
 
-type OverviewRow = Readonly<Record<`${DeliveryState}Count` | `${DeliveryState}Age`, number>> &
-  Pick<QueueOverview, 'lanesTaken' | 'lanesNarrow'>;
+type OverviewRow = Readonly<Record<`${'waiting' | 'retrying' | 'inFlight'}${'Count' | 'Age'}`, number>> &
+  Pick<QueueOverview, 'lanesActive' | 'lanesNarrow'>;
 
 /** Channel that is notified when a lane gets deliveries. */
 export const LANES_CHANNEL = 'webhook_lanes';
@@ -77,8 +77,8 @@ const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id 
   event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body`;
 
 /**
- * Deliveries and lanes. There is one lane for each endpoint. Statements that change both lock the lane before the
- * delivery, because the opposite order deadlocks. All times are those of the database.
+ * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
+ * lane first. A consistent lock order prevents deadlocks. All times are those of the database.
  */
 @Injectable()
 export class DeliveryQueueRepository {
@@ -130,7 +130,7 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Locks an endpoint and then its lane, in the same order as a deletion.
+   * Locks an endpoint and then its lane, in the same order as deleting an endpoint does.
    *
    * @returns whether the endpoint still exists
    */
@@ -332,20 +332,20 @@ export class DeliveryQueueRepository {
       `SELECT delivery.*, lane.*
          FROM (SELECT count(*) FILTER (WHERE claim_id IS NULL AND attempts = 0)::integer AS "waitingCount",
                       count(*) FILTER (WHERE claim_id IS NULL AND attempts > 0)::integer AS "retryingCount",
-                      count(claim_id)::integer AS "under_wayCount",
+                      count(claim_id)::integer AS "inFlightCount",
                       ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts = 0)')} AS "waitingAge",
                       ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts > 0)')} AS "retryingAge",
-                      ${ageOf('min(attempt_started_at)')} AS "under_wayAge"
+                      ${ageOf('min(attempt_started_at)')} AS "inFlightAge"
                  FROM webhook_delivery) delivery,
-              (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesTaken",
+              (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesActive",
                       count(width)::integer AS "lanesNarrow"
                  FROM webhook_lane) lane`,
     );
-    const { lanesTaken, lanesNarrow } = row;
+    const { lanesActive, lanesNarrow } = row;
     return {
-      deliveries: { waiting: row.waitingCount, retrying: row.retryingCount, under_way: row.under_wayCount },
-      oldest: { waiting: row.waitingAge, retrying: row.retryingAge, under_way: row.under_wayAge },
-      lanesTaken,
+      deliveries: { waiting: row.waitingCount, retrying: row.retryingCount, in_flight: row.inFlightCount },
+      oldest: { waiting: row.waitingAge, retrying: row.retryingAge, in_flight: row.inFlightAge },
+      lanesActive,
       lanesNarrow,
     };
   }

@@ -13,9 +13,12 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
 import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
-import { delayUntilRetry } from './retry-schedule.js';
+import { delayUntilRetry } from './retry-delay.js';
 
-/** Share of a process's slots that retries may take, so that failing deliveries don't delay new ones. */
+/**
+ * Share of the free slots that one call to `claim()` gives to retries, so that failing deliveries don't delay new ones.
+ * Retries of earlier calls are not counted.
+ */
 const RETRY_SHARE = 0.5;
 /** Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each. */
 const FAILURES_UNTIL_NARROW = 5;
@@ -24,7 +27,7 @@ const LANES_PER_WAKE_UP = 1_000;
 const ATTEMPTS_PER_SETTLEMENT = 200;
 const CONCURRENT_SETTLEMENTS = 2;
 const SETTLEMENT_RETRY_DELAY = SECOND;
-const EXPIRED_PER_SWEEP = 200;
+const EXPIRED_PER_RUN = 200;
 
 /** The queue of deliveries: adds them, claims due ones for one process at a time, and settles their attempts. */
 @Injectable()
@@ -32,7 +35,7 @@ export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
   /**
    * Wakes lanes after the publisher commits. Waking them inside the transaction would lock each lane until that
-   * transaction ends. If the process ends before the lane is woken, the sweep finds the lane within a second or two.
+   * transaction ends. If the process ends before the lane is woken, `StrandedDeliveriesJob` wakes it within a second or two.
    */
   private readonly wakeUps = new BatchedStatement<string>({
     execute: (endpointIds) => this.repository.wakeLanes([...new Set(endpointIds)]),
@@ -108,10 +111,10 @@ export class DeliveryQueueService {
   }
 
   /** Wakes lanes that their publisher could not wake, and settles attempts whose lease has expired. */
-  async sweep(): Promise<void> {
+  async resumeStranded(): Promise<void> {
     await this.repository.wakeForgottenLanes();
     // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
-    const expired = await this.repository.expired(EXPIRED_PER_SWEEP);
+    const expired = await this.repository.expired(EXPIRED_PER_RUN);
     await Promise.all(
       expired.map(({ startedMillisecondsAgo, ...delivery }) =>
         this.settle({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
@@ -125,7 +128,7 @@ export class DeliveryQueueService {
         this.wakeUps
           .add(id)
           .catch((error: unknown) =>
-            this.logger.warn('A lane was not woken; the next sweep finds its deliveries', error),
+            this.logger.warn('A lane was not woken; a job will wake it within seconds', error),
           );
       }
     });

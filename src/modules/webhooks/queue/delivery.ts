@@ -25,7 +25,7 @@ export interface DeliveredEvent {
   readonly body: Buffer;
 }
 
-/** Stable code for why an attempt failed, as in the request log. `INTERRUPTED`: its process ended before it did. */
+/** Stable code for why an attempt failed, as in the request log. `INTERRUPTED`: the process ended before the attempt did. */
 export type FailureReason = TransportFailure | 'NON_200' | 'INTERRUPTED';
 
 /** The result of an attempt. */

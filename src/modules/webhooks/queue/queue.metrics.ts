@@ -6,7 +6,7 @@ const ALL_PROCESSES = 'Covers all processes: take the maximum, not the sum.';
 
 const DELIVERIES = new GaugeMetric({
   name: 'mcs_webhook_deliveries',
-  help: `Deliveries in the queue: \`waiting\` for the first attempt, \`retrying\` after a failed one, or \`under_way\`. ${ALL_PROCESSES}`,
+  help: `Deliveries in the queue: \`waiting\` for the first attempt, \`retrying\` after a failed one, or \`in_flight\`. ${ALL_PROCESSES}`,
   labels: ['state'],
 });
 const OLDEST = new GaugeMetric({
@@ -14,8 +14,8 @@ const OLDEST = new GaugeMetric({
   help: `Seconds for which the oldest delivery in a state has been due or in flight; 0 if there is none. ${ALL_PROCESSES}`,
   labels: ['state'],
 });
-const LANES_TAKEN = new GaugeMetric({
-  name: 'mcs_webhook_lanes_taken',
+const LANES_ACTIVE = new GaugeMetric({
+  name: 'mcs_webhook_lanes_active',
   help: `Endpoints with delivery attempts in flight. ${ALL_PROCESSES}`,
 });
 const LANES_NARROW = new GaugeMetric({
@@ -39,7 +39,7 @@ export class QueueMetrics {
     };
     metrics.gauge(DELIVERIES, byState('deliveries'));
     metrics.gauge(OLDEST, byState('oldest'));
-    metrics.gauge(LANES_TAKEN, total('lanesTaken'));
+    metrics.gauge(LANES_ACTIVE, total('lanesActive'));
     metrics.gauge(LANES_NARROW, total('lanesNarrow'));
   }
 }

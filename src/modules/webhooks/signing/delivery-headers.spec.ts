@@ -12,7 +12,7 @@ const DELIVERY: Delivery = {
 };
 
 describe('deliveryHeaders', () => {
-  it('returns the headers of the contract', () => {
+  it('returns the headers of the specification', () => {
     expect(deliveryHeaders(DELIVERY)).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': String(BODY.length),

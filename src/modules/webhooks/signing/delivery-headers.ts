@@ -16,7 +16,7 @@ export interface Delivery {
 
 const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
 
-/** Returns all headers of one delivery attempt (contract, section 5). */
+/** Returns all headers of one delivery attempt (specification, "Events"). */
 export function deliveryHeaders({
   eventId,
   event,

@@ -24,16 +24,16 @@ const POLL_INTERVAL = SECOND;
 const DRAIN_TIMEOUT = 15 * SECOND;
 
 const IN_FLIGHT = new GaugeMetric({
-  name: 'mcs_webhook_attempts_under_way',
+  name: 'mcs_webhook_attempts_in_flight',
   help: 'Delivery attempts that this process has in flight.',
 });
 const SLOTS = new GaugeMetric({
   name: 'mcs_webhook_attempt_slots',
   help: 'Delivery attempts that this process can have in flight at the same time.',
 });
-const TURN_AGE = new GaugeMetric({
-  name: 'mcs_webhook_engine_turn_age_seconds',
-  help: 'Seconds since this process last checked the queue. More than a few seconds means that it cannot, or hangs.',
+const LAST_POLL_AGE = new GaugeMetric({
+  name: 'mcs_webhook_worker_last_poll_age_seconds',
+  help: 'Seconds since this process last polled the queue. A value above a few seconds means that the process cannot read the queue or hangs.',
 });
 
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
@@ -47,8 +47,8 @@ export class DeliveryWorker
   private wakeUp = new AbortController();
   private isStopping = false;
   private isPaused = false;
-  /** `performance.now()` of the last turn that could look at the queue or had no free slot. */
-  private lastTurn = performance.now();
+  /** `performance.now()` when the process last queried the queue successfully, or had no free slot and did not need to. */
+  private lastPollAt = performance.now();
   private subscription: Subscription | undefined;
   private loop: Promise<void> | undefined;
 
@@ -61,7 +61,9 @@ export class DeliveryWorker
   ) {
     metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: this.inFlight.size }]);
     metrics.gauge(SLOTS, () => [{ labels: {}, value: configuration.concurrency }]);
-    metrics.gauge(TURN_AGE, () => [{ labels: {}, value: (performance.now() - this.lastTurn) / SECOND }]);
+    metrics.gauge(LAST_POLL_AGE, () => [
+      { labels: {}, value: (performance.now() - this.lastPollAt) / SECOND },
+    ]);
   }
 
   onApplicationBootstrap(): void {
@@ -89,7 +91,7 @@ export class DeliveryWorker
 
   private async run(): Promise<void> {
     while (!this.isStopping) {
-      // Before the claim, so that what happens during it is not missed.
+      // Create the controller before claiming, so that a wake-up during the claim is not missed.
       this.wakeUp = new AbortController();
       const claimed = await this.claim();
       for (const delivery of claimed) this.start(delivery);
@@ -101,7 +103,7 @@ export class DeliveryWorker
     const slots = this.configuration.concurrency - this.inFlight.size;
     try {
       const claimed = slots > 0 ? await this.queue.claim(slots) : [];
-      this.lastTurn = performance.now();
+      this.lastPollAt = performance.now();
       if (slots > 0 && this.isPaused) {
         this.logger.log('Deliveries resumed');
         this.isPaused = false;
@@ -134,7 +136,7 @@ export class DeliveryWorker
     await sleep(POLL_INTERVAL, undefined, { signal }).catch(() => undefined);
   }
 
-  /** Logs once that the database is unavailable, not at every turn. */
+  /** Logs once that the database is unavailable, not on every iteration. */
   private reportFailure(error: unknown): void {
     if (!isDatabaseUnavailable(error)) {
       this.logger.error('Deliveries could not be claimed', error);

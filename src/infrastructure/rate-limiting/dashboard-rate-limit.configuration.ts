@@ -1,7 +1,7 @@
 import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
 
 @Configuration('Rate limits')
-export class RateLimitingConfiguration {
+export class DashboardRateLimitConfiguration {
   @EnvironmentVariable(
     'DASHBOARD_REQUESTS_PER_MINUTE',
     'Maximum number of requests per minute from one user to the dashboard API.',

@@ -1,4 +1,4 @@
-import { delayUntilRetry } from './retry-schedule.js';
+import { delayUntilRetry } from './retry-delay.js';
 
 const DELAYS = [180_000, 300_000];
 

@@ -1,20 +1,20 @@
 /**
  * The merchants that every installation has.
  *
- * Ids are part of the published contract: an id never changes and is never reused, even if its merchant
+ * Ids are part of the published API: an id never changes and is never reused, even if its merchant
  * is removed. Ids here stay below 10000; merchants that operators add start at id 10000.
  *
  * Matching ignores case, accents, punctuation and spacing, so add an alias only if letters differ: 'Disney Plus' for
  * 'Disney+', but not 'Wal-Mart' for 'Walmart'. No two names or aliases may match each other.
  */
 
-export interface CatalogueMerchant {
+export interface CatalogMerchant {
   readonly id: number;
   readonly name: string;
   readonly aliases: readonly string[];
 }
 
-export const MERCHANT_CATALOGUE: readonly CatalogueMerchant[] = [
+export const MERCHANT_CATALOG: readonly CatalogMerchant[] = [
   { id: 1, name: 'Amazon', aliases: ['Amazon.com'] },
   { id: 2, name: 'Walmart', aliases: ['Walmart.com'] },
   { id: 3, name: 'Target', aliases: ['Target.com'] },

@@ -4,22 +4,23 @@ import { isDatabaseUnavailable } from '../../../infrastructure/database/index.js
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 
-/** Finds due deliveries whose publisher could not wake their lane, and attempts whose process died. */
+/** Resumes deliveries that a crashed process left behind: in lanes that it did not wake, or in attempts that it made. */
 @Injectable()
-export class DeliverySweep implements OnApplicationShutdown {
+export class StrandedDeliveriesJob implements OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
   private running: Promise<void> | undefined;
 
   constructor(private readonly queue: DeliveryQueueService) {}
 
-  /** Does not overlap itself: a run that takes longer than the interval replaces the next one. */
+  /** Runs never overlap: if one takes longer than the interval, the next run is skipped. */
   @Interval(SECOND)
   run(): Promise<void> {
     this.running ??= this.queue
-      .sweep()
+      .resumeStranded()
       .catch((error: unknown) => {
         // The worker reports that the database is unavailable.
-        if (!isDatabaseUnavailable(error)) this.logger.error('The delivery queue could not be swept', error);
+        if (!isDatabaseUnavailable(error))
+          this.logger.error('Stranded deliveries could not be resumed', error);
       })
       .finally(() => (this.running = undefined));
     return this.running;

@@ -1,23 +1,23 @@
 import { matchKey } from './match-key.js';
-import { MERCHANT_CATALOGUE } from './merchant-catalogue.js';
+import { MERCHANT_CATALOG } from './merchant-catalog.js';
 
 /** Operators may use ids from here on. */
 const FIRST_OPERATOR_ID = 10_000;
 
 describe('Merchant catalog', () => {
   it('has at least 100 merchants', () => {
-    expect(MERCHANT_CATALOGUE.length).toBeGreaterThanOrEqual(100);
+    expect(MERCHANT_CATALOG.length).toBeGreaterThanOrEqual(100);
   });
 
   it('has unique ids, below those of operators', () => {
-    const ids = MERCHANT_CATALOGUE.map(({ id }) => id);
+    const ids = MERCHANT_CATALOG.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !Number.isInteger(id) || id < 1 || id >= FIRST_OPERATOR_ID)).toEqual([]);
   });
 
   it('has no two names with the same match key', () => {
     const spellingsOfKey = new Map<string, string[]>();
-    for (const { id, name, aliases } of MERCHANT_CATALOGUE) {
+    for (const { id, name, aliases } of MERCHANT_CATALOG) {
       for (const spelling of [name, ...aliases]) {
         const key = matchKey(spelling);
         spellingsOfKey.set(key, [...(spellingsOfKey.get(key) ?? []), `${spelling} (${id})`]);
@@ -28,7 +28,7 @@ describe('Merchant catalog', () => {
   });
 
   it('has names that fit into the column', () => {
-    const names = MERCHANT_CATALOGUE.map(({ name }) => name);
+    const names = MERCHANT_CATALOG.map(({ name }) => name);
     expect(names.filter((name) => name.trim() !== name || name === '' || [...name].length > 256)).toEqual([]);
   });
 });
