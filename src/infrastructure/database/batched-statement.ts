@@ -33,8 +33,8 @@ export class RowDropped extends Error {
  * Collects the rows of concurrent requests into one statement (group commit). In a statement that only reads, the rows
  * are the parameters of the queries.
  *
- * While no statement is running, rows are sent at the end of the tick in which they arrive. Otherwise they wait for
- * the running statement, so the batches grow with the load.
+ * While fewer than `maxStatements` statements are running, rows are sent at the end of the tick in which they arrive.
+ * Otherwise they wait until a running statement ends, so the batches grow with the load.
  */
 export class BatchedStatement<Row, Result = void> {
   private waiting: WaitingRow<Row, Result>[] = [];

@@ -145,7 +145,10 @@ export class Connector {
     }
   }
 
-  /** Tries the addresses in turn. Node.js skips all but the first address when a local address is set. */
+  /**
+   * Tries the addresses in turn. Node.js's own fallback (`autoSelectFamily`) tries only the first address if a local
+   * address is set.
+   */
   private async connectToOneOf(
     addresses: readonly string[],
     port: number,

@@ -24,9 +24,10 @@ const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
 
 /**
- * The first middleware. Gives each request its ID and context, and wraps `response.end()`: each response to a client is
- * written to the request log before it is sent, and every response is written to the service log afterward. A `finish`
- * listener would run too late, and an interceptor would miss responses from guards.
+ * The first middleware. Gives each request its ID and context, and wraps `response.end()`: a response that belongs to an
+ * API client waits at most 250 ms for the commit of its request log entry before it is sent (OAuth endpoints have none),
+ * and every response gets a service log line afterward. A `finish` listener would run too late, and an interceptor would
+ * miss responses from guards.
  */
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
@@ -76,8 +77,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       if (isPending) this.pendingResponses -= 1;
       isPending = false;
     };
-    // If the client disconnects during a static file, `end()` is never called, so settle here. A request with an
-    // authenticated client has a handler, which always calls `end()`.
+    // If the peer disconnects during a static file, `end()` is never called, so settle here. A request that belongs to an
+    // API client has a handler, which always calls `end()`.
     response.once('close', () => {
       if (!context.client) settle();
     });

@@ -23,7 +23,7 @@ export class WebhookEndpointsRepository {
   }
 
   /** Returns the endpoints and blocks their deletion until the open transaction ends, so that rows can refer to them. */
-  async heldOfClient(clientId: string): Promise<WebhookTarget[]> {
+  async ofClientBlockingDeletion(clientId: string): Promise<WebhookTarget[]> {
     return this.transaction.manager.query<WebhookTarget[]>(
       'SELECT id, url FROM webhook_endpoint WHERE client_id = $1 ORDER BY created_at, id FOR KEY SHARE',
       [clientId],
@@ -31,7 +31,7 @@ export class WebhookEndpointsRepository {
   }
 
   /** Returns the endpoints and blocks concurrent additions until the open transaction ends. */
-  async lockedOfClient(clientId: string): Promise<WebhookEndpoint[]> {
+  async ofClientBlockingAdditions(clientId: string): Promise<WebhookEndpoint[]> {
     await this.transaction.lock(`webhook-endpoints:${clientId}`);
     return this.ofClient(clientId);
   }

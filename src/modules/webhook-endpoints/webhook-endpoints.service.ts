@@ -54,11 +54,11 @@ export class WebhookEndpointsService {
    * deliveries to them can be added.
    */
   async ofClient(clientId: string): Promise<WebhookTarget[]> {
-    return this.repository.heldOfClient(clientId);
+    return this.repository.ofClientBlockingDeletion(clientId);
   }
 
   /**
-   * Returns the endpoint with the ID of a path.
+   * Returns the endpoint with the ID from the request path.
    *
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND if it does not exist or belongs to another organization
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
@@ -95,12 +95,12 @@ export class WebhookEndpointsService {
       description: request.description ?? null,
       createdAt: this.clock.now(),
     };
-    const others = await this.repository.lockedOfClient(client.clientId);
+    const others = await this.repository.ofClientBlockingAdditions(client.clientId);
     if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
     // The lock does not cover updates: one of them may have taken the URL in the meantime.
     if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    return this.recorded('webhook.create', actor, { ...endpoint, client });
+    return this.record('webhook.create', actor, { ...endpoint, client });
   }
 
   @Transactional()
@@ -118,16 +118,16 @@ export class WebhookEndpointsService {
     if (url === endpoint.url && description === endpoint.description) return toResponse(changed);
     if (!(await this.repository.change(id, { url, description })))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    return this.recorded('webhook.update', actor, changed);
+    return this.record('webhook.update', actor, changed);
   }
 
   @Transactional()
   async delete(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
     const { client } = await this.require(actor, id);
-    // One of several concurrent deletions finds it, and sees earlier updates.
+    // The lock lets only one of several concurrent deletions find the endpoint, and makes earlier updates visible to it.
     const endpoint = existing(await this.repository.locked(id));
     await this.repository.remove(id);
-    return this.recorded('webhook.delete', actor, { ...endpoint, client });
+    return this.record('webhook.delete', actor, { ...endpoint, client });
   }
 
   /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
@@ -144,7 +144,7 @@ export class WebhookEndpointsService {
     return validateText('url', normalUrl(url), MAX_URL_LENGTH);
   }
 
-  private async recorded(
+  private async record(
     action: AuditAction,
     actor: DashboardActor,
     endpoint: OwnedWebhookEndpoint,

@@ -56,7 +56,7 @@ export class LoginService {
   private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
     const { email, password, origin } = attempt;
     const wait = await this.limits.count(email, origin.ip);
-    const user = await this.users.findAccepted(email);
+    const user = await this.users.findWithPassword(email);
     if (wait !== undefined) {
       if (user) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);

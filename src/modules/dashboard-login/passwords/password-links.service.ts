@@ -72,7 +72,7 @@ export class PasswordLinksService {
   /** Sends an email with a link in the background, if the address has an account that is not disabled. */
   sendReset(email: string): void {
     this.emails.inBackground(async () => {
-      const user = await this.users.findAccepted(email);
+      const user = await this.users.findWithPassword(email);
       if (!user || user.disabledAt) return;
       this.emails.sendReset(user.email, await this.createLink(user.id, RESET_LIFETIME));
     });

@@ -21,7 +21,7 @@ export class DashboardUsersRepository {
   }
 
   /** Returns the user who set a password for this email, even if the user is disabled. */
-  async findAccepted(email: string): Promise<DashboardUser | null> {
+  async findWithPassword(email: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOneBy(DashboardUser, { email, passwordHash: Not(IsNull()) });
   }
 

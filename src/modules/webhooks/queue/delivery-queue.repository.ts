@@ -29,7 +29,10 @@ export interface Settlement {
   readonly retryIn: number | null;
 }
 
-/** How failures narrow a lane. Each settled batch with at least one success doubles the width, up to `width`. */
+/**
+ * How failures narrow a lane. Each settled batch with at least one success doubles the lane's current width until it is
+ * back at the full `width`, which is stored as NULL.
+ */
 export interface LaneRules {
   readonly width: number;
   readonly failuresUntilNarrow: number;
