@@ -103,10 +103,8 @@ export function validateItems(
   field: string,
   validateItem: (item: unknown, field: string) => string | undefined,
 ): string | undefined {
-  for (const [index, item] of items.entries()) {
-    const name = `${field}.${index}`;
-    const message = isMissing(item) ? MESSAGES.required(name) : validateItem(item, name);
-    if (message !== undefined) return message;
-  }
-  return undefined;
+  const index = items.findIndex((item) => isMissing(item) || validateItem(item, field) !== undefined);
+  if (index < 0) return undefined;
+  const name = `${field}.${index}`;
+  return isMissing(items[index]) ? MESSAGES.required(name) : validateItem(items[index], name);
 }
