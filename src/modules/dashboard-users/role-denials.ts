@@ -25,7 +25,11 @@ export class RoleDenials {
    *
    * @throws ApiError INSUFFICIENT_ROLE
    */
-  async recordDenial<T>(action: AuditAction, actor: DashboardActor, work: () => Promise<T>): Promise<T> {
+  async runRecordingDenial<T>(
+    action: AuditAction,
+    actor: DashboardActor,
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -10,7 +10,7 @@ export interface Viewer {
 }
 
 /** A merchant, and whether the organization hides it. */
-export interface VisibleMerchant extends Merchant {
+export interface MerchantWithVisibility extends Merchant {
   readonly hidden: boolean;
 }
 
@@ -19,8 +19,8 @@ export class MerchantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /** Returns merchants in the order of their names. */
-  async list({ organizationId, environment }: Viewer, limit: number): Promise<VisibleMerchant[]> {
-    return this.transaction.manager.query<VisibleMerchant[]>(
+  async list({ organizationId, environment }: Viewer, limit: number): Promise<MerchantWithVisibility[]> {
+    return this.transaction.manager.query<MerchantWithVisibility[]>(
       `SELECT id, name, hidden_at IS NOT NULL AS hidden
          FROM merchant
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2

@@ -129,13 +129,13 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
 }
 
 /** Shown once: only digests of the codes are stored. */
-export function recoveryCodesPage(codes: readonly string[], isNew: boolean): Page {
+export function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page {
   return {
     title: 'Your recovery codes',
     content: (
       <>
         <Notice kind="good">
-          {isNew ? 'Two-factor authentication is on.' : 'Your old recovery codes no longer work.'}
+          {isFirstSet ? 'Two-factor authentication is on.' : 'Your old recovery codes no longer work.'}
         </Notice>
         <p>
           Save these codes where you keep your passwords. <strong>They won’t be shown again.</strong> If you

@@ -37,13 +37,15 @@ export class AccessGrantsService {
 
   async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
     const action = 'access_grant.create';
-    return this.toResponse(await this.denials.recordDenial(action, actor, () => this.grant(actor, request)));
+    return this.toResponse(
+      await this.denials.runRecordingDenial(action, actor, () => this.grant(actor, request)),
+    );
   }
 
   /** Changes nothing if the grant was already revoked or has expired. */
   async revoke(actor: DashboardActor, id: string): Promise<AccessGrantResponse> {
     const action = 'access_grant.revoke';
-    return this.toResponse(await this.denials.recordDenial(action, actor, () => this.end(actor, id)));
+    return this.toResponse(await this.denials.runRecordingDenial(action, actor, () => this.end(actor, id)));
   }
 
   @Transactional()

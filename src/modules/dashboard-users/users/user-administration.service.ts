@@ -45,18 +45,20 @@ export class UserAdministrationService {
   }
 
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    const user = await this.denials.recordDenial('user.add', actor, () => this.add(actor, request));
+    const user = await this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request));
     this.logins.invite(user);
     return toResponse(user);
   }
 
   async update(actor: DashboardActor, id: string, request: UpdateUserRequest): Promise<UserResponse> {
-    const user = await this.denials.recordDenial('user.update', actor, () => this.change(actor, id, request));
+    const user = await this.denials.runRecordingDenial('user.update', actor, () =>
+      this.change(actor, id, request),
+    );
     return toResponse(user);
   }
 
   async remove(actor: DashboardActor, id: string): Promise<UserResponse> {
-    const user = await this.denials.recordDenial('user.remove', actor, () => this.delete(actor, id));
+    const user = await this.denials.runRecordingDenial('user.remove', actor, () => this.delete(actor, id));
     return toResponse(user);
   }
 

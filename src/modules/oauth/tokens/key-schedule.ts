@@ -40,7 +40,8 @@ export function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date
   return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
 }
 
-function isObsolete(successor: Times | undefined, now: Date, since: number): boolean {
+/** @param forAtLeast milliseconds */
+function isObsolete(successor: Times | undefined, now: Date, forAtLeast: number): boolean {
   if (!successor) return false;
-  return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + since < now.getTime();
+  return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + forAtLeast < now.getTime();
 }

@@ -27,9 +27,9 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   description: (configuration) =>
     'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +
     'has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. ' +
-    'On 429, 500 or 503, retry after `Retry-After`. Every other error ends the flow. The token is valid for 15 minutes ' +
-    'in the environment of the client that it was issued for. It becomes invalid immediately when it is revoked or its ' +
-    'user is removed. Each code can be exchanged once. Limit: ' +
+    'On 429 or 503, retry after `Retry-After`; on 500, after the interval. Every other error ends the flow. The token ' +
+    'is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately ' +
+    'when it is revoked or its user is removed. Each code can be exchanged once. Limit: ' +
     `${configuration(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
     '`interval` per code.',
   body: ExchangeDeviceCodeRequest,

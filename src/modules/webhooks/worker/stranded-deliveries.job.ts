@@ -4,7 +4,10 @@ import { isDatabaseUnavailable } from '../../../infrastructure/database/index.js
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 
-/** Resumes deliveries that a crashed process left behind: in lanes that it did not wake, or in attempts that it made. */
+/**
+ * Resumes deliveries that a crashed process left behind: those it committed but had not yet announced to the workers
+ * (`wakeLanes`), and those whose attempt it had started but not settled.
+ */
 @Injectable()
 export class StrandedDeliveriesJob implements OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
