@@ -9,7 +9,7 @@ const MAX_RETRY_AFTER = 15 * MINUTE;
  * Returns the milliseconds until the next attempt, or undefined if the failed attempt was the last one.
  *
  * @param attempts number of attempts made so far
- * @param delays milliseconds before each retry (`WEBHOOK_RETRY_DELAYS` in webhook-deliveries.configuration.ts)
+ * @param delays milliseconds before each retry (`WEBHOOK_RETRY_SECONDS` in webhook-deliveries.configuration.ts)
  * @param retryAfter milliseconds that the receiver asked for
  * @param random a number from 0 to 1 that chooses the jitter
  */
