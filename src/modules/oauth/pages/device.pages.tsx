@@ -2,17 +2,11 @@ import type { VNode } from 'preact';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Form, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
+import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
 /** A request as it is shown to the user who decides. */
-export interface DeviceRequestView {
-  readonly id: string;
+export interface DeviceRequestView extends DeviceAuthorization {
   readonly userCode: string;
-  readonly clientId: string;
-  readonly environment: PlatformEnvironment;
-  readonly scopes: readonly Scope[];
-  readonly ip: string;
-  readonly userAgent: string;
-  readonly requestedAt: Date;
 }
 
 /** The outcome of a request as it is shown to a user. */
