@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
 /** A request as it is shown to the user who decides. */
@@ -117,9 +117,7 @@ export function resultPage({ outcome, decidedByAnotherUser }: DeviceResultView):
       <>
         <Notice kind={kind}>{text}</Notice>
         {decidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
-        <p>
-          <a href="/device">Enter another code</a>
-        </p>
+        <Link to="/device">Enter another code</Link>
       </>
     ),
   };
@@ -133,9 +131,7 @@ export function unknownRequestPage(): PageResponse {
     content: (
       <>
         <Notice kind="bad">{CODE_NOT_FOUND_HINT}</Notice>
-        <p>
-          <a href="/device">Enter a code</a>
-        </p>
+        <Link to="/device">Enter a code</Link>
       </>
     ),
   };
