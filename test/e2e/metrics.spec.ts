@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttemptLimitsRepository } from '../../src/infrastructure/rate-limiting/index.js';
+import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -132,7 +133,9 @@ describe('Limit metrics', () => {
   });
 
   it('count rejected attempts', async () => {
-    const limit = service.app.get(AttemptLimitsRepository).limit({ name: 'trial', attempts: 1, seconds: 60 });
+    const limit = service.app
+      .get(AttemptLimitsRepository)
+      .limit({ name: 'trial', attempts: 1, within: MINUTE });
     await limit.count('somebody');
     await limit.count('somebody');
     expect(await metrics.value('mcs_rate_limit_refusals_total', { limit: 'trial' })).toBe(1);

@@ -32,6 +32,5 @@ export {
   type AuditedAction,
   type DashboardPermission,
 } from './dashboard-permission.guard.js';
-export { EnabledOperationGuard } from './enabled-operation.guard.js';
-export { EnvironmentGuard } from './environment.guard.js';
+export { EnabledOperationGuard, EnvironmentGuard } from './client.guards.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

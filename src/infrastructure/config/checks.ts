@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
-import { IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { IsInt, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
 
 /** An integer from `min` to `max`. */
 export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
@@ -9,11 +9,10 @@ export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
 
 /** Validates a setting by a function, for checks that class-validator lacks. The message begins with the field's name. */
 export function Satisfies(
-  name: string,
-  test: (value: unknown) => boolean,
+  test: (value: unknown, context?: ValidationArguments) => boolean,
   message: string,
 ): PropertyDecorator {
-  return ValidateBy({ name, validator: { validate: test, defaultMessage: () => message } });
+  return ValidateBy({ name: test.name, validator: { validate: test, defaultMessage: () => message } });
 }
 
 /** Returns whether the value is a certificate in PEM. */

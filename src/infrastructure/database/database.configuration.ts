@@ -1,4 +1,4 @@
-import { ValidateBy } from 'class-validator';
+import type { ValidationArguments } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
@@ -17,6 +17,10 @@ function isDatabaseUrl(value: unknown): boolean {
   return [url.username, url.password, url.pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
 }
 
+function isOnlyTlsSetting(_authority: unknown, context?: ValidationArguments): boolean {
+  return acceptsAuthority((context?.object as DatabaseConfiguration | undefined)?.url ?? '');
+}
+
 @Configuration('Database')
 export class DatabaseConfiguration {
   @EnvironmentVariable(
@@ -25,31 +29,21 @@ export class DatabaseConfiguration {
     { secret: true },
   )
   @Satisfies(
-    'isDatabaseUrl',
     isDatabaseUrl,
     'url must be a URL such as postgres://user:password@host:5432/database; write special characters as %XX',
   )
-  @Satisfies(
-    'hasKnownTlsMode',
-    hasKnownTlsMode,
-    'url must not have any sslmode other than verify-full, disable or no-verify',
-  )
+  @Satisfies(hasKnownTlsMode, 'url must not have any sslmode other than verify-full, disable or no-verify')
   url?: string;
 
   @EnvironmentVariable(
     'DATABASE_CA',
     'Certificate (PEM) of the only trusted certificate authority of the database. If it is set, all connections use TLS.',
   )
-  @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
-  @ValidateBy({
-    name: 'isOnlyTlsSetting',
-    validator: {
-      validate: (_value, validation) =>
-        acceptsAuthority((validation?.object as DatabaseConfiguration | undefined)?.url ?? ''),
-      defaultMessage: () =>
-        'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL',
-    },
-  })
+  @Satisfies(isCertificate, 'authority must be a certificate in PEM')
+  @Satisfies(
+    isOnlyTlsSetting,
+    'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL',
+  )
   authority?: string;
 
   @EnvironmentVariable('DATABASE_POOL_SIZE', 'Maximum number of connections that this process opens.')

@@ -37,11 +37,8 @@ const SERVICES = [
       inject: [DatabaseConfiguration],
       useFactory: (configuration: DatabaseConfiguration) => ({
         ...dataSourceOptions({
+          ...configuration,
           url: configuration.url ?? NO_DATABASE,
-          authority: configuration.authority,
-          poolSize: configuration.poolSize,
-          connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
-          statementTimeoutMilliseconds: configuration.statementTimeoutMilliseconds,
           onIdleConnectionLost: (error) =>
             new Logger('Database').warn(`A connection was lost: ${(error as Error).message}`),
         }),

@@ -1,10 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import pg from 'pg';
+import { SECOND } from '../time/index.js';
 import { DatabaseConfiguration } from './database.configuration.js';
-import { DedicatedConnection } from './dedicated-connection.js';
 
-/** Listens on a channel until it is closed. */
-export interface Subscription {
-  close(): Promise<void>;
+const RECONNECT_DELAY = SECOND;
+const logger = new Logger('Notifications');
+
+/**
+ * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the connection is not one of the
+ * pool. It reconnects a second after it was lost.
+ */
+export class Subscription {
+  private readonly stopped = new AbortController();
+  private readonly done: Promise<void>;
+  private client: pg.Client | undefined;
+
+  constructor(
+    private readonly configuration: DatabaseConfiguration,
+    private readonly channel: string,
+    private readonly onNotification: () => void,
+  ) {
+    this.done = this.run();
+  }
+
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.client?.end().catch(() => undefined);
+    await this.done;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      this.client = this.newClient();
+      try {
+        await this.listenUntilLost(this.client);
+      } catch (error) {
+        if (!signal.aborted)
+          logger.warn(`The connection of channel ${this.channel} was lost: ${(error as Error).message}`);
+      }
+      await this.client.end().catch(() => undefined);
+      await pause(RECONNECT_DELAY, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  private newClient(): pg.Client {
+    return new pg.Client({
+      ...this.configuration.driverAddress,
+      application_name: 'merchant-connectivity-service notifications',
+      connectionTimeoutMillis: this.configuration.connectTimeoutMilliseconds,
+      keepAlive: true,
+    });
+  }
+
+  private async listenUntilLost(client: pg.Client): Promise<void> {
+    const lost = new Promise<never>((_, reject) => {
+      client.on('error', reject);
+      client.once('end', () => reject(new Error('the connection ended')));
+    });
+    // It may reject before the await below.
+    lost.catch(() => undefined);
+    // The promise of connect() never settles if the client is ended meanwhile.
+    await Promise.race([client.connect(), lost]);
+    client.on('notification', this.onNotification);
+    await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
+    this.onNotification();
+    await lost;
+  }
 }
 
 /**
@@ -13,20 +76,10 @@ export interface Subscription {
  */
 @Injectable()
 export class Notifications {
-  private readonly logger = new Logger('Notifications');
-
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
   /** @param onNotification called for every notification, and whenever some may have been missed */
   listen(channel: string, onNotification: () => void): Subscription {
-    return new DedicatedConnection(this.configuration, {
-      name: 'notifications',
-      onConnected: async (client) => {
-        client.on('notification', onNotification);
-        await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-        onNotification();
-      },
-      onLost: (error) => this.logger.warn(`The connection of channel ${channel} was lost: ${error.message}`),
-    });
+    return new Subscription(this.configuration, channel, onNotification);
   }
 }

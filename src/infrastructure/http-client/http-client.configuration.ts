@@ -34,25 +34,21 @@ export class HttpClientConfiguration {
     'HTTP proxy for all webhooks (CONNECT), as `http://user:password@host:port`. The proxy then resolves the host names and must reject private addresses.',
     { secret: true },
   )
-  @Satisfies('isProxyUrl', isProxyUrl, 'proxyUrl must be a URL such as http://user:password@host:3128')
+  @Satisfies(isProxyUrl, 'proxyUrl must be a URL such as http://user:password@host:3128')
   proxyUrl?: string;
 
   @EnvironmentVariable(
     'WEBHOOK_DNS_SERVERS',
     'DNS servers that resolve the host names of webhooks, as `address` or `address:port`, separated by commas. Default: the servers of the system.',
   )
-  @Satisfies(
-    'isDnsServerList',
-    isDnsServerList,
-    'dnsServers must be a list of addresses such as 10.0.0.2 or 10.0.0.2:53',
-  )
+  @Satisfies(isDnsServerList, 'dnsServers must be a list of addresses such as 10.0.0.2 or 10.0.0.2:53')
   dnsServers?: string[];
 
   @EnvironmentVariable(
     'WEBHOOK_EXTRA_CA',
     'Certificate of an additional trusted authority (PEM), for receivers whose certificate was issued by a private authority.',
   )
-  @Satisfies('isCertificate', isCertificate, 'extraAuthority must be a certificate in PEM')
+  @Satisfies(isCertificate, 'extraAuthority must be a certificate in PEM')
   extraAuthority?: string;
 
   get allowsAnyTarget(): boolean {

@@ -50,7 +50,8 @@ export class ExceptionFilter implements NestExceptionFilter {
 
   private translate(exception: unknown, request: Request): ApiError {
     if (exception instanceof ApiError) return exception;
-    if (isUndecodablePath(exception)) return INVALID_FIELD.error('The request path is not valid.');
+    // Express rejects `%` sequences that are not UTF-8 before it tries any route.
+    if (exception instanceof URIError) return INVALID_FIELD.error('The request path is not valid.');
     if (exception instanceof HttpException && exception.getStatus() === 404) return this.noRoute(request);
     const status = statusOf(exception);
     if (status >= 400 && status < 500) {
@@ -76,9 +77,4 @@ export class ExceptionFilter implements NestExceptionFilter {
 function statusOf(exception: unknown): number {
   if (exception instanceof HttpException) return exception.getStatus();
   return Number((exception as { status?: unknown } | undefined)?.status ?? 500);
-}
-
-/** Express rejects `%` sequences that are not UTF-8 before it tries any route. */
-function isUndecodablePath(exception: unknown): boolean {
-  return exception instanceof URIError;
 }

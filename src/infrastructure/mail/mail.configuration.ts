@@ -12,7 +12,7 @@ export class MailConfiguration {
     'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
     { secret: true },
   )
-  @Satisfies('isSmtpUrl', isSmtpUrl, 'smtpUrl must be a URL such as smtps://user:password@host:465')
+  @Satisfies(isSmtpUrl, 'smtpUrl must be a URL such as smtps://user:password@host:465')
   smtpUrl?: string;
 
   @EnvironmentVariable('MAIL_FROM', 'Sender of emails.')

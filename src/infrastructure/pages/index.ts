@@ -1,4 +1,4 @@
-export { Form, Moment, Notice, TextField } from './layout.js';
+export { Form, Link, Moment, Notice, TextField } from './layout.js';
 export type { Page, PageResponse } from './page-response.js';
 export { PageRoute, FormBody } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';

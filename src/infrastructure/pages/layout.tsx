@@ -136,6 +136,15 @@ export function Notice(props: {
   );
 }
 
+/** A paragraph that links to another page. */
+export function Link({ to, children }: { readonly to: string; readonly children: string }): VNode {
+  return (
+    <p>
+      <a href={to}>{children}</a>
+    </p>
+  );
+}
+
 /** A time in UTC. */
 export function Moment({ time }: { readonly time: Date }): VNode {
   const text = time.toISOString();

@@ -9,8 +9,8 @@ const SIGNATURE_BYTES = 16;
 const MAX_CURSOR_LENGTH = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** The list, its owner and the filters that a cursor is valid for. */
-export type CursorScope = readonly (string | number | null)[];
+/** The list, its owner and the filters that a cursor is valid for. An absent filter counts as null. */
+export type CursorScope = readonly (string | number | null | undefined)[];
 
 /**
  * Encodes positions in lists as signed cursors that clients cannot forge. The signature covers the scope but the cursor

@@ -1,24 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
 import { SECOND } from '../time/index.js';
+import { CountedLimit } from './counted-limit.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
 
 export interface AttemptLimitOptions {
   /** Names the limit; two limits never share their counts. */
   readonly name: string;
   readonly attempts: number;
-  readonly seconds: number;
+  /** Milliseconds. */
+  readonly within: number;
 }
 
 /** A limit on failed attempts, such as logins or codes. */
-export class AttemptLimit {
+export class AttemptLimit extends CountedLimit {
   constructor(
-    private readonly limiter: RateLimiterPostgres,
+    private readonly attempts: RateLimiterPostgres,
     private readonly digest: SecretDigest,
-    private readonly countRejection: () => void,
-  ) {}
+    countRejection: () => void,
+  ) {
+    super(attempts, countRejection);
+  }
 
   /**
    * Counts an attempt in one statement, before its outcome is known, so that concurrent attempts can't exceed the
@@ -26,25 +30,18 @@ export class AttemptLimit {
    *
    * @returns seconds to wait if the limit is exceeded, at least 1
    */
-  async count(subject: string): Promise<number | undefined> {
-    try {
-      await this.limiter.consume(this.keyOf(subject));
-      return undefined;
-    } catch (rejection) {
-      if (!(rejection instanceof RateLimiterRes)) throw rejection;
-      this.countRejection();
-      return Math.max(1, Math.ceil(rejection.msBeforeNext / SECOND));
-    }
+  override count(subject: string): Promise<number | undefined> {
+    return super.count(this.keyOf(subject));
   }
 
   /** Resets the count of the subject, after an attempt that succeeded. */
   async forget(subject: string): Promise<void> {
-    await this.limiter.delete(this.keyOf(subject));
+    await this.attempts.delete(this.keyOf(subject));
   }
 
   /** Subtracts an attempt that succeeded. Earlier ones still count, so a success doesn't allow more guesses. */
   async subtract(subject: string): Promise<void> {
-    await this.limiter.reward(this.keyOf(subject));
+    await this.attempts.reward(this.keyOf(subject));
   }
 
   /** The subject may be an email address or an IP address, which the table must not contain. */
@@ -65,7 +62,7 @@ export class AttemptLimitsRepository {
     private readonly rejections: RateLimitRejections,
   ) {}
 
-  limit({ name, attempts, seconds }: AttemptLimitOptions): AttemptLimit {
+  limit({ name, attempts, within }: AttemptLimitOptions): AttemptLimit {
     const limiter = new RateLimiterPostgres({
       storeClient: this.dataSource,
       storeType: 'typeorm',
@@ -74,7 +71,7 @@ export class AttemptLimitsRepository {
       clearExpiredByTimeout: false,
       keyPrefix: name,
       points: attempts,
-      duration: seconds,
+      duration: within / SECOND,
     });
     return new AttemptLimit(limiter, this.digest, this.rejections.of(name));
   }

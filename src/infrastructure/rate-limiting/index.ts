@@ -1,4 +1,10 @@
-export { AttemptLimitsRepository, type AttemptLimit } from './attempt-limits.repository.js';
-export { RateLimitGuard, type RateLimit } from './rate-limit.guard.js';
+export {
+  AttemptLimitsRepository,
+  type AttemptLimit,
+  type AttemptLimitOptions,
+} from './attempt-limits.repository.js';
+export { tooManyAttempts } from './too-many-attempts.js';
+export { RateLimitGuard } from './rate-limit.guard.js';
+export type { RateLimit } from './rate-limiters.js';
 export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { LoadedConfiguration } from '../config/index.js';
 import { Redis } from '../redis/index.js';
+import { CountedLimit } from './counted-limit.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
 
-export interface RequestRate {
-  /** Names the limit; two limits never share their counts. */
+export interface RateLimit {
+  /** Operations with the same name share their counts; the name is also a label of the metrics. */
   readonly name: string;
-  readonly requests: number;
+  readonly requests: (configuration: LoadedConfiguration) => number;
+  /** Whose requests are counted together; a client or a user must be authenticated first. */
+  readonly per: 'client' | 'user' | 'address';
   readonly seconds: number;
 }
-
-export type RateLimiter = Pick<RateLimiterAbstract, 'consume'>;
 
 /**
  * Counts requests per limit and subject (a client, user or IP address): in Redis if `REDIS_URL` is set, otherwise in
@@ -26,38 +28,34 @@ export type RateLimiter = Pick<RateLimiterAbstract, 'consume'>;
  */
 @Injectable()
 export class RateLimiters {
-  private readonly limiters = new Map<string, RateLimiter>();
+  private readonly limits = new Map<string, CountedLimit>();
 
   constructor(
     private readonly redis: Redis,
     private readonly rejections: RateLimitRejections,
+    private readonly configuration: LoadedConfiguration,
   ) {}
 
-  /** Returns the limiter of this name. All guards with the same name share one limiter. */
-  limiterFor(rate: RequestRate): RateLimiter {
-    let limiter = this.limiters.get(rate.name);
-    if (!limiter) {
-      limiter = this.create(rate);
-      this.limiters.set(rate.name, limiter);
+  /** Returns the limit of this name. All guards with the same name share one limit. */
+  limit(limit: RateLimit): CountedLimit {
+    let counted = this.limits.get(limit.name);
+    if (!counted) {
+      counted = new CountedLimit(this.limiterFor(limit), this.rejections.of(limit.name));
+      this.limits.set(limit.name, counted);
     }
-    return limiter;
+    return counted;
   }
 
-  /** @returns a function to call for every rejected request */
-  rejectionCounter(name: string): () => void {
-    return this.rejections.of(name);
-  }
-
-  private create({ name, requests, seconds }: RequestRate): RateLimiter {
+  private limiterFor({ name, requests, seconds }: RateLimit): Pick<RateLimiterAbstract, 'consume'> {
     const { client } = this.redis;
-    const options = { points: requests, duration: seconds };
+    const options = { points: requests(this.configuration), duration: seconds };
     const inMemory = new RateLimiterMemory({ ...options, keyPrefix: name });
     if (!client) return inMemory;
     const inRedis = new RateLimiterRedis({
       ...options,
       storeClient: client,
       keyPrefix: `merchant-connectivity:${name}`,
-      inMemoryBlockOnConsumed: requests,
+      inMemoryBlockOnConsumed: options.points,
       insuranceLimiter: inMemory,
     });
     return {

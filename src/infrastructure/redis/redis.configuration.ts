@@ -46,7 +46,6 @@ export class RedisConfiguration {
     { secret: true },
   )
   @Satisfies(
-    'areRedisUrls',
     areRedisUrls,
     'urls must be a URL such as redis://user:password@host:6379/0, or several of one Redis Cluster without a database; special characters are written as %XX',
   )
@@ -56,7 +55,7 @@ export class RedisConfiguration {
     'REDIS_CA',
     'Certificate (PEM) of a private certificate authority to trust in addition to the public ones, for connections to Redis.',
   )
-  @Satisfies('isCertificate', isCertificate, 'authority must be a certificate in PEM')
+  @Satisfies(isCertificate, 'authority must be a certificate in PEM')
   authority?: string;
 
   get isCluster(): boolean {

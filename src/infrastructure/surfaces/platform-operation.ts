@@ -10,7 +10,7 @@ interface Checks {
   /** Checked after the credentials, before `guards` (429). */
   readonly limit?: RateLimit;
   /** Access checks that run before the body is read (403). */
-  readonly guards?: readonly Type<CanActivate>[];
+  readonly guards?: readonly CanActivate[];
 }
 
 /**
@@ -39,7 +39,7 @@ export function SdkOperation(document: OperationDocument, checks: Checks): Metho
   );
 }
 
-function guardsOf({ limit, guards = [] }: Checks): Type<CanActivate>[] {
+function guardsOf({ limit, guards = [] }: Checks): (CanActivate | Type<CanActivate>)[] {
   return [...(limit ? [RateLimitGuard(limit, TOO_MANY_REQUESTS)] : []), ...guards];
 }
 

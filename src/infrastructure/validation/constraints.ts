@@ -1,4 +1,4 @@
-import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
@@ -11,32 +11,30 @@ export function siblingOf(context: ValidationArguments | undefined, field: strin
   return (context?.object as Record<string, unknown> | undefined)?.[field];
 }
 
+/** A constraint that a function checks. @param limit the limit that the message states */
+export function Constraint(
+  name: string,
+  validate: (value: unknown, context?: ValidationArguments) => boolean,
+  options: ValidationOptions,
+  limit?: number,
+): PropertyDecorator {
+  return ValidateBy({ name, constraints: [limit], validator: { validate } }, options);
+}
+
 /** Requires text that PostgreSQL can store. */
 export function IsStorable(): PropertyDecorator {
-  return ValidateBy(
-    { name: 'isStorable', validator: { validate: (value) => isStorable(value as string) } },
-    withMessage(MESSAGES.storable),
-  );
+  return Constraint('isStorable', (value) => isStorable(value as string), withMessage(MESSAGES.storable));
 }
 
 /** Limits the length in code points; class-validator's `MaxLength` counts UTF-16 units. */
 export function MaxCharacters(limit: number): PropertyDecorator {
-  return ValidateBy(
-    {
-      name: 'maxCharacters',
-      constraints: [limit],
-      validator: { validate: (value) => hasAtMostCharacters(value as string, limit) },
-    },
-    withMessage(MESSAGES.maxCharacters),
-  );
+  const validate = (value: unknown): boolean => hasAtMostCharacters(value as string, limit);
+  return Constraint('maxCharacters', validate, withMessage(MESSAGES.maxCharacters), limit);
 }
 
 /** Requires a time such as `2026-01-31T08:15:30Z`. */
 export function IsTimestamp(): PropertyDecorator {
-  return ValidateBy(
-    { name: 'isTimestamp', validator: { validate: isTimestamp } },
-    withMessage(MESSAGES.timestamp),
-  );
+  return Constraint('isTimestamp', isTimestamp, withMessage(MESSAGES.timestamp));
 }
 
 /**
@@ -44,15 +42,11 @@ export function IsTimestamp(): PropertyDecorator {
  * first.
  */
 export function IsNotBefore(other: string): PropertyDecorator {
-  return ValidateBy(
-    {
-      name: 'isNotBefore',
-      validator: {
-        validate: (value, context) => {
-          const start = siblingOf(context, other);
-          return isMissing(start) || Date.parse(value as string) >= Date.parse(start as string);
-        },
-      },
+  return Constraint(
+    'isNotBefore',
+    (value, context) => {
+      const start = siblingOf(context, other);
+      return isMissing(start) || Date.parse(value as string) >= Date.parse(start as string);
     },
     withMessage((field) => `The ${displayNameOf(other)} field must not be after the ${field} field.`),
   );
@@ -69,8 +63,9 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
     const number = parsePhoneNumberFromString(value as string);
     return number?.isValid() === true && SUPPORTED_COUNTRIES.has(number.country);
   };
-  return ValidateBy(
-    { name: 'isNorthAmericanPhoneNumber', validator: { validate: isSupported } },
+  return Constraint(
+    'isNorthAmericanPhoneNumber',
+    isSupported,
     withMessage(() => 'The phone number must be a valid number in a supported country.'),
   );
 }
@@ -86,13 +81,9 @@ export function IsValidInside(
   validate: (value: unknown, field: string) => string | undefined,
   example: unknown,
 ): PropertyDecorator {
-  return ValidateBy(
-    {
-      name: 'isValidInside',
-      validator: {
-        validate: (value, context) => validate(value, displayNameOf(context?.property ?? '')) === undefined,
-      },
-    },
+  return Constraint(
+    'isValidInside',
+    (value, context) => validate(value, displayNameOf(context?.property ?? '')) === undefined,
     { message: ({ value = example, property }) => validate(value, displayNameOf(property)) ?? '' },
   );
 }

@@ -1,4 +1,4 @@
-export { IsValidInside, siblingOf, validateItems } from './constraints.js';
+export { Constraint, IsValidInside, siblingOf, validateItems } from './constraints.js';
 export { Field } from './field.js';
 export {
   ArrayField,

@@ -1,14 +1,14 @@
-import { ValidateBy } from 'class-validator';
 import { TextProperty, TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
-import { TextField, withMessage } from '../../infrastructure/validation/index.js';
+import { Constraint, TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { domainName } from './domain-name.js';
 
 export const EXAMPLE_ID = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
 const MAX_DOMAIN_LENGTH = 253;
 
 function IsDomain(): PropertyDecorator {
-  return ValidateBy(
-    { name: 'isDomain', validator: { validate: (value) => domainName(value as string) !== undefined } },
+  return Constraint(
+    'isDomain',
+    (value) => domainName(value as string) !== undefined,
     withMessage((field) => `The ${field} field must be a domain name such as example.com.`),
   );
 }

@@ -8,6 +8,9 @@ import { ApiClientResponse, ApiSecretResponse, RotateSecretRequest } from './api
 import { ApiSecretsService } from './api-secrets.service.js';
 import { LIST_CLIENTS, VIEW_SECRET, ROTATE_SECRET, ACTIVATE_SECRET } from './api-clients.docs.js';
 
+/** The permission to see or change a secret. */
+const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
+
 @Topic('API clients', 'Credentials for the platform API and their rotation. Requires a login.')
 @Controller()
 export class ApiClientsController {
@@ -20,12 +23,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/view')
-  @DashboardOperation(VIEW_SECRET, {
-    token: 'none',
-    role: 'admin',
-    recentLogin: true,
-    action: auditAction('secret.view'),
-  })
+  @DashboardOperation(VIEW_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.view') })
   view(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -34,12 +32,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/rotate')
-  @DashboardOperation(ROTATE_SECRET, {
-    token: 'none',
-    role: 'admin',
-    recentLogin: true,
-    action: auditAction('secret.rotate'),
-  })
+  @DashboardOperation(ROTATE_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.rotate') })
   rotate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,
@@ -49,12 +42,7 @@ export class ApiClientsController {
   }
 
   @Post('api-clients/:client_id/secret/activate')
-  @DashboardOperation(ACTIVATE_SECRET, {
-    token: 'none',
-    role: 'admin',
-    recentLogin: true,
-    action: auditAction('secret.rotate'),
-  })
+  @DashboardOperation(ACTIVATE_SECRET, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('secret.rotate') })
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('client_id') clientId: string,

@@ -10,6 +10,23 @@ export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 /** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
 
+/** The fields of an entry, in the order in which they are hashed and inserted. */
+export const HASHED_FIELDS = [
+  'organizationId',
+  'sequence',
+  'id',
+  'createdAt',
+  'action',
+  'outcome',
+  'actorName',
+  'actorEmail',
+  'targetType',
+  'targetName',
+  'targetEnvironment',
+  'contextIp',
+  'contextUserAgent',
+] as const satisfies readonly (keyof UnhashedEntry)[];
+
 /** Increase it when the fields or their order change. It is part of what is hashed. */
 const CANONICAL_VERSION = 1;
 
@@ -25,20 +42,5 @@ export function hashEntry(entry: UnhashedEntry, previous: ChainLink): Buffer {
 
 /** Serializes an entry unambiguously: the escapes of JSON keep adjacent fields distinct. */
 function canonical(entry: UnhashedEntry): string {
-  return JSON.stringify([
-    CANONICAL_VERSION,
-    entry.organizationId,
-    entry.sequence,
-    entry.id,
-    entry.createdAt.toISOString(),
-    entry.action,
-    entry.outcome,
-    entry.actorName,
-    entry.actorEmail,
-    entry.targetType,
-    entry.targetName,
-    entry.targetEnvironment,
-    entry.contextIp,
-    entry.contextUserAgent,
-  ]);
+  return JSON.stringify([CANONICAL_VERSION, ...HASHED_FIELDS.map((field) => entry[field])]);
 }

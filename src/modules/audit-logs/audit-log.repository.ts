@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import type { AuditChainHead } from './audit-chain-head.entity.js';
-import { CHAIN_START } from './audit-chain.js';
+import { CHAIN_START, HASHED_FIELDS } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
 /** The position of an entry in the order of time. */
@@ -40,28 +40,12 @@ export class AuditLogRepository {
   async append(entry: AuditLogEntry): Promise<void> {
     await this.query(
       `WITH entry AS (
-         INSERT INTO audit_log (organization_id, sequence, created_at, hash, id, action, outcome, actor_name,
-                                actor_email, target_type, target_name, target_environment, context_ip,
-                                context_user_agent)
+         INSERT INTO audit_log (organization_id, sequence, id, created_at, action, outcome, actor_name, actor_email,
+                                target_type, target_name, target_environment, context_ip, context_user_agent, hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
        )
-       UPDATE audit_chain SET sequence = $2, created_at = $3, hash = $4 WHERE organization_id = $1`,
-      [
-        entry.organizationId,
-        entry.sequence,
-        entry.createdAt,
-        entry.hash,
-        entry.id,
-        entry.action,
-        entry.outcome,
-        entry.actorName,
-        entry.actorEmail,
-        entry.targetType,
-        entry.targetName,
-        entry.targetEnvironment,
-        entry.contextIp,
-        entry.contextUserAgent,
-      ],
+       UPDATE audit_chain SET sequence = $2, created_at = $4, hash = $14 WHERE organization_id = $1`,
+      [...HASHED_FIELDS.map((field) => entry[field]), entry.hash],
     );
   }
 

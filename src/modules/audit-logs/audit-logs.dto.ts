@@ -1,5 +1,4 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { ValidateBy, type ValidationArguments } from 'class-validator';
 import {
   EnumProperty,
   IntegerProperty,
@@ -9,7 +8,7 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Field, siblingOf, TimestampField } from '../../infrastructure/validation/index.js';
+import { Constraint, Field, siblingOf, TimestampField } from '../../infrastructure/validation/index.js';
 import {
   AUDIT_ACTION_NAMES,
   AUDIT_OUTCOMES,
@@ -28,12 +27,12 @@ function CursorField(description: string, ...validators: PropertyDecorator[]): P
 }
 
 function IsSameAsCursor(): PropertyDecorator {
-  const validate = (value: unknown, context?: ValidationArguments): boolean => {
-    const cursor = siblingOf(context, 'cursor');
-    return cursor === undefined || value === cursor;
-  };
-  return ValidateBy(
-    { name: 'isSameAsCursor', validator: { validate } },
+  return Constraint(
+    'isSameAsCursor',
+    (value, context) => {
+      const cursor = siblingOf(context, 'cursor');
+      return cursor === undefined || value === cursor;
+    },
     { message: () => 'The cursor and next cursor fields must not differ.' },
   );
 }

@@ -51,7 +51,7 @@ export class AuditLogsService {
 }
 
 function scopeOf(organizationId: string, { start, end }: Period): CursorScope {
-  return ['audit_logs', organizationId, start?.getTime() ?? null, end?.getTime() ?? null];
+  return ['audit_logs', organizationId, start?.getTime(), end?.getTime()];
 }
 
 function toResponse(entry: AuditLogEntry): AuditLogEntryResponse {

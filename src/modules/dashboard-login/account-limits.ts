@@ -1,12 +1,11 @@
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
-import { AttemptLimitsRepository, type AttemptLimit } from '../../infrastructure/rate-limiting/index.js';
-import { SECOND } from '../../infrastructure/time/index.js';
+import {
+  AttemptLimitsRepository,
+  type AttemptLimit,
+  type AttemptLimitOptions,
+} from '../../infrastructure/rate-limiting/index.js';
 
-interface Allowance {
-  readonly attempts: number;
-  /** Milliseconds. */
-  readonly within: number;
-}
+type Allowance = Omit<AttemptLimitOptions, 'name'>;
 
 /** Limits attempts of unauthenticated clients: per account from all addresses, and per address for all accounts. */
 export abstract class AccountLimits {
@@ -14,10 +13,8 @@ export abstract class AccountLimits {
   private readonly perAddress: AttemptLimit;
 
   constructor(limits: AttemptLimitsRepository, name: string, account: Allowance, address: Allowance) {
-    const limit = (kind: string, { attempts, within }: Allowance): AttemptLimit =>
-      limits.limit({ name: `${name}-${kind}`, attempts, seconds: within / SECOND });
-    this.perAccount = limit('account', account);
-    this.perAddress = limit('address', address);
+    this.perAccount = limits.limit({ name: `${name}-account`, ...account });
+    this.perAddress = limits.limit({ name: `${name}-address`, ...address });
   }
 
   /**

@@ -96,10 +96,10 @@ export class DetectedAccountsImport {
     const byName = await this.merchants.idsByName(
       merchants.filter((merchant) => typeof merchant === 'string'),
     );
-    const known = await this.merchants.knownIds(merchants.filter((merchant) => typeof merchant === 'number'));
+    const byId = await this.merchants.byIds(merchants.filter((merchant) => typeof merchant === 'number'));
     const accounts = batch.flatMap(({ line, merchant, ...account }) => {
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
-      if (merchantId === undefined || (typeof merchant === 'number' && !known.has(merchant))) {
+      if (merchantId === undefined || (typeof merchant === 'number' && !byId.has(merchant))) {
         skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
         return [];
       }

@@ -38,13 +38,4 @@ export class MerchantCatalogRepository {
       ids,
     ]);
   }
-
-  /** Returns the ids that exist. */
-  async knownIds(ids: readonly number[]): Promise<Set<number>> {
-    const rows = await this.transaction.manager.query<{ id: number }[]>(
-      'SELECT id FROM merchant WHERE id = ANY ($1)',
-      [ids],
-    );
-    return new Set(rows.map(({ id }) => id));
-  }
 }

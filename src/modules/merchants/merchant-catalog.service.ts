@@ -40,8 +40,4 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   async byIds(ids: readonly number[]): Promise<Map<number, { readonly id: number; readonly name: string }>> {
     return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
   }
-
-  async knownIds(ids: readonly number[]): Promise<Set<number>> {
-    return this.repository.knownIds(ids);
-  }
 }

@@ -8,6 +8,8 @@ import { MerchantsService } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse, MerchantsQuery } from './merchants.dto.js';
 import { LIST_MERCHANTS, EXPORT_MERCHANTS, HIDE_MERCHANT, ACTIVATE_MERCHANT } from './merchants.docs.js';
 
+const ADMIN = { token: 'none', role: 'admin' } as const;
+
 @Topic('Merchants', 'Merchants, and which of them you hide. Requires a login.')
 @Controller()
 export class MerchantsController {
@@ -20,17 +22,13 @@ export class MerchantsController {
   }
 
   @Get('merchants/export')
-  @DashboardOperation(EXPORT_MERCHANTS, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('merchant.export'),
-  })
+  @DashboardOperation(EXPORT_MERCHANTS, { ...ADMIN, action: auditAction('merchant.export') })
   export(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<StreamableFile> {
     return this.merchants.export(actor, query.environment);
   }
 
   @Post('merchants/:id/hide')
-  @DashboardOperation(HIDE_MERCHANT, { token: 'none', role: 'admin', action: auditAction('merchant.hide') })
+  @DashboardOperation(HIDE_MERCHANT, { ...ADMIN, action: auditAction('merchant.hide') })
   hide(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -40,11 +38,7 @@ export class MerchantsController {
   }
 
   @Post('merchants/:id/activate')
-  @DashboardOperation(ACTIVATE_MERCHANT, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('merchant.activate'),
-  })
+  @DashboardOperation(ACTIVATE_MERCHANT, { ...ADMIN, action: auditAction('merchant.activate') })
   activate(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

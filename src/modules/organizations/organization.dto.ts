@@ -1,4 +1,3 @@
-import { ValidateBy } from 'class-validator';
 import {
   BooleanProperty,
   EnumProperty,
@@ -6,7 +5,7 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
-import { TextField, withMessage } from '../../infrastructure/validation/index.js';
+import { Constraint, TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { decodeBase64, MAX_LOGO_BYTES, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
 
 /** A constraint on the bytes of base64 text; undefined if the text is not base64. */
@@ -15,8 +14,7 @@ function IsImageThat(
   test: (image: Buffer | undefined) => boolean,
   message: (field: string) => string,
 ): PropertyDecorator {
-  const validate = (value: unknown): boolean => test(decodeBase64(value as string));
-  return ValidateBy({ name, validator: { validate } }, withMessage(message));
+  return Constraint(name, (value) => test(decodeBase64(value as string)), withMessage(message));
 }
 
 export class UpdateLogoRequest {

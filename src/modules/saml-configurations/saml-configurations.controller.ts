@@ -19,25 +19,27 @@ import {
   DISABLE_CONFIGURATION,
 } from './saml-configurations.docs.js';
 
+const ADMIN = { token: 'none', role: 'admin' } as const;
+
 @Topic('Single sign-on', 'Your identity providers. Requires a login.')
 @Controller()
 export class SamlConfigurationsController {
   constructor(private readonly configurations: SamlConfigurationsService) {}
 
   @Get('saml-configurations')
-  @DashboardOperation(LIST_CONFIGURATIONS, { token: 'none', role: 'admin' })
+  @DashboardOperation(LIST_CONFIGURATIONS, ADMIN)
   list(@CurrentActor() actor: DashboardActor): Promise<SamlConfigurationResponse[]> {
     return this.configurations.list(actor);
   }
 
   @Get('saml-configurations/:id')
-  @DashboardOperation(GET_CONFIGURATION, { token: 'none', role: 'admin' })
+  @DashboardOperation(GET_CONFIGURATION, ADMIN)
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.get(actor, id);
   }
 
   @Post('saml-configurations/create')
-  @DashboardOperation(CREATE_CONFIGURATION, { token: 'none', role: 'admin', action: auditAction('sso.add') })
+  @DashboardOperation(CREATE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.add') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateSamlConfigurationRequest,
@@ -46,11 +48,7 @@ export class SamlConfigurationsController {
   }
 
   @Patch('saml-configurations/:id')
-  @DashboardOperation(UPDATE_CONFIGURATION, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('sso.update'),
-  })
+  @DashboardOperation(UPDATE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.update') })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -60,21 +58,13 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/enable')
-  @DashboardOperation(ENABLE_CONFIGURATION, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('sso.enable'),
-  })
+  @DashboardOperation(ENABLE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.enable') })
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.enable(actor, id);
   }
 
   @Post('saml-configurations/:id/disable')
-  @DashboardOperation(DISABLE_CONFIGURATION, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('sso.disable'),
-  })
+  @DashboardOperation(DISABLE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.disable') })
   disable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

@@ -20,12 +20,7 @@ import type {
   UpdateSamlConfigurationRequest,
 } from './saml-configurations.dto.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
-import {
-  InvalidMetadataError,
-  validateCertificate,
-  readSamlMetadata,
-  type SamlMetadata,
-} from './saml-metadata.js';
+import { readSamlMetadata, validateCertificate, type SamlMetadata } from './saml-metadata.js';
 import { readCertificate } from './signing-certificate.js';
 
 /** Manages the identity providers of organizations. Logging in through them is not supported yet. */
@@ -110,16 +105,8 @@ export class SamlConfigurationsService {
     return existing(isUUID(id) ? await this.repository.lock(organizationId, id) : null);
   }
 
-  private read(metadataXml: string): Omit<SamlMetadata, 'certificates'> & {
-    metadataXml: string;
-    certificates: string[];
-  } {
-    try {
-      const metadata = readSamlMetadata(metadataXml, this.clock.now());
-      return { ...metadata, certificates: [...metadata.certificates], metadataXml };
-    } catch (error) {
-      throw error instanceof InvalidMetadataError ? INVALID_FIELD.error(error.message) : error;
-    }
+  private read(metadataXml: string): SamlMetadata & { readonly metadataXml: string } {
+    return { ...readSamlMetadata(metadataXml, this.clock.now()), metadataXml };
   }
 
   private async record(

@@ -1,3 +1,4 @@
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../infrastructure/urls/index.js';
 import { readCertificate, type SigningCertificate } from './signing-certificate.js';
 import { parseXml, type XmlElement } from './xml-element.js';
@@ -8,11 +9,8 @@ export interface SamlMetadata {
   readonly ssoUrl: string;
   readonly ssoBinding: string;
   /** Signing certificates that are strong and not expired, DER in base64. */
-  readonly certificates: readonly string[];
+  readonly certificates: string[];
 }
-
-/** The metadata is invalid. The message says why. */
-export class InvalidMetadataError extends Error {}
 
 const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const SIGNATURE = 'http://www.w3.org/2000/09/xmldsig#';
@@ -41,18 +39,18 @@ export const METADATA_ERRORS = {
 /**
  * Reads the metadata of an identity provider.
  *
- * @throws MetadataProblem
+ * @throws ApiError INVALID_FIELD with the reason
  */
 export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
   const root = parseXml(xml);
-  if (!root) throw new InvalidMetadataError(METADATA_ERRORS.xml);
+  if (!root) throw INVALID_FIELD.error(METADATA_ERRORS.xml);
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
-    throw new InvalidMetadataError(METADATA_ERRORS.descriptor);
+    throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
   const entityId = (root.attributes['entityID'] ?? '').trim();
   if (entityId === '' || [...entityId].length > MAX_ENTITY_ID_LENGTH)
-    throw new InvalidMetadataError(METADATA_ERRORS.entityId);
+    throw INVALID_FIELD.error(METADATA_ERRORS.entityId);
   const [provider] = childrenOf(root, METADATA, 'IDPSSODescriptor');
-  if (!provider) throw new InvalidMetadataError(METADATA_ERRORS.provider);
+  if (!provider) throw INVALID_FIELD.error(METADATA_ERRORS.provider);
   return { entityId, ...singleSignOnOf(provider), certificates: certificatesOf(provider, now) };
 }
 
@@ -65,12 +63,12 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
   const usable = BINDINGS.flatMap((binding) =>
     services.filter(({ attributes }) => attributes['Binding'] === binding),
   );
-  if (usable.length === 0) throw new InvalidMetadataError(METADATA_ERRORS.service);
+  if (usable.length === 0) throw INVALID_FIELD.error(METADATA_ERRORS.service);
   for (const { attributes } of usable) {
     const { Location: ssoUrl = '', Binding: ssoBinding = '' } = attributes;
     if (isHttps(ssoUrl)) return { ssoUrl, ssoBinding };
   }
-  throw new InvalidMetadataError(METADATA_ERRORS.location);
+  throw INVALID_FIELD.error(METADATA_ERRORS.location);
 }
 
 function isHttps(text: string): boolean {
@@ -93,8 +91,8 @@ function certificatesOf(provider: XmlElement, now: Date): string[] {
     certificate && validateCertificate(certificate, now) === undefined ? [certificate.encoded] : [],
   );
   if (usable.length > 0) return [...new Set(usable)];
-  if (found.length === 0) throw new InvalidMetadataError(METADATA_ERRORS.noCertificate);
-  throw new InvalidMetadataError(validateCertificate(found[0], now));
+  if (found.length === 0) throw INVALID_FIELD.error(METADATA_ERRORS.noCertificate);
+  throw INVALID_FIELD.error(validateCertificate(found[0], now));
 }
 
 /** Returns why a certificate cannot be used at this time; undefined when it can. */

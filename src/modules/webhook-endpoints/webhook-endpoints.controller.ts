@@ -19,13 +19,16 @@ import {
   DELETE_ENDPOINT,
 } from './webhook-endpoints.docs.js';
 
+const READ = { token: 'webhook_endpoints:read' } as const;
+const WRITE = { token: 'webhook_endpoints:write' } as const;
+
 @Topic('Webhook endpoints', 'URLs that events are sent to, tests and redeliveries.')
 @Controller()
 export class WebhookEndpointsController {
   constructor(private readonly endpoints: WebhookEndpointsService) {}
 
   @Get('webhook-endpoints')
-  @DashboardOperation(LIST_ENDPOINTS, { token: 'webhook_endpoints:read' })
+  @DashboardOperation(LIST_ENDPOINTS, READ)
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
@@ -34,16 +37,13 @@ export class WebhookEndpointsController {
   }
 
   @Get('webhook-endpoints/:id')
-  @DashboardOperation(GET_ENDPOINT, { token: 'webhook_endpoints:read' })
+  @DashboardOperation(GET_ENDPOINT, READ)
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.get(actor, id);
   }
 
   @Post('webhook-endpoints/create')
-  @DashboardOperation(CREATE_ENDPOINT, {
-    token: 'webhook_endpoints:write',
-    action: auditAction('webhook.create'),
-  })
+  @DashboardOperation(CREATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.create') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateWebhookEndpointRequest,
@@ -52,10 +52,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch('webhook-endpoints/:id')
-  @DashboardOperation(UPDATE_ENDPOINT, {
-    token: 'webhook_endpoints:write',
-    action: auditAction('webhook.update'),
-  })
+  @DashboardOperation(UPDATE_ENDPOINT, { ...WRITE, action: auditAction('webhook.update') })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -65,10 +62,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete('webhook-endpoints/:id')
-  @DashboardOperation(DELETE_ENDPOINT, {
-    token: 'webhook_endpoints:write',
-    action: auditAction('webhook.delete'),
-  })
+  @DashboardOperation(DELETE_ENDPOINT, { ...WRITE, action: auditAction('webhook.delete') })
   delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.delete(actor, id);
   }

@@ -3,10 +3,7 @@ import { Transaction, unlessDuplicate } from '../../infrastructure/database/inde
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 /** The part of an endpoint that sending to it requires. */
-export interface WebhookTarget {
-  readonly id: string;
-  readonly url: string;
-}
+export type WebhookTarget = Pick<WebhookEndpoint, 'id' | 'url'>;
 
 const SAME_URL = 'webhook_endpoint_client_url_key';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Form, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 import { browserName } from './browser-name.js';
@@ -112,9 +112,7 @@ export function passwordPage({ email, isRefused = false, error }: PasswordPagePr
           <NewPasswordField error={error} />
           <button>Change password</button>
         </Form>
-        <p>
-          <a href="/account">Back to your account</a>
-        </p>
+        <Link to="/account">Back to your account</Link>
       </>
     ),
   };
@@ -126,9 +124,7 @@ export function passwordChangedPage(): Page {
     content: (
       <>
         <Notice kind="good">Use your new password from now on. All your other sessions have ended.</Notice>
-        <p>
-          <a href="/account">Back to your account</a>
-        </p>
+        <Link to="/account">Back to your account</Link>
       </>
     ),
   };

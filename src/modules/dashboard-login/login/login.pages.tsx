@@ -1,4 +1,4 @@
-import { Form, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 
 export interface LoginPageProps {
   /** Where to go after the login. */
@@ -40,9 +40,7 @@ export function loginPage({ next, email, refused = false, missing }: LoginPagePr
           />
           <button>Log in</button>
         </Form>
-        <p>
-          <a href="/password-reset">Forgot your password?</a>
-        </p>
+        <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),
   };
@@ -91,9 +89,7 @@ export function secondFactorPage({ next, wrong }: SecondFactorPageProps): Page {
             <button>Log in with a recovery code</button>
           </Form>
         </details>
-        <p>
-          <a href="/login">Start over</a>
-        </p>
+        <Link to="/login">Start over</Link>
       </>
     ),
   };

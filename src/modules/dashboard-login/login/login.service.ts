@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { PasswordCheck } from '../passwords/password-check.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
-import { tooManyAttempts } from '../too-many-attempts.js';
 import { LoginLimits } from './login-limits.js';
 
 /** Milliseconds; well above the time for a password hash (40) and an audit log entry (10). */

@@ -2,30 +2,27 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
-import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
-import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
-import { tooManyAttempts } from '../too-many-attempts.js';
 import { LoginLimits } from './login-limits.js';
 
 /** The second step of a login. Attempts are limited because a 6-digit code can be guessed. */
 @Injectable()
 export class SecondFactorLoginService {
-  private readonly perUser: AttemptLimit;
+  private readonly perUser = this.limits.limit({ name: 'second-factor', attempts: 5, within: 15 * MINUTE });
 
   constructor(
-    limits: AttemptLimitsRepository,
+    private readonly limits: AttemptLimitsRepository,
     private readonly loginLimits: LoginLimits,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
     private readonly auditLog: AuditLog,
-  ) {
-    this.perUser = limits.limit({ name: 'second-factor', attempts: 5, seconds: (15 * MINUTE) / SECOND });
-  }
+  ) {}
 
   /** Returns the user who completed the first step with this token. */
   async pendingUser(token: string | undefined): Promise<DashboardPrincipal | undefined> {

@@ -1,29 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
-import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
-import { tooManyAttempts } from '../too-many-attempts.js';
 import { PasswordCheck } from './password-check.js';
 
 /** Asks a logged-in user for the password again, before changes that must not be possible in a borrowed browser. */
 @Injectable()
 export class PasswordConfirmation {
-  private readonly perUser: AttemptLimit;
+  private readonly perUser = this.limits.limit({
+    name: 'password-confirmation',
+    attempts: 10,
+    within: 15 * MINUTE,
+  });
 
   constructor(
-    limits: AttemptLimitsRepository,
+    private readonly limits: AttemptLimitsRepository,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
     private readonly auditLog: AuditLog,
-  ) {
-    this.perUser = limits.limit({
-      name: 'password-confirmation',
-      attempts: 10,
-      seconds: (15 * MINUTE) / SECOND,
-    });
-  }
+  ) {}
 
   /**
    * @param action recorded in the audit log when the password is wrong

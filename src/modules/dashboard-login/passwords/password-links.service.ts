@@ -4,6 +4,7 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
+import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import {
   DashboardUsersRepository,
@@ -13,7 +14,6 @@ import {
 } from '../../dashboard-users/index.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { tooManyAttempts } from '../too-many-attempts.js';
 import { PasswordEmails } from './password-emails.js';
 import { ResetLimits } from './reset-limits.js';
 import { PasswordLinksRepository } from './password-links.repository.js';

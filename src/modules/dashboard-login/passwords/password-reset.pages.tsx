@@ -1,4 +1,4 @@
-import { Form, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from './new-password.js';
 
 export function resetRequestPage(props: { readonly missing?: boolean } = {}): Page {
@@ -18,9 +18,7 @@ export function resetRequestPage(props: { readonly missing?: boolean } = {}): Pa
           />
           <button>Send link</button>
         </Form>
-        <p>
-          <a href="/login">Back to login</a>
-        </p>
+        <Link to="/login">Back to login</Link>
       </>
     ),
   };
@@ -36,9 +34,7 @@ export function resetRequestedPage(): Page {
           If this address has an account, an email with a link is on its way. The link works for one hour.
         </Notice>
         <p>No email after a few minutes? Check your spam folder, and make sure the address is right.</p>
-        <p>
-          <a href="/login">Back to login</a>
-        </p>
+        <Link to="/login">Back to login</Link>
       </>
     ),
   };
@@ -104,9 +100,7 @@ export function passwordSetPage(): Page {
     content: (
       <>
         <Notice kind="good">Use your new password from now on.</Notice>
-        <p>
-          <a href="/login">Log in</a>
-        </p>
+        <Link to="/login">Log in</Link>
       </>
     ),
   };

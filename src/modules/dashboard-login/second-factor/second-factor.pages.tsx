@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { encode } from 'uqr';
-import { Form, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import type { SecondFactorSetup, SecondFactorState } from './second-factor.service.js';
 
 /** Modules of empty space around a QR code, which cameras need to find it (ISO/IEC 18004). */
@@ -16,9 +16,7 @@ export function secondFactorStatePage(state: SecondFactorState, refused?: Refuse
     content: (
       <>
         {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
-        <p>
-          <a href="/account">Back to your account</a>
-        </p>
+        <Link to="/account">Back to your account</Link>
       </>
     ),
   };
@@ -120,9 +118,7 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
           />
           <button>Turn on two-factor authentication</button>
         </Form>
-        <p>
-          <a href="/account">Cancel</a>
-        </p>
+        <Link to="/account">Cancel</Link>
       </>
     ),
   };
@@ -148,9 +144,7 @@ export function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean)
             </li>
           ))}
         </ul>
-        <p>
-          <a href="/account">I’ve saved my codes</a>
-        </p>
+        <Link to="/account">I’ve saved my codes</Link>
       </>
     ),
   };

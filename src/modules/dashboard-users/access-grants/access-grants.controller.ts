@@ -8,23 +8,21 @@ import { AccessGrantResponse, CreateAccessGrantRequest } from './access-grants.d
 import { AccessGrantsService } from './access-grants.service.js';
 import { LIST_ACCESS_GRANTS, CREATE_ACCESS_GRANT, REVOKE_ACCESS_GRANT } from './access-grants.docs.js';
 
+const ADMIN = { token: 'none', role: 'admin' } as const;
+
 @Topic('Access grants', 'Higher roles for a limited time. Requires a login.')
 @Controller()
 export class AccessGrantsController {
   constructor(private readonly grants: AccessGrantsService) {}
 
   @Get('access-grants')
-  @DashboardOperation(LIST_ACCESS_GRANTS, { token: 'none', role: 'admin' })
+  @DashboardOperation(LIST_ACCESS_GRANTS, ADMIN)
   list(@CurrentActor() actor: DashboardActor): Promise<AccessGrantResponse[]> {
     return this.grants.list(actor);
   }
 
   @Post('access-grants/create')
-  @DashboardOperation(CREATE_ACCESS_GRANT, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('access_grant.create'),
-  })
+  @DashboardOperation(CREATE_ACCESS_GRANT, { ...ADMIN, action: auditAction('access_grant.create') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateAccessGrantRequest,
@@ -33,11 +31,7 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/:id/revoke')
-  @DashboardOperation(REVOKE_ACCESS_GRANT, {
-    token: 'none',
-    role: 'admin',
-    action: auditAction('access_grant.revoke'),
-  })
+  @DashboardOperation(REVOKE_ACCESS_GRANT, { ...ADMIN, action: auditAction('access_grant.revoke') })
   revoke(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AccessGrantResponse> {
     return this.grants.revoke(actor, id);
   }

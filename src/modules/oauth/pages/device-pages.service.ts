@@ -3,11 +3,11 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { SecretDigest, Sealer } from '../../../infrastructure/crypto/index.js';
-import { INVALID_FIELD, RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress, type FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
-import { AttemptLimitsRepository, type AttemptLimit } from '../../../infrastructure/rate-limiting/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
+import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
@@ -21,9 +21,6 @@ import {
 import { parseUserCode, formatUserCode } from '../authorizations/user-code.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
 
-const MINUTES_15 = 15 * 60;
-const HOUR = 60 * 60;
-
 const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
 
 /**
@@ -33,33 +30,40 @@ const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
 @Injectable()
 export class DevicePagesService {
   /** Wrong codes that a user and an address may enter (RFC 8628, section 5.1). */
-  private readonly limits: Readonly<Record<'user' | 'address', AttemptLimit>>;
+  private readonly perUser = this.limits.limit({
+    name: 'user-code-of-user',
+    attempts: 5,
+    within: 15 * MINUTE,
+  });
+  private readonly perAddress = this.limits.limit({
+    name: 'user-code-of-address',
+    attempts: 20,
+    within: HOUR,
+  });
 
   constructor(
-    attemptLimits: AttemptLimitsRepository,
+    private readonly limits: AttemptLimitsRepository,
     private readonly repository: DeviceAuthorizationsRepository,
     private readonly authorizations: DeviceAuthorizationsService,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
     private readonly clock: Clock,
-  ) {
-    this.limits = {
-      user: attemptLimits.limit({ name: 'user-code-of-user', attempts: 5, seconds: MINUTES_15 }),
-      address: attemptLimits.limit({ name: 'user-code-of-address', attempts: 20, seconds: HOUR }),
-    };
-  }
+  ) {}
 
   enter(userCode: unknown): PageResponse {
     return codePage(typeof userCode === 'string' ? userCode.slice(0, 20) : '');
   }
 
   async lookUp(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
-    const attempts: [AttemptLimit, string][] = [
-      [this.limits.user, actor.userId],
-      [this.limits.address, rateLimitKeyOfAddress(actor.origin.ip)],
-    ];
-    for (const [limit, subject] of attempts) await countAttempt(limit, subject);
+    const attempts = [
+      [this.perUser, actor.userId],
+      [this.perAddress, rateLimitKeyOfAddress(actor.origin.ip)],
+    ] as const;
+    for (const [limit, subject] of attempts) {
+      const wait = await limit.count(subject);
+      if (wait !== undefined) throw tooManyAttempts(wait, 'Too many wrong codes.');
+    }
     const entered = form.get('user_code') ?? '';
     const id = await this.find(actor, entered);
     if (id === undefined) return codePage(entered.slice(0, 20), true);
@@ -110,16 +114,6 @@ export class DevicePagesService {
   private isPending({ status, expiresAt }: DeviceAuthorization): boolean {
     return status === 'pending' && expiresAt > this.clock.now();
   }
-}
-
-async function countAttempt(limit: AttemptLimit, subject: string): Promise<void> {
-  const retryAfter = await limit.count(subject);
-  if (retryAfter === undefined) return;
-  const minutes = Math.ceil(retryAfter / 60);
-  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  throw RATE_LIMIT_EXCEEDED.error(`Too many wrong codes. Try again in ${wait}.`, {
-    retryAfter,
-  });
 }
 
 function decisionIn(form: FormFields): 'approved' | 'denied' {

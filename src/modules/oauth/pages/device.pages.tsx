@@ -1,18 +1,12 @@
 import type { VNode } from 'preact';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { Form, Link, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
+import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
 /** A request as it is shown to the user who decides. */
-export interface DeviceRequestView {
-  readonly id: string;
+export interface DeviceRequestView extends DeviceAuthorization {
   readonly userCode: string;
-  readonly clientId: string;
-  readonly environment: PlatformEnvironment;
-  readonly scopes: readonly Scope[];
-  readonly ip: string;
-  readonly userAgent: string;
-  readonly requestedAt: Date;
 }
 
 /** The outcome of a request as it is shown to a user. */
@@ -123,9 +117,7 @@ export function resultPage({ outcome, decidedByAnotherUser }: DeviceResultView):
       <>
         <Notice kind={kind}>{text}</Notice>
         {decidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
-        <p>
-          <a href="/device">Enter another code</a>
-        </p>
+        <Link to="/device">Enter another code</Link>
       </>
     ),
   };
@@ -139,9 +131,7 @@ export function unknownRequestPage(): PageResponse {
     content: (
       <>
         <Notice kind="bad">{CODE_NOT_FOUND_HINT}</Notice>
-        <p>
-          <a href="/device">Enter a code</a>
-        </p>
+        <Link to="/device">Enter a code</Link>
       </>
     ),
   };

@@ -1,5 +1,4 @@
-import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { siblingOf } from '../../../infrastructure/validation/index.js';
+import { Constraint, siblingOf } from '../../../infrastructure/validation/index.js';
 import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Maximum number of days between start and end (specification, "Limits"). */
@@ -27,12 +26,13 @@ export function validatePeriod({ start, end }: Required<Period>): string | undef
 
 /** Rejects an end more than 7 days after the start. If either is missing, the service validates the period. */
 export function IsWithinPeriod(startField: string): PropertyDecorator {
-  const validate = (value: unknown, context?: ValidationArguments): boolean => {
-    const start = siblingOf(context, startField);
-    return (
-      start === undefined ||
-      Date.parse(value as string) - Date.parse(start as string) <= MAX_PERIOD_DAYS * DAY
-    );
-  };
-  return ValidateBy({ name: 'isWithinPeriod', validator: { validate } }, { message: () => TOO_LONG });
+  return Constraint(
+    'isWithinPeriod',
+    (value, context) => {
+      const start = siblingOf(context, startField);
+      const length = Date.parse(value as string) - Date.parse(start as string);
+      return start === undefined || length <= MAX_PERIOD_DAYS * DAY;
+    },
+    { message: () => TOO_LONG },
+  );
 }

@@ -84,19 +84,19 @@ export class RequestLogsService {
 /** Leaves out the limit, which may change between pages. */
 function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
   const { start, end } = periodOf(query);
-  const filter = filterOf(query);
+  const { type, sessionId, taskId, externalUserId, event, statusCode } = filterOf(query);
   return [
     'request_logs',
     clientId,
     environment,
-    start?.getTime() ?? null,
-    end?.getTime() ?? null,
-    filter.type ?? null,
-    filter.sessionId ?? null,
-    filter.taskId ?? null,
-    filter.externalUserId ?? null,
-    filter.event ?? null,
-    filter.statusCode ?? null,
+    start?.getTime(),
+    end?.getTime(),
+    type,
+    sessionId,
+    taskId,
+    externalUserId,
+    event,
+    statusCode,
   ];
 }
 

@@ -21,9 +21,10 @@ import {
 } from './request-log-store.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 
-const COLUMNS = `id, client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
-  session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms,
-  connect_ms, tls_ms, first_byte_ms`;
+const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
+  status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
+  external_user_id AS "externalUserId", webhook_endpoint_id AS "endpointId", webhook_event_id AS "eventId",
+  attempt AS number, reason, dns_ms AS dns, connect_ms AS connect, tls_ms AS tls, first_byte_ms AS "firstByte"`;
 
 const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
   type: 'type',
@@ -37,30 +38,14 @@ const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
 const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
 
+type Attempt = Omit<LoggedAttempt, 'endpointId' | 'phases'> & LoggedAttempt['phases'];
+
 /** A row as the driver returns it: 64-bit integers are strings. */
-interface Row {
+interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attempt {
   readonly id: string;
-  readonly client_id: string;
-  readonly environment: RequestLogEntry['environment'];
-  readonly created_at: Date;
-  readonly type: RequestLogEntry['type'];
-  readonly method: string;
-  readonly path: string | null;
-  readonly url: string | null;
-  readonly event: string | null;
-  readonly status_code: number;
-  readonly latency_ms: number;
-  readonly session_id: string | null;
-  readonly task_id: string | null;
-  readonly external_user_id: string | null;
-  readonly webhook_endpoint_id: string | null;
-  readonly webhook_event_id: string;
-  readonly attempt: number;
-  readonly reason: string | null;
-  readonly dns_ms: number | null;
-  readonly connect_ms: number | null;
-  readonly tls_ms: number | null;
-  readonly first_byte_ms: number | null;
+  readonly taskId: string | null;
+  /** Null for an API request, which has no attempt. */
+  readonly endpointId: string | null;
 }
 
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
@@ -167,7 +152,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     // index of every partition.
     const [entry] = await this.query(
       `SELECT * FROM (SELECT ${COLUMNS} FROM request_log WHERE id = $1 OFFSET 0) entry
-        WHERE client_id = ANY($2::uuid[])`,
+        WHERE "clientId" = ANY($2::uuid[])`,
       [id, clients.map(({ clientId }) => clientId)],
       ENTRY_QUERY_TIMEOUT_MESSAGE,
     );
@@ -236,33 +221,12 @@ function activeFilters(filter: RequestLogFilter): [keyof RequestLogFilter, unkno
 }
 
 function entryOf(row: Row): RequestLogEntry {
-  const attempt = attemptOf(row);
+  const { id, taskId, endpointId, eventId, number, reason, dns, connect, tls, firstByte, ...entry } = row;
+  const phases = { dns, connect, tls, firstByte };
   return {
-    id: Number(row.id),
-    clientId: row.client_id,
-    environment: row.environment,
-    createdAt: row.created_at,
-    type: row.type,
-    method: row.method,
-    path: row.path,
-    url: row.url,
-    event: row.event,
-    statusCode: row.status_code,
-    latencyMilliseconds: row.latency_ms,
-    sessionId: row.session_id,
-    taskId: row.task_id === null ? null : Number(row.task_id),
-    externalUserId: row.external_user_id,
-    ...(attempt ? { attempt } : {}),
-  };
-}
-
-function attemptOf(row: Row): LoggedAttempt | undefined {
-  if (row.webhook_endpoint_id === null) return undefined;
-  return {
-    endpointId: row.webhook_endpoint_id,
-    eventId: row.webhook_event_id,
-    number: row.attempt,
-    reason: row.reason,
-    phases: { dns: row.dns_ms, connect: row.connect_ms, tls: row.tls_ms, firstByte: row.first_byte_ms },
+    ...entry,
+    id: Number(id),
+    taskId: taskId === null ? null : Number(taskId),
+    ...(endpointId === null ? {} : { attempt: { endpointId, eventId, number, reason, phases } }),
   };
 }

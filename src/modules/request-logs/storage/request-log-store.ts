@@ -1,6 +1,7 @@
 import type { PartitionStatus } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { RequestPhases } from '../../../infrastructure/http-client/index.js';
 import type { Period } from '../../../infrastructure/time/index.js';
 
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
@@ -14,13 +15,7 @@ export interface LoggedAttempt {
   readonly number: number;
   /** Stable code of the failure; null if the attempt succeeded. */
   readonly reason: string | null;
-  /** Milliseconds; null for phases that were not reached or not needed. */
-  readonly phases: {
-    readonly dns: number | null;
-    readonly connect: number | null;
-    readonly tls: number | null;
-    readonly firstByte: number | null;
-  };
+  readonly phases: Omit<RequestPhases, 'total'>;
 }
 
 /** An entry to be written. The store assigns its ID. */

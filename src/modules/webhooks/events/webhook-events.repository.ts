@@ -13,10 +13,7 @@ export interface NewEvent extends DeliveredEvent {
 }
 
 /** Identifies an event and its partition. */
-export interface StoredEvent {
-  readonly id: string;
-  readonly createdAt: Date;
-}
+export type StoredEvent = Pick<NewEvent, 'id' | 'createdAt'>;
 
 /** Published events, which never change. */
 @Injectable()

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
-import type { ClaimedDelivery } from './delivery.js';
+import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
 
 /** Limits of one call to `claim()`. */
 export interface ClaimLimits {
@@ -54,15 +54,10 @@ export interface QueueOverview {
   readonly lanesNarrow: number;
 }
 
-interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event'> {
-  readonly clientId: string;
-  readonly environment: PlatformEnvironment;
+interface ClaimedRow
+  extends Omit<ClaimedDelivery, 'client' | 'event'>, AttributedClient, Omit<DeliveredEvent, 'id' | 'taskId'> {
   readonly eventId: string;
-  readonly name: string;
-  readonly sessionId: string | null;
   readonly taskId: string | null;
-  readonly externalUserId: string | null;
-  readonly body: Buffer;
 }
 
 type OverviewRow = Readonly<Record<`${'waiting' | 'retrying' | 'inFlight'}${'Count' | 'Age'}`, number>> &

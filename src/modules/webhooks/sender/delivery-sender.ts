@@ -27,31 +27,20 @@ export class DeliverySender {
   ) {}
 
   send(delivery: ClaimedDelivery): Promise<Outcome> {
-    const name = `deliver ${delivery.event.name}`;
-    return this.tracing.inSpan(
-      name,
-      () => spanOf(delivery),
-      async (span) => {
-        const outcome = await this.post(delivery);
-        if (outcome.reason !== null) {
-          span?.setAttribute('error.type', outcome.reason).setStatus({ code: SpanStatusCode.ERROR });
-        }
-        return outcome;
-      },
-    );
+    const options = (): SpanOptions => spanOf(delivery);
+    return this.tracing.inSpan(`deliver ${delivery.event.name}`, options, async (span) => {
+      const outcome = await this.post(delivery);
+      if (outcome.reason !== null) {
+        span?.setAttribute('error.type', outcome.reason).setStatus({ code: SpanStatusCode.ERROR });
+      }
+      return outcome;
+    });
   }
 
   private async post({ url, event, client }: ClaimedDelivery): Promise<Outcome> {
     const { id: eventId, name, sessionId, body } = event;
     const secret = await this.secrets.of(client.clientId);
-    const headers = deliveryHeaders({
-      eventId,
-      event: name,
-      ...(sessionId !== null && { sessionId }),
-      body,
-      now: this.clock.now(),
-      secret,
-    });
+    const headers = deliveryHeaders({ eventId, event: name, sessionId, body, now: this.clock.now(), secret });
     // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
     const connections = this.configuration.concurrency;
     const result = await this.http.post({ url, headers, body, connections });

@@ -6,7 +6,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly event: string;
   /** Only if the body has a `session_id`. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | null;
   readonly body: Buffer;
   /** The time of this attempt: receivers reject old signatures, and a retry is minutes later. */
   readonly now: Date;
@@ -17,24 +17,15 @@ export interface Delivery {
 const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
 
 /** Returns all headers of one delivery attempt (specification, "Events"). */
-export function deliveryHeaders({
-  eventId,
-  event,
-  sessionId,
-  body,
-  now,
-  secret,
-}: Delivery): Record<string, string> {
+export function deliveryHeaders(delivery: Delivery): Record<string, string> {
+  const { eventId, body, now, secret } = delivery;
   const contentLength = body.length;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(contentLength),
     'Encryption-Type': 'HMAC-SHA256',
-    'Service-Signature': serviceSignature(
-      { event, contentLength, ...(sessionId !== undefined && { sessionId }) },
-      secret,
-    ),
+    'Service-Signature': serviceSignature({ ...delivery, contentLength }, secret),
     'User-Agent': USER_AGENT,
     'webhook-id': eventId,
     'webhook-timestamp': String(timestampSeconds),

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 export interface SignedParts {
   readonly event: string;
   /** Not signed if the body has none. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | null;
   /** Size of the body in bytes. */
   readonly contentLength: number;
 }
@@ -20,7 +20,7 @@ function signedString({ event, sessionId, contentLength }: SignedParts): string 
     ['Content-Type', 'application/json'],
     ['Encryption-Type', 'HMAC-SHA256'],
     ['event', event],
-    ...(sessionId === undefined ? [] : [['session_id', sessionId]]),
+    ...(sessionId ? [['session_id', sessionId]] : []),
   ];
   return signed.flat().join('|');
 }
