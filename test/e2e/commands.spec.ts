@@ -114,7 +114,7 @@ describe('npm run cli', () => {
     'migrate applies pending migrations and reports an unreachable database',
     async () => {
       const { migrations } = await result<{ migrations: string[] }>('migrate');
-      expect(migrations.length).toBeGreaterThan(5);
+      expect(migrations).toContain('Baseline1790000000001');
       const [again, unreachable] = await Promise.all([
         result('migrate'),
         inProcess('migrate', '', { DATABASE_URL: UNREACHABLE_URL }),
