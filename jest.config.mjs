@@ -30,6 +30,6 @@ export default {
   // Each failure is printed once, at the end of its file.
   reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
   testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 20_000,
 };
