@@ -603,7 +603,7 @@ describe('npm run cli', () => {
         { ...environment, KEY_ENCRYPTION_KEY: next },
       ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
       const wrongKey =
-        'KEY_ENCRYPTION_KEY is not the key that this database was made with. Start with the original key ' +
+        'KEY_ENCRYPTION_KEY is not the key that this database uses. Start with that key ' +
         '(outside production it is in the data directory), or with an empty database.';
       await withNext.expectError('data-key rewrap', wrongKey);
       expect(await withBoth.result('data-key rewrap')).toEqual({ data_keys: 1 });

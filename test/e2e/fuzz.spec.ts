@@ -371,7 +371,7 @@ describe('Accepted text', () => {
         const expected = [...(opened.status === 200 ? merged : first)];
         const kept = await service.app
           .get(SessionsService, { strict: false })
-          .metadataOf(service.development.clientId, session);
+          .detailsOf(service.development.clientId, session);
         expect(Object.entries(kept?.metadata ?? {}).toSorted()).toEqual(expected.toSorted());
       }),
       RUNS,

@@ -330,14 +330,8 @@ describe('The service with DATABASE_URL', () => {
         start({ ...production, KEY_ENCRYPTION_KEY: key() }),
         start({ ...production, SECRET_PEPPER: key() }),
       ]);
-      expectSentence(
-        otherKey,
-        /^KEY_ENCRYPTION_KEY is not the key that this database was made with\. Start with/,
-      );
-      expectSentence(
-        otherPepper,
-        /^SECRET_PEPPER is not the key that this database was made with\. Start with/,
-      );
+      expectSentence(otherKey, /^KEY_ENCRYPTION_KEY is not the key that this database uses\. Start with/);
+      expectSentence(otherPepper, /^SECRET_PEPPER is not the key that this database uses\. Start with/);
     },
     TIMEOUT,
   );

@@ -82,9 +82,7 @@ describe('Sealer', () => {
     const other = sealerWith({ ...keys, keyEncryptionKey: key() });
     const unlocking = other.unlock();
     await expect(unlocking).rejects.toThrow(KeyMismatchError);
-    await expect(unlocking).rejects.toThrow(
-      /^KEY_ENCRYPTION_KEY is not the key that this database was made with\./,
-    );
+    await expect(unlocking).rejects.toThrow(/^KEY_ENCRYPTION_KEY is not the key that this database uses\./);
     expect(() => other.seal('text', OWNER)).toThrow();
   });
 
@@ -112,9 +110,7 @@ describe('Sealer', () => {
 
   it('refuses to start with another pepper', async () => {
     const unlocking = sealerWith({ ...keys, secretPepper: key() }).unlock();
-    await expect(unlocking).rejects.toThrow(
-      /^SECRET_PEPPER is not the key that this database was made with\./,
-    );
+    await expect(unlocking).rejects.toThrow(/^SECRET_PEPPER is not the key that this database uses\./);
   });
 
   it('stores no key in plain text', async () => {

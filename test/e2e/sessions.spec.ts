@@ -413,7 +413,7 @@ describe('Request log of sessions', () => {
 
 describe('Session data for webhooks', () => {
   const details = (id: string, clientId = service.development.clientId) =>
-    service.app.get(SessionsService).metadataOf(clientId, id);
+    service.app.get(SessionsService).detailsOf(clientId, id);
 
   it('contains user, card and metadata, even of an expired session', async () => {
     const id = await created({ external_user_id: 'u', card_id: 'c', metadata: { order: '4711' } });

@@ -32,7 +32,8 @@ class ListClientsCommand extends OperatorCommand {
 
 @SubCommand({
   name: 'create',
-  description: 'Create the missing API client of an organization; shows its secret once',
+  description:
+    'Create the API client of an organization for an environment that has none, and print its secret',
 })
 @Options({
   organization: ORGANIZATION,

@@ -6,12 +6,12 @@ import { KeyRepository, type WrappedDataKey } from './key.repository.js';
 import { KeyWrapper } from './key-wrapper.js';
 import { SecretDigest } from './secret-digest.js';
 
-/** The configured keys differ from those that the database was created with. */
+/** The configured keys differ from those that the database uses. */
 export class KeyMismatchError extends OperatorError {
   constructor(variable: string) {
     super(
-      `${variable} is not the key that this database was made with. ` +
-        'Start with the original key (outside production it is in the data directory), or with an empty database.',
+      `${variable} is not the key that this database uses. ` +
+        'Start with that key (outside production it is in the data directory), or with an empty database.',
     );
   }
 }

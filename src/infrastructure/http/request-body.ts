@@ -45,5 +45,6 @@ export class BodyReader {
 
 function isBrokenCompression(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
+  // Codes of Brotli have two underscores.
   return typeof code === 'string' && (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'));
 }

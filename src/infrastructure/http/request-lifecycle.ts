@@ -25,9 +25,9 @@ const TASKS_TIMEOUT = 5_000;
 
 /**
  * The first middleware. Gives each request its ID and context, and wraps `response.end()`: a response that belongs to an
- * API client waits at most 250 ms for the commit of its request log entry before it is sent (OAuth endpoints have none),
- * and every response gets a service log line afterward. A `finish` listener would run too late, and an interceptor would
- * miss responses from guards.
+ * API client waits at most 250 ms for the commit of its request log entry before it is sent (requests to OAuth endpoints
+ * have no entry), and every response gets a service log line afterward. A `finish` listener would run too late, and an
+ * interceptor would miss responses from guards.
  */
 @Injectable()
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {

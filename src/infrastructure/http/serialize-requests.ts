@@ -6,8 +6,8 @@ const MAX_WAITING = 100;
 
 /**
  * Handles the pipelined requests of a connection one after the other. Node.js would start all of them at once:
- * 64 KiB hold 1,600 short requests, which block other connections, and unread responses pile up in memory. Costs
- * nothing for connections without pipelining. Measurements: docs/decisions/0015-protective-headers.md.
+ * one read of 64 KiB from the socket can contain 1,600 short requests, which would block other connections, and unread
+ * responses would pile up in memory. Costs nothing for connections without pipelining. Measurements: docs/decisions/0015-protective-headers.md.
  */
 export function serializeRequests(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();

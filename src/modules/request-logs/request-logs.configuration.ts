@@ -15,7 +15,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_QUERY_TIMEOUT_MS',
-    'Milliseconds that a request log query may wait for a connection, and then again that it may run, before it fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
+    'Time limit in milliseconds for a request log query, applied first to waiting for a connection and then separately to running. A query that exceeds either fails with `REQUEST_LOG_QUERY_TIMEOUT`.',
   )
   @IsIntegerBetween(100, 600_000)
   queryTimeoutMilliseconds: number = 5_000;

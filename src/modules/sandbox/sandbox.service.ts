@@ -101,7 +101,7 @@ export class SandboxService {
     externalUserId?: string,
   ): Promise<SessionDetails | undefined> {
     if (sessionId === undefined) return undefined;
-    const session = await this.sessions.metadataOf(clientId, sessionId);
+    const session = await this.sessions.detailsOf(clientId, sessionId);
     const isOfUser = externalUserId === undefined || session?.externalUserId === externalUserId;
     if (!session || !isOfUser) throw SESSION_NOT_FOUND.error();
     return session;

@@ -102,7 +102,7 @@ export class SessionsService {
    *
    * @returns undefined if the client has no such session, or it has been deleted since
    */
-  async metadataOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
+  async detailsOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
     const session = isUUID(sessionId) ? await this.repository.ofClient(clientId, sessionId) : null;
     if (!session) return undefined;
     const { externalUserId, cardId, metadata } = session;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 
-/** NIST SP 800-63B requires at least 8 and advises against composition rules. */
+/** NIST SP 800-63B, section 3.1.1.2, requires at least 8 with a second factor, and forbids composition rules. */
 export const MIN_PASSWORD_LENGTH = 12;
 /** Limits the work of hashing. */
 export const MAX_PASSWORD_LENGTH = 256;
