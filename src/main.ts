@@ -1,5 +1,5 @@
 import { createApplication } from './application.js';
-import { prepareSchema, print, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { ServiceConfiguration } from './infrastructure/config/index.js';
 import { HttpConfiguration } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
@@ -20,9 +20,9 @@ await runProgram(async ({ configuration }) => {
     const url = await app.getUrl();
     // Nest reports all interfaces as [::1], which does not exist on every machine.
     const baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
-    if (!service.isProduction) print(await app.get(FirstOrganization).provide(baseUrl));
-    if (metricsUrl) print(`Metrics: ${metricsUrl}`);
-    print(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`);
+    if (!service.isProduction) announce(await app.get(FirstOrganization).provide(baseUrl), configuration);
+    if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);
+    announce(`Listening on ${baseUrl}. Documentation: ${baseUrl}/docs`, configuration);
     return () => app.close();
   } catch (error) {
     await app.close();

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { prepareSchema, print, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
@@ -13,8 +13,8 @@ await runProgram(async ({ configuration }) => {
   );
   try {
     const metricsUrl = await app.get(MetricsServer).listen();
-    if (metricsUrl) print(`Metrics: ${metricsUrl}`);
-    print('The background work is running.');
+    if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);
+    announce('The background work is running.', configuration);
     return () => app.close();
   } catch (error) {
     await app.close();

@@ -25,7 +25,7 @@ export function openFleet(settings, balancer) {
     const member = {
       ...child,
       name: `${name} ${all.length + 1}`,
-      metricsUrl: /Metrics: (\S+)/.exec(output)?.[1],
+      metricsUrl: /Metrics: ([^\s"]+)/.exec(output)?.[1],
       /** Returns the log lines of the process. */
       lines: () =>
         output

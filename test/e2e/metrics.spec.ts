@@ -330,9 +330,10 @@ describe('main.js and worker.js', () => {
     rmSync(dataDirectory, { recursive: true });
   });
 
-  const start = (file: string, port = '0'): Program =>
+  const start = (file: string, port = '0', more: Record<string, string> = {}): Program =>
     new Program(file, {
       environment: {
+        ...more,
         DATA_DIR: dataDirectory,
         DATABASE_URL: database.url,
         PORT: '0',
@@ -360,6 +361,24 @@ describe('main.js and worker.js', () => {
       program.signal('SIGTERM');
       expect(await program.ended).toMatchObject({ code: 0, errors: '' });
       await expect(fetch(url)).rejects.toThrow();
+    },
+    60_000,
+  );
+
+  it.each([
+    ['worker.js', 0, 1],
+    ['main.js', 1, 0],
+  ])(
+    '%s reports a lost Redis only if it needs it',
+    async (file, lost, unconfigured) => {
+      const program = start(file, '0', { REDIS_URL: 'redis://127.0.0.1:1/0' });
+      const [, url = ''] = await program.waitForOutput(/^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m);
+      await program.waitForOutput(/^(?:Listening on|The background work is running)/m);
+      const scraper = scraperOf(url);
+      expect(await scraper.value('mcs_redis_state', { state: 'lost' })).toBe(lost);
+      expect(await scraper.value('mcs_redis_state', { state: 'unconfigured' })).toBe(unconfigured);
+      program.signal('SIGTERM');
+      await program.ended;
     },
     60_000,
   );

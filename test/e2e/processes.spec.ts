@@ -37,7 +37,7 @@ async function temporaryFolder(): Promise<string> {
 
 /** Waits until the program listens, and returns its address. */
 async function listening(program: Program): Promise<string> {
-  const [, baseUrl = ''] = await program.waitForOutput(/^Listening on (\S+)\. Documentation: \1\/docs$/m);
+  const [, baseUrl = ''] = await program.waitForOutput(/Listening on (\S+)\. Documentation: \1\/docs"?/);
   return baseUrl;
 }
 
@@ -315,6 +315,7 @@ describe('The service with DATABASE_URL', () => {
       const production = {
         NODE_ENV: 'production',
         HOST: '127.0.0.1',
+        METRICS_PORT: '0',
         DASHBOARD_URL: 'https://dashboard.example.com',
         ...keys,
       };
@@ -324,7 +325,11 @@ describe('The service with DATABASE_URL', () => {
       expect(existsSync(join(folder, 'data'))).toBe(false);
       expect(await database.query('SELECT * FROM organization')).toEqual([]);
       service.signal('SIGTERM');
-      expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+      const ended = await service.ended;
+      expect(ended).toMatchObject({ code: 0, errors: '' });
+      const lines = ended.output.trimEnd().split('\n');
+      expect(lines.filter((line) => !/^\{"level":"\w+",.*\}$/.test(line))).toEqual([]);
+      expect(lines).toContainEqual(expect.stringMatching(/"level":"warn",.*SMTP_URL is not set/));
 
       const [otherKey, otherPepper] = await Promise.all([
         start({ ...production, KEY_ENCRYPTION_KEY: key() }),
@@ -358,13 +363,42 @@ describe('The service with DATABASE_URL', () => {
   );
 
   it(
+    'waits for a database that is not available yet',
+    async () => {
+      await database.cutOff();
+      const programs = ['main.js', 'worker.js'].map(
+        (file) => new Program(file, { environment: environment(keys) }),
+      );
+      try {
+        for (const program of programs) {
+          await program.waitForOutput(/"level":"warn",.*The database is unavailable .*Retrying for 60 s/);
+        }
+      } finally {
+        await database.reconnect();
+      }
+      await Promise.all([
+        listening(programs[0]!),
+        programs[1]!.waitForOutput(/The background work is running/),
+      ]);
+      for (const program of programs) program.signal('SIGTERM');
+      for (const program of programs) expect(await program.ended).toMatchObject({ code: 0, errors: '' });
+    },
+    TIMEOUT,
+  );
+
+  it(
     'explains in one sentence why it cannot start',
     async () => {
       const wrongPassword = Object.assign(new URL(database.url), { password: 'not-the-password' }).href;
+      const unavailable = {
+        ...keys,
+        DATABASE_URL: 'postgres://user:s3cret-word@127.0.0.1:1/service',
+        DATABASE_START_TIMEOUT_MS: '1000',
+      };
       const [unreachable, refused, worker] = await Promise.all([
-        start({ ...keys, DATABASE_URL: 'postgres://user:s3cret-word@127.0.0.1:1/service' }),
+        start(unavailable),
         start({ ...keys, DATABASE_URL: wrongPassword }),
-        start({ ...keys, DATABASE_URL: 'postgres://user:s3cret-word@127.0.0.1:1/service' }, 'worker.js'),
+        start(unavailable, 'worker.js'),
       ]);
       for (const each of [unreachable, worker]) {
         expectSentence(

@@ -11,8 +11,8 @@ export class MigrateCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.withConfiguration(async (configuration) => {
-      const { url = '', authority } = configuration.get(DatabaseConfiguration);
-      printResult({ migrations: await migrate(url, authority) });
+      const { url = '', authority, startTimeoutMilliseconds } = configuration.get(DatabaseConfiguration);
+      printResult({ migrations: await migrate(url, authority, startTimeoutMilliseconds) });
     });
   }
 }

@@ -35,8 +35,10 @@ export async function prepareProcess(
 
 /** Migrates the schema, or only checks that the database is usable when MIGRATE_ON_START is false. */
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
-  const { url = '', authority, migrateOnStart } = configuration.get(DatabaseConfiguration);
-  await (migrateOnStart ? migrate(url, authority) : checkDatabase(url, authority));
+  const database = configuration.get(DatabaseConfiguration);
+  const { url = '', authority, startTimeoutMilliseconds } = database;
+  const prepare = database.migrateOnStart ? migrate : checkDatabase;
+  await prepare(url, authority, startTimeoutMilliseconds);
 }
 
 /** Lists settings that are acceptable in development but not in production. */

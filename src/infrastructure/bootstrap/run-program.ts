@@ -1,12 +1,20 @@
-import { processEnvironment } from '../config/index.js';
+import { Logger } from '@nestjs/common';
+import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
 import { HttpConfiguration } from '../http/index.js';
+import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
 import { operatorMessageFor } from './operator-message.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
 import { onTermination } from './termination.js';
 
 /** Prints a message to the person who started the program. */
-export function print(message: string): void {
+function print(message: string): void {
   process.stdout.write(`${message}\n`);
+}
+
+/** Prints a message, in production as a log line, because a program reads the output there. */
+export function announce(message: string, configuration: LoadedConfiguration): void {
+  if (configuration.get(ServiceConfiguration).isProduction) new Logger('Service').log(message);
+  else print(message);
 }
 
 /**
@@ -38,6 +46,8 @@ async function begin(
   try {
     const prepared = await prepareProcess(processEnvironment(), print);
     release = prepared.release;
+    // Until Nest starts, its default logger would write text.
+    Logger.overrideLogger(new ServiceLogger(prepared.configuration.get(LoggingConfiguration)));
     const stop = await start(prepared);
     return async () => {
       try {

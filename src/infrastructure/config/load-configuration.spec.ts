@@ -64,6 +64,12 @@ describe('Configuration', () => {
     });
   });
 
+  it.each(['Production', 'prod', 'staging', ' production'])('refuses NODE_ENV=%s', (value) => {
+    expect(() => loadConfiguration({ NODE_ENV: value, WEBHOOK_TARGETS: 'any' })).toThrow(
+      'NODE_ENV must be one of the following values: development, test, production.',
+    );
+  });
+
   it('treats an empty variable as not set', () => {
     expect(
       load({ TRIAL_TEXT: '', TRIAL_COUNT: '', TRIAL_SWITCH: '', TRIAL_LIST: '', TRIAL_SECRET_FILE: '' }),

@@ -16,8 +16,9 @@ const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['ht
 export class ServiceConfiguration {
   @EnvironmentVariable(
     'NODE_ENV',
-    '`production` disables the features for developers: the embedded database, generated keys, and the first organization.',
+    '`development`, `test` or `production`. `production` disables the features for developers: the embedded database, generated keys, and the first organization.',
   )
+  @IsIn(['development', 'test', 'production'])
   nodeEnvironment: string = 'development';
 
   @EnvironmentVariable(

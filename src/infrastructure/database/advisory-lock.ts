@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import pg from 'pg';
+import type { DriverAddress } from './database-address.js';
+import { DatabaseConfiguration } from './database.configuration.js';
 
 /** Derives the 64-bit key of a lock from its name, so that no two uses share a number by accident. */
 export function advisoryLockKey(name: string): string {
@@ -9,45 +11,55 @@ export function advisoryLockKey(name: string): string {
 
 const WAIT_FOR_LOCK = 'SELECT true AS acquired FROM pg_advisory_lock($1)';
 const TRY_LOCK = 'SELECT pg_try_advisory_lock($1) AS acquired';
+/** Milliseconds. A server that is not reachable by then fails the job, which runs again later. */
+const CONNECT_TIMEOUT = 5_000;
 
-/** Runs the work while holding the lock. @returns undefined if the statement did not get the lock */
+/**
+ * Runs the work while holding the lock on a connection of its own. A connection of a pool would be missing for the work
+ * itself: jobs that start together could then hold all of them and wait for more.
+ *
+ * @returns undefined if the statement did not get the lock
+ */
 async function withLock<T>(
-  dataSource: DataSource,
+  address: DriverAddress,
   name: string,
   statement: string,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
-  const connection = dataSource.createQueryRunner();
-  const key = advisoryLockKey(name);
+  const connection = new pg.Client({
+    ...address,
+    application_name: 'merchant-connectivity-service lock',
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+  });
+  // Without a listener, a lost connection would end the process.
+  connection.on('error', () => undefined);
   try {
-    const [{ acquired }] = await connection.query(statement, [key]);
-    if (!acquired) return undefined;
-    try {
-      return await work();
-    } finally {
-      await connection.query('SELECT pg_advisory_unlock($1)', [key]);
-    }
+    await connection.connect();
+    const { rows } = await connection.query<{ acquired: boolean }>(statement, [advisoryLockKey(name)]);
+    return rows[0]?.acquired ? await work() : undefined;
   } finally {
-    await connection.release();
+    // The end of the session releases the lock.
+    await connection.end().catch(() => undefined);
   }
 }
 
 /** Runs the work while holding the lock. Processes that come later wait, and then run their own work. */
 export async function withAdvisoryLock<T>(
-  dataSource: DataSource,
+  address: DriverAddress,
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return (await withLock(dataSource, name, WAIT_FOR_LOCK, work)) as T;
+  return (await withLock(address, name, WAIT_FOR_LOCK, work)) as T;
 }
 
 /** Keeps several processes from doing the same background work at once. */
 @Injectable()
 export class JobLock {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly configuration: DatabaseConfiguration) {}
 
   /** Runs the work unless another process is running it at this moment. */
   runExclusively(job: string, work: () => Promise<void>): Promise<void> {
-    return withLock(this.dataSource, job, TRY_LOCK, work);
+    return withLock(this.configuration.driverAddress, job, TRY_LOCK, work);
   }
 }

@@ -13,6 +13,8 @@ const DAYS_AHEAD = 7;
 const LOCK_TIMEOUT = '200ms';
 const MAX_LOCK_ATTEMPTS = 30;
 const LOCK_RETRY_DELAY = SECOND;
+/** About 6,000 rows of the request log, which take a quarter of a second. */
+const BLOCKS_PER_MOVE = 250;
 
 /** A partition as an operator sees it. */
 export interface PartitionStatus {
@@ -44,19 +46,27 @@ export interface PartitionsOverview {
 export class DailyPartitions {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Creates the partitions of the coming days and drops those past retention. */
+  /**
+   * Creates the partitions of the coming days, drops those past retention, and moves rows out of the default partition.
+   * A day that fails does not stop the others.
+   *
+   * @throws AggregateError with all failures, after everything else was done
+   */
   async rotate(table: string, now: Date, retentionDays: number): Promise<void> {
-    const partitions = await this.partitionsOf(table);
     const today = startOfDay(now);
-    try {
-      // First, because on a full disk this frees the space for the new ones.
-      await this.dropExpired(table, partitions, new Date(today.getTime() - retentionDays * DAY));
-    } finally {
-      for (let day = -1; day <= DAYS_AHEAD; day += 1) {
-        const start = new Date(today.getTime() + day * DAY);
-        if (!partitions.has(partitionName(table, start))) await this.create(table, start);
-      }
+    const oldestKept = addDays(today, -retentionDays);
+    const newest = addDays(today, DAYS_AHEAD);
+    const urgent = new Tasks();
+    for (const day of [today, addDays(today, 1)]) await urgent.run(() => this.create(table, day));
+    // On a full disk, this frees the space for the partitions that could not be created.
+    const tasks = new Tasks();
+    await tasks.run(() => this.dropExpired(table, oldestKept, tasks));
+    for (const retry of urgent.failed) await tasks.run(retry);
+    for (const offset of [-1, ...range(2, DAYS_AHEAD)]) {
+      await tasks.run(() => this.create(table, addDays(today, offset)));
     }
+    await tasks.run(() => this.moveStrayRows(table, { oldestKept, newest }, tasks));
+    tasks.throwFailures(`The partitions of ${table} are not complete`);
   }
 
   /** Returns all partitions, oldest first, the default partition last. */
@@ -112,37 +122,81 @@ export class DailyPartitions {
     );
   }
 
-  private async dropExpired(
-    table: string,
-    partitions: ReadonlyMap<string, Date>,
-    oldestKept: Date,
-  ): Promise<void> {
-    for (const [name, start] of partitions) {
-      if (start < oldestKept)
-        await this.withTableLock((transaction) => transaction.query(`DROP TABLE ${name}`));
+  private async dropExpired(table: string, oldestKept: Date, tasks: Tasks): Promise<void> {
+    for (const start of (await this.partitionsOf(table)).values()) {
+      if (start >= oldestKept) continue;
+      await tasks.run(() =>
+        this.withTableLock((transaction) =>
+          transaction.query('SELECT drop_daily_partition($1, $2)', [table, isoDay(start)]),
+        ),
+      );
     }
-    await this.dataSource.query(`DELETE FROM ${table}_default WHERE created_at < $1`, [oldestKept]);
+    await this.deleteExpired(`${table}_default`, oldestKept);
   }
 
-  /** Moves the rows of that day out of the default partition first, as PostgreSQL requires. */
+  private async deleteExpired(table: string, oldestKept: Date): Promise<void> {
+    await this.withoutTimeout((transaction) =>
+      transaction.query(`DELETE FROM ${table} WHERE created_at < $1`, [oldestKept]),
+    );
+  }
+
+  /** Creates the partition of a day, unless it exists. */
   private async create(table: string, start: Date): Promise<void> {
-    const name = partitionName(table, start);
-    const from = start.toISOString();
-    const to = new Date(start.getTime() + DAY).toISOString();
-    await this.withTableLock(async (transaction) => {
-      // No row of that day may be added between moving the rows and attaching the partition.
-      await transaction.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
-      await transaction.query(
-        `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
+    if ((await this.partitionsOf(table)).has(partitionName(table, start))) return;
+    await this.withTableLock((transaction) =>
+      transaction.query('SELECT create_daily_partition($1, $2)', [table, isoDay(start)]),
+    );
+  }
+
+  /**
+   * Moves the rows of days that had no partition, the newest first. Rows that are past retention are deleted. Rows of
+   * other days without a partition, for example of a wrong clock, return to the default partition. If the process ends,
+   * the next rotation continues.
+   */
+  private async moveStrayRows(
+    table: string,
+    { oldestKept, newest }: { readonly oldestKept: Date; readonly newest: Date },
+    tasks: Tasks,
+  ): Promise<void> {
+    const strays = await this.dataSource.query<{ name: string; blocks: number }[]>(
+      `SELECT relname AS name, (pg_relation_size(oid) / current_setting('block_size')::int)::int AS blocks
+         FROM pg_class
+        WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) AND relkind = 'r'
+          AND starts_with(relname, $1 || '_stray_')
+        ORDER BY relname`,
+      [table],
+    );
+    for (const { name, blocks } of strays) {
+      await this.deleteExpired(name, oldestKept);
+      for (const day of await this.daysIn(name)) {
+        if (day >= oldestKept && day <= newest) await tasks.run(() => this.create(table, day));
+      }
+      for (let end = blocks; end > 0; end -= BLOCKS_PER_MOVE) {
+        const first = Math.max(0, end - BLOCKS_PER_MOVE);
+        await this.withoutTimeout((transaction) =>
+          transaction.query('SELECT move_stray_rows($1, $2, $3, $4)', [table, name, first, end]),
+        );
+      }
+      await this.withTableLock((transaction) =>
+        transaction.query('SELECT drop_stray_table($1, $2)', [table, name]),
       );
-      await transaction.query(
-        `WITH stray AS (DELETE FROM ${table}_default WHERE created_at >= $1 AND created_at < $2 RETURNING *)
-         INSERT INTO ${name} SELECT * FROM stray`,
-        [from, to],
-      );
-      await transaction.query(
-        `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
-      );
+    }
+  }
+
+  private async daysIn(table: string): Promise<Date[]> {
+    const rows = await this.withoutTimeout((transaction) =>
+      transaction.query<{ day: Date }[]>(
+        `SELECT DISTINCT date_trunc('day', created_at, 'UTC') AS day FROM ${table} ORDER BY day DESC`,
+      ),
+    );
+    return rows.map(({ day }) => day);
+  }
+
+  /** Runs a statement that may take longer than a statement of a request may. */
+  private withoutTimeout<Result>(work: (transaction: EntityManager) => Promise<Result>): Promise<Result> {
+    return this.dataSource.transaction(async (transaction) => {
+      await transaction.query('SET LOCAL statement_timeout = 0');
+      return work(transaction);
     });
   }
 
@@ -163,12 +217,44 @@ export class DailyPartitions {
   }
 }
 
+/** Runs tasks one after another, and remembers those that failed. */
+class Tasks {
+  private readonly failures = new Map<() => Promise<void>, unknown>();
+
+  async run(task: () => Promise<void>): Promise<void> {
+    await task().catch((error: unknown) => this.failures.set(task, error));
+  }
+
+  get failed(): readonly (() => Promise<void>)[] {
+    return [...this.failures.keys()];
+  }
+
+  throwFailures(message: string): void {
+    const errors = [...this.failures.values()];
+    if (errors.length === 0) return;
+    const reasons = [...new Set(errors.map((error) => (error as Error).message))].join('; ');
+    throw new AggregateError(errors, `${message}: ${reasons}`);
+  }
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+function addDays(day: Date, days: number): Date {
+  return new Date(day.getTime() + days * DAY);
+}
+
+function isoDay(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
+
 function startOfDay(time: Date): Date {
   return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }
 
 function partitionName(table: string, start: Date): string {
-  return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`;
+  return `${table}_${isoDay(start).replaceAll('-', '')}`;
 }
 
 /** Returns the day of a partition, or null for the default partition. */

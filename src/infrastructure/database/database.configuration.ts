@@ -46,8 +46,10 @@ export class DatabaseConfiguration {
   )
   authority?: string;
 
-  @EnvironmentVariable('DATABASE_POOL_SIZE', 'Maximum number of connections that this process opens.')
-  // A scheduled job holds one connection for its lock and another one for its statements.
+  @EnvironmentVariable(
+    'DATABASE_POOL_SIZE',
+    'Maximum number of connections for the statements of this process.',
+  )
   @IsIntegerBetween(5, 200)
   poolSize: number = 10;
 
@@ -57,6 +59,13 @@ export class DatabaseConfiguration {
   )
   @IsIntegerBetween(100, 60_000)
   connectTimeoutMilliseconds: number = 2_000;
+
+  @EnvironmentVariable(
+    'DATABASE_START_TIMEOUT_MS',
+    'Milliseconds that a process that starts retries to connect to an unavailable database before it ends. 0 disables retries.',
+  )
+  @IsIntegerBetween(0, 3_600_000)
+  startTimeoutMilliseconds: number = 60_000;
 
   @EnvironmentVariable(
     'DATABASE_STATEMENT_TIMEOUT_MS',

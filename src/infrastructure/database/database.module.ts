@@ -4,6 +4,7 @@ import { ClsPluginTransactional } from '@nestjs-cls/transactional';
 import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { ClsModule } from 'nestjs-cls';
 import { DataSource } from 'typeorm';
+import { SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
 import { DatabaseConfiguration } from './database.configuration.js';
@@ -14,8 +15,10 @@ import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
 import { PartitionMetrics } from './partition-metrics.js';
 import { PoolMetrics } from './pool-metrics.js';
+import { isTemporarilyUnavailable } from './sql-state.js';
 import { Transaction } from './transaction.js';
 
+const RETRY_DELAY = SECOND;
 /** Placeholder URL for generating the API document, which opens no connection. */
 const NO_DATABASE = 'postgres://none.invalid/none';
 
@@ -44,7 +47,9 @@ const SERVICES = [
         }),
         autoLoadEntities: true,
         manualInitialization: configuration.url === undefined,
-        retryAttempts: 1,
+        retryAttempts: 1 + Math.ceil(configuration.startTimeoutMilliseconds / RETRY_DELAY),
+        retryDelay: RETRY_DELAY,
+        toRetry: isTemporarilyUnavailable,
       }),
     }),
     // Only the plugin: ClsModule.forRoot would add a guard and an interceptor to every request. The interceptor

@@ -1,9 +1,17 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { OperatorError } from '../errors/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
-import { isCertificateRefused, TLS_NOT_SUPPORTED, type DatabaseAddress } from './database-address.js';
+import {
+  driverAddress,
+  isCertificateRefused,
+  TLS_NOT_SUPPORTED,
+  type DatabaseAddress,
+} from './database-address.js';
 import { dataSourceOptions } from './data-source-options.js';
+import { inspectMigrations, storeChecksums } from './migration-checksums.js';
 import { isDatabaseUnavailable } from './sql-state.js';
+import { untilAvailable } from './until-available.js';
 
 const MIN_SERVER_VERSION = 150_000;
 
@@ -14,30 +22,75 @@ class DatabaseStartError extends OperatorError {}
  * Runs the pending migrations on a connection of its own.
  * Any number of processes may call this at once: one runs the migrations while the others wait.
  *
+ * @param startTimeoutMilliseconds how long connecting is retried while the database is unavailable
  * @returns the names of the migrations that ran
- * @throws DatabaseStartError when the database is unreachable or too old
+ * @throws DatabaseStartError when the database is unreachable or too old, or its schema is not of this service
  */
-export async function migrate(url: string, authority?: string): Promise<string[]> {
-  return withDatabase({ url, authority }, (dataSource) =>
-    withAdvisoryLock(dataSource, 'migrate', async () => {
+export async function migrate(
+  url: string,
+  authority?: string,
+  startTimeoutMilliseconds = 0,
+): Promise<string[]> {
+  const address = { url, authority };
+  return withDatabase(address, startTimeoutMilliseconds, (dataSource) =>
+    withAdvisoryLock(driverAddress(address), 'migrate', async () => {
+      await refuseForeignSchema(dataSource);
       const done = await dataSource.runMigrations();
+      await storeChecksums(dataSource);
       return done.map((migration) => migration.name);
     }),
   );
 }
 
-/** @throws DatabaseStartError when the database is unreachable or too old */
-export async function checkDatabase(url: string, authority?: string): Promise<void> {
-  await withDatabase({ url, authority }, async () => undefined);
+/**
+ * @param startTimeoutMilliseconds how long connecting is retried while the database is unavailable
+ * @throws DatabaseStartError when the database is unreachable or too old, or its schema is not that of this release
+ */
+export async function checkDatabase(
+  url: string,
+  authority?: string,
+  startTimeoutMilliseconds = 0,
+): Promise<void> {
+  await withDatabase({ url, authority }, startTimeoutMilliseconds, async (dataSource) => {
+    await refuseForeignSchema(dataSource);
+    const { pending } = await inspectMigrations(dataSource);
+    if (pending.length > 0) {
+      throw new DatabaseStartError(
+        `The schema of the database is older than this release: ${listed(pending)} did not run. Run "npm run cli -- migrate" first, or set MIGRATE_ON_START=on.`,
+      );
+    }
+  });
 }
+
+async function refuseForeignSchema(dataSource: DataSource): Promise<void> {
+  const { changed, unknown, newer } = await inspectMigrations(dataSource);
+  if (unknown.length > 0) {
+    throw new DatabaseStartError(
+      `The database contains migrations that this release does not know: ${listed(unknown)}. They come from another branch, or from before version 0.2.0. Start the release that created the database, or use another database: restore a backup, or create an empty one.`,
+    );
+  }
+  if (changed.length > 0) {
+    throw new DatabaseStartError(
+      `The schema of the database differs from this release: ${listed(changed)} changed after it ran on this database. Start the release that ran it, or use another database: restore a backup that this release can migrate, or create an empty one.`,
+    );
+  }
+  if (newer.length > 0) {
+    new Logger('Database').warn(
+      `A newer release has migrated the database (${listed(newer)}). This release keeps working until the release after that.`,
+    );
+  }
+}
+
+const listed = (names: readonly string[]): string => names.join(', ');
 
 async function withDatabase<T>(
   address: DatabaseAddress,
+  startTimeoutMilliseconds: number,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
   const dataSource = new DataSource(dataSourceOptions(address));
   try {
-    await dataSource.initialize().catch((error: unknown) => {
+    await untilAvailable(() => dataSource.initialize(), startTimeoutMilliseconds).catch((error: unknown) => {
       throw (
         explain(error, address.url) ??
         new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`)

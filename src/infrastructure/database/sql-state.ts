@@ -64,6 +64,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === TLS_NOT_SUPPORTED);
 }
 
+/** Returns whether the database may become available without a change of the configuration. */
+export function isTemporarilyUnavailable(error: unknown): boolean {
+  const { code, message } = driverErrorOf(error);
+  return isDatabaseUnavailable(error) && !isCertificateRefused(code) && message !== TLS_NOT_SUPPORTED;
+}
+
 /** Returns whether a retry of the whole transaction may succeed. */
 export function isTransient(error: unknown): boolean {
   const { code } = driverErrorOf(error);

@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Logger, Module } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
 import { Clock } from '../time/index.js';
 import { FileMailer } from './file.mailer.js';
@@ -12,10 +12,15 @@ import { SmtpMailer } from './smtp.mailer.js';
     {
       provide: Mailer,
       inject: [MailConfiguration, ServiceConfiguration, Clock],
-      useFactory: (mail: MailConfiguration, service: ServiceConfiguration, clock: Clock): Mailer =>
-        mail.smtpUrl === undefined
-          ? new FileMailer(mail, clock, service.dataDirectory)
-          : new SmtpMailer(mail),
+      useFactory: (mail: MailConfiguration, service: ServiceConfiguration, clock: Clock): Mailer => {
+        if (mail.smtpUrl !== undefined) return new SmtpMailer(mail);
+        if (service.isProduction && service.serves('dashboard')) {
+          new Logger('Mail').warn(
+            'SMTP_URL is not set: emails are written to files in DATA_DIR/mail, and their recipients do not get them',
+          );
+        }
+        return new FileMailer(mail, clock, service.dataDirectory);
+      },
     },
   ],
   exports: [Mailer],

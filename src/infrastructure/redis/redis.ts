@@ -16,7 +16,7 @@ const PROBE_KEY = 'merchant-connectivity:probe';
 const STATES = ['connected', 'lost', 'unconfigured'] as const;
 const STATE = new GaugeMetric({
   name: 'mcs_redis_state',
-  help: '1 for the current state of the connection to Redis, 0 for the others. Rate limits are enforced across processes only while the state is `connected`.',
+  help: '1 for the current state of the connection to Redis, 0 for the others. Rate limits are enforced across processes only while the state is `connected`. A worker enforces none and is always `unconfigured`.',
   labels: ['state'],
 });
 
@@ -53,7 +53,7 @@ export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private get state(): (typeof STATES)[number] {
-    if (!this.client) return 'unconfigured';
+    if (!this.client || !this.adapterHost.httpAdapter) return 'unconfigured';
     return this.isConnected ? 'connected' : 'lost';
   }
 

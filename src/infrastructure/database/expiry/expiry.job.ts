@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Cron } from '@nestjs/schedule';
 import { LoadedConfiguration } from '../../config/index.js';
-import { Clock } from '../../time/index.js';
+import { Clock, hourlyAt } from '../../time/index.js';
 import { JobLock } from '../advisory-lock.js';
 import { expiryRules } from './delete-after.js';
 import { ExpiredRowsRepository } from './expired-rows.repository.js';
@@ -18,7 +18,7 @@ export class ExpiryJob {
     private readonly clock: Clock,
   ) {}
 
-  @Cron(CronExpression.EVERY_HOUR)
+  @Cron(hourlyAt(35))
   async run(): Promise<void> {
     await this.lock.runExclusively('expiry', async () => {
       for (const rule of expiryRules().filter((each) => this.repository.has(each))) {

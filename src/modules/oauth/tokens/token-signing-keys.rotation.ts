@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Cron } from '@nestjs/schedule';
 import { JobLock } from '../../../infrastructure/database/index.js';
+import { hourlyAt } from '../../../infrastructure/time/index.js';
 import { TokenSigningKeysService } from './token-signing-keys.service.js';
 
 /** Rotates signing keys on schedule and deletes obsolete ones. */
@@ -11,7 +12,7 @@ export class TokenSigningKeysRotation {
     private readonly lock: JobLock,
   ) {}
 
-  @Cron(CronExpression.EVERY_HOUR)
+  @Cron(hourlyAt(50))
   async run(): Promise<void> {
     await this.lock.runExclusively('token-signing-keys.rotation', async () => {
       await this.keys.rotateIfDue();

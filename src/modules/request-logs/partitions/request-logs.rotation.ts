@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Cron } from '@nestjs/schedule';
 import { JobLock } from '../../../infrastructure/database/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
+import { Clock, hourlyAt } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countMisplaced } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
@@ -26,7 +26,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
     );
   }
 
-  @Cron(CronExpression.EVERY_HOUR)
+  @Cron(hourlyAt(5))
   async run(): Promise<void> {
     await this.lock.runExclusively('request-logs.rotation', async () => {
       await this.store.rotate(this.clock.now(), this.configuration.retentionDays);

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Cron } from '@nestjs/schedule';
 import { JobLock, PartitionMetrics } from '../../../infrastructure/database/index.js';
-import { Clock } from '../../../infrastructure/time/index.js';
+import { Clock, hourlyAt } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
 
@@ -27,7 +27,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
     );
   }
 
-  @Cron(CronExpression.EVERY_HOUR)
+  @Cron(hourlyAt(20))
   async run(): Promise<void> {
     await this.lock.runExclusively('webhook-events.rotation', () =>
       this.events.rotate(this.clock.now(), this.requestLogs.retentionDays),

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { MIGRATIONS } from './migrations/index.js';
+
+const TABLE = 'schema_migration';
+
+/** How the migrations that ran on a database compare with those of this release. */
+export interface MigrationsState {
+  /** Migrations of this release that have not run yet. */
+  readonly pending: readonly string[];
+  /** Migrations whose statements differ from those that ran. */
+  readonly changed: readonly string[];
+  /** Migrations that this release does not know, although it has later ones. */
+  readonly unknown: readonly string[];
+  /** Migrations after the last one of this release. They keep this release working. */
+  readonly newer: readonly string[];
+}
+
+/**
+ * Returns the checksum of the statements of a migration. White space does not count. The migration must not depend on
+ * the results of its statements, which are empty here.
+ */
+export async function checksumOf(migration: MigrationInterface): Promise<string> {
+  const hash = createHash('sha256');
+  const recorder = {
+    query: async (statement: string): Promise<unknown[]> => {
+      hash.update(`${statement.replaceAll(/\s+/g, ' ').trim()}\n`);
+      return [];
+    },
+  };
+  await migration.up(recorder as unknown as QueryRunner);
+  return hash.digest('hex');
+}
+
+/** Compares the migrations that ran with those of this release. Changes nothing. */
+export async function inspectMigrations(dataSource: DataSource): Promise<MigrationsState> {
+  const ran = await storedChecksums(dataSource);
+  const known = await knownChecksums();
+  const lastKnown = Math.max(...[...known.keys()].map(numberOf));
+  const others = [...ran.keys()].filter((name) => !known.has(name));
+  return {
+    pending: [...known.keys()].filter((name) => !ran.has(name)),
+    changed: [...ran].flatMap(([name, checksum]) => {
+      const expected = known.get(name);
+      return expected === undefined || checksum === null || checksum === expected ? [] : [name];
+    }),
+    unknown: others.filter((name) => numberOf(name) <= lastKnown),
+    newer: others.filter((name) => numberOf(name) > lastKnown),
+  };
+}
+
+/** Stores the checksums of the migrations that ran without one, such as those of version 0.2.0. */
+export async function storeChecksums(dataSource: DataSource): Promise<void> {
+  await dataSource.query(`ALTER TABLE ${TABLE} ADD COLUMN IF NOT EXISTS checksum text`);
+  for (const [name, checksum] of await knownChecksums()) {
+    await dataSource.query(`UPDATE ${TABLE} SET checksum = $2 WHERE name = $1 AND checksum IS NULL`, [
+      name,
+      checksum,
+    ]);
+  }
+}
+
+async function knownChecksums(): Promise<Map<string, string>> {
+  const migrations = MIGRATIONS.map((Migration) => new Migration());
+  return new Map(
+    await Promise.all(
+      migrations.map(async (migration) => [migration.name, await checksumOf(migration)] as const),
+    ),
+  );
+}
+
+/** Returns the migrations that ran, with their checksums: null for those of releases that stored none. */
+async function storedChecksums(dataSource: DataSource): Promise<Map<string, string | null>> {
+  const [table] = await dataSource.query<{ exists: boolean }[]>(
+    `SELECT to_regclass('${TABLE}') IS NOT NULL AS exists`,
+  );
+  if (!table?.exists) return new Map();
+  const rows = await dataSource.query<{ name: string; checksum: string | null }[]>(
+    // The column may be missing.
+    `SELECT name, to_jsonb(${TABLE})->>'checksum' AS checksum FROM ${TABLE} ORDER BY "timestamp"`,
+  );
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}
+
+/** Returns the number at the end of the name of a migration. */
+function numberOf(name: string): number {
+  return Number(/\d{13}$/.exec(name)?.[0] ?? 0);
+}

@@ -1,0 +1,109 @@
+import { DailyPartitions } from '../../src/infrastructure/database/index.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+const ROWS_PER_DAY = 20_000;
+const RETENTION_DAYS = 30;
+const NOW = new Date();
+const CLIENT = '11111111-1111-4111-8111-111111111111';
+
+let service: TestApp;
+let partitions: DailyPartitions;
+
+beforeEach(async () => {
+  // The rows of a day take longer than the shortest time that a statement of a request may be given.
+  service = await startTestApp({
+    DATABASE_STATEMENT_TIMEOUT_MS: '100',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+  });
+  partitions = service.app.get(DailyPartitions);
+});
+afterEach(() => service.close());
+
+const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY);
+const nameOf = (days: number): string =>
+  `request_log_${inDays(days).toISOString().slice(0, 10).replaceAll('-', '')}`;
+const rotate = (): Promise<void> => partitions.rotate('request_log', NOW, RETENTION_DAYS);
+
+/** Removes all partitions, as if the background work had been down for long. */
+async function dropPartitions(): Promise<void> {
+  for (const { name, from } of await partitions.status('request_log')) {
+    if (from) await service.database.query(`DROP TABLE ${name}`);
+  }
+}
+
+const insert = (time: Date, rows: number): Promise<unknown> =>
+  service.database.query(
+    `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms)
+     SELECT $1, 'production', $2, 'request', 'POST', '/', 200, 12 FROM generate_series(1, $3::int)`,
+    [CLIENT, time, rows],
+  );
+
+/** Returns the number of rows of the client in each partition. */
+async function counts(): Promise<Record<string, number>> {
+  const rows = await service.database.query<{ name: string; count: number }>(
+    `SELECT tableoid::regclass::text AS name, count(*)::int FROM request_log WHERE client_id = $1 GROUP BY 1`,
+    [CLIENT],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
+
+const names = async (): Promise<string[]> => (await partitions.status('request_log')).map(({ name }) => name);
+
+describe('Daily partitions', () => {
+  it('recover after the background work was down for days, without the time limit of requests', async () => {
+    await dropPartitions();
+    const farAway = inDays(400);
+    for (const days of [-3, -1, 0]) await insert(inDays(days), ROWS_PER_DAY);
+    await insert(inDays(-RETENTION_DAYS - 2), 5);
+    await insert(farAway, 7);
+    let isDone = false;
+    let written = 0;
+    const writing = (async () => {
+      for (; !isDone; written += 1) await insert(NOW, 1);
+    })();
+    await rotate();
+    isDone = true;
+    await writing;
+    expect(written).toBeGreaterThan(0);
+    expect(await counts()).toEqual({
+      [nameOf(-3)]: ROWS_PER_DAY,
+      [nameOf(-1)]: ROWS_PER_DAY,
+      [nameOf(0)]: ROWS_PER_DAY + written,
+      request_log_default: 7,
+    });
+    expect(await names()).toEqual(expect.arrayContaining([nameOf(1), nameOf(7)]));
+    expect(
+      await service.database.query(`SELECT FROM pg_class WHERE relname LIKE 'request_log_stray%'`),
+    ).toEqual([]);
+  });
+
+  it('are created for the other days if one day fails', async () => {
+    await dropPartitions();
+    await insert(NOW, 1);
+    for (const days of [-1, 2]) await service.database.query(`CREATE TABLE ${nameOf(days)} ()`);
+    await expect(rotate()).rejects.toThrow(`relation "${nameOf(-1)}" already exists`);
+    const existing = await names();
+    for (const days of [0, 1, 3, 4, 5, 6, 7]) expect(existing).toContain(nameOf(days));
+    expect(await counts()).toEqual({ [nameOf(0)]: 1 });
+  });
+
+  it('are completed by the next rotation if the process ended meanwhile', async () => {
+    await dropPartitions();
+    await insert(NOW, 3);
+    const today = NOW.toISOString().slice(0, 10);
+    await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [today]);
+    expect(await counts()).toEqual({});
+    await rotate();
+    expect(await counts()).toEqual({ [nameOf(0)]: 3 });
+  });
+
+  it('of other tables cannot be created with the privileges of the owner', async () => {
+    await expect(
+      service.database.query(`SELECT create_daily_partition('audit_log', '2026-01-31')`),
+    ).rejects.toThrow('audit_log has no daily partitions.');
+    await expect(
+      service.database.query(`SELECT drop_stray_table('request_log', 'audit_log')`),
+    ).rejects.toThrow('audit_log is no stray table.');
+  });
+});
