@@ -223,6 +223,27 @@ describe('The device approval pages', () => {
     }
   });
 
+  it('let only the session that entered the code decide', async () => {
+    const owner = await service.login('owner');
+    const { user_code } = await startFlow(service);
+    const id = await requestOf(user_code);
+    const browser = await atDevice(owner);
+    expect((await browser.open(`/device/confirm?request=${id}`)).location).toBe('/device');
+    const decided = await browser.send('/device/confirm', { request: id, decision: 'approve' });
+    expect(decided.location).toBe('/device');
+    expect(
+      await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [id]),
+    ).toEqual([{ status: 'pending' }]);
+
+    // The owner can decide after entering the code, and the first session no longer can.
+    expect((await enter(browser, user_code)).location).toBe(`/device/confirm?request=${id}`);
+    expect((await browser.open(`/device/confirm?request=${id}`)).status).toBe(200);
+    const first = await (await atDevice()).send('/device/confirm', { request: id, decision: 'approve' });
+    expect(first.location).toBe('/device');
+    const { location } = await browser.send('/device/confirm', { request: id, decision: 'deny' });
+    expect(location).toBe(`/device/result?request=${id}`);
+  });
+
   it('do not show requests of another organization', async () => {
     const { id: organizationId } = await service.anotherOrganization();
     const outsider = await service.login('owner', organizationId);

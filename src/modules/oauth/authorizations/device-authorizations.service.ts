@@ -51,14 +51,18 @@ export class DeviceAuthorizationsService {
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
   }
 
-  /** Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending. */
+  /**
+   * Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending, or
+   * another session entered its code.
+   */
   @Transactional()
   async decide(
     { id, clientId, environment }: DeviceAuthorization,
     actor: DashboardActor,
     status: Decision['status'],
   ): Promise<void> {
-    if (!(await this.repository.decide(id, { status, userId: actor.userId }, this.clock.now()))) return;
+    const decision = { status, userId: actor.userId, sessionId: sessionIdOf(actor) };
+    if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
     const target = { name: clientId, environment };
     await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
   }
@@ -85,6 +89,7 @@ export class DeviceAuthorizationsService {
       ...origin,
       userId: null,
       decidedAt: null,
+      enteredInSession: null,
     };
   }
 
@@ -101,6 +106,12 @@ export class DeviceAuthorizationsService {
       interval: FIRST_INTERVAL,
     };
   }
+}
+
+/** Returns the ID of the login session of a page's user. */
+export function sessionIdOf({ credential }: DashboardActor): string {
+  if (credential.kind !== 'session') throw new Error('Pages accept no access tokens');
+  return credential.sessionId;
 }
 
 /** Returns the keyed digest under which a user code is stored. */

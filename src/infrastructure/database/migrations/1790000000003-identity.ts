@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Binds device approvals to logins, and lets a user's access end before it expires. */
+export class Identity1790000000003 implements MigrationInterface {
+  readonly name = 'Identity1790000000003';
+
+  async up(connection: QueryRunner): Promise<void> {
+    await connection.query(`
+      ALTER TABLE device_authorization ADD COLUMN entered_in_session uuid;
+    `);
+  }
+
+  async down(connection: QueryRunner): Promise<void> {
+    await connection.query(`
+      ALTER TABLE device_authorization DROP COLUMN entered_in_session;
+    `);
+  }
+}
