@@ -38,7 +38,7 @@ export class AccountPagesService {
   }
 
   async endOtherSessions({ userId, credential }: DashboardActor): Promise<PageResponse> {
-    if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
+    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(userId, credential.sessionId);
     return ACCOUNT;
   }
 

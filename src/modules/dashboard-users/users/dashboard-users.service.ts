@@ -62,6 +62,7 @@ export class DashboardUsersService {
       totpSecretSealed: null,
       totpEnabledAt: null,
       totpLastStep: null,
+      accessVersion: 0,
       createdAt: this.clock.now(),
     });
     if (!added) throw new OperatorError('A user with this email address already exists.');
@@ -75,6 +76,11 @@ export class DashboardUsersService {
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.principals.find(userId, this.clock.now());
+  }
+
+  /** Ends the user's access tokens and device approvals. */
+  async endAccess(userId: string): Promise<void> {
+    await this.repository.endAccess(userId);
   }
 
   async organizationName(organizationId: string): Promise<string> {

@@ -80,4 +80,8 @@ export class DeviceAuthorization {
   /** The login session that entered the user code last. Only that session can decide. */
   @Column({ name: 'entered_in_session', type: 'uuid', nullable: true })
   enteredInSession!: string | null;
+
+  /** The access version of the user who decided, at that time. */
+  @Column({ name: 'access_version', type: 'integer', nullable: true })
+  accessVersion!: number | null;
 }

@@ -16,16 +16,17 @@ export interface Decision {
   readonly status: Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
   readonly userId: string;
   readonly sessionId: string;
+  readonly accessVersion: number;
 }
 
 /** The columns that the polling statement returns for each device authorization. */
 export type AuthorizationRow = Pick<
   DeviceAuthorization,
-  'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId'
+  'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId' | 'accessVersion'
 >;
 
 export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS "organizationId", environment,
-  scopes, status, user_id AS "userId"`;
+  scopes, status, user_id AS "userId", access_version AS "accessVersion"`;
 
 @Injectable()
 export class DeviceAuthorizationsRepository {
@@ -71,11 +72,15 @@ export class DeviceAuthorizationsRepository {
    *
    * @returns whether this call made the decision
    */
-  async decide(id: string, { status, userId, sessionId }: Decision, now: Date): Promise<boolean> {
+  async decide(
+    id: string,
+    { status, userId, sessionId, accessVersion }: Decision,
+    now: Date,
+  ): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2
+      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2, access_version = $6
         WHERE id = $1 AND status = 'pending' AND expires_at > $2 AND entered_in_session = $5`,
-      [id, now, status, userId, sessionId],
+      [id, now, status, userId, sessionId, accessVersion],
     );
     return count === 1;
   }
