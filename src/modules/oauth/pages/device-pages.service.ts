@@ -20,6 +20,7 @@ import {
   sessionIdOf,
 } from '../authorizations/device-authorizations.service.js';
 import { parseUserCode, formatUserCode } from '../authorizations/user-code.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
 
 const ENTER_CODE: PageResponse = { redirectTo: '/device' };
@@ -52,11 +53,14 @@ export class DevicePagesService {
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
+    private readonly oauth: OAuthConfiguration,
     private readonly clock: Clock,
   ) {}
 
+  /** @param userCode from the URL; ignored unless responses contain such URLs, because the user must copy the code */
   enter(userCode: unknown): PageResponse {
-    return codePage(typeof userCode === 'string' ? userCode.slice(0, 20) : '');
+    const isUsed = this.oauth.verificationUriComplete && typeof userCode === 'string';
+    return codePage(isUsed ? userCode.slice(0, 20) : '');
   }
 
   async lookUp(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
