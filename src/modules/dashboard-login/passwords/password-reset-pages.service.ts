@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { loginBrowserOf } from '../browsers/login-browser.js';
 import { emailFromForm } from '../login/login-pages.service.js';
 import { validateNewPassword } from './new-password.js';
 import { PasswordLinksService, type Redemption } from './password-links.service.js';
@@ -43,6 +44,6 @@ export class PasswordResetPagesService {
     const password = form.get('new_password');
     const error = validateNewPassword(password);
     if (error !== undefined || password === undefined) return setPasswordPage({ token, error });
-    return RESPONSES[await this.links.redeem(token, password, requestOrigin(request))]();
+    return RESPONSES[await this.links.redeem(token, password, loginBrowserOf(request))]();
   }
 }
