@@ -81,9 +81,10 @@ export class PasswordLinksService {
     });
   }
 
-  /** Does not use up the link: email programs open links before users do. */
-  async isValid(token: string): Promise<boolean> {
-    return this.repository.hasLink(sha256(token), this.clock.now());
+  /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
+  async userOf(token: string): Promise<DashboardUser | null> {
+    const userId = await this.repository.findLink(sha256(token), this.clock.now());
+    return userId === undefined ? null : this.users.find(userId);
   }
 
   /**
@@ -91,9 +92,7 @@ export class PasswordLinksService {
    * not keep the user out.
    */
   async redeem(token: string, password: string, from: LoginBrowser): Promise<Redemption> {
-    // Check the link before hashing, because hashing is expensive. Hash before the transaction starts, to keep the
-    // transaction short.
-    if (!(await this.isValid(token))) return 'invalid';
+    // Before the transaction, to keep it short.
     const passwordHash = await hashPassword(password);
     try {
       const user = await this.setPassword(sha256(token), passwordHash, from);
