@@ -22,6 +22,8 @@ import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { TokenKeyring } from '../../src/modules/oauth/tokens/token-keyring.js';
 import { TokenSigningKeysRotation } from '../../src/modules/oauth/tokens/token-signing-keys.rotation.js';
+import { mailTo, tokenIn } from '../support/mails.js';
+import { Visitor } from '../support/visitor.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken, decide, poll, sendForm, startFlow, type Fields } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -37,6 +39,7 @@ import {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
+const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const INVALID_ACCESS_TOKEN = error(
   'INVALID_INPUT',
@@ -506,6 +509,75 @@ describe('Revocation', () => {
     await cleaning.run();
     restore();
     expect(await count()).toBe(0);
+  });
+});
+
+describe("A user's device access", () => {
+  const change = (id: string, body: unknown) =>
+    service.request(`/users/${id}`, { method: 'PATCH', body, login: owner });
+
+  async function resetPassword({ email }: Login): Promise<void> {
+    const visitor = new Visitor(service);
+    await visitor.fill('/password-reset', { email });
+    const token = tokenIn(await mailTo(service, email, 'Set a new password'));
+    await visitor.get(`/password-reset/confirm?token=${token}`);
+    const fields = { token, new_password: NEW_PASSWORD };
+    expect((await visitor.submit('/password-reset/confirm', fields)).location).toBe('/password-reset/done');
+  }
+
+  async function changePassword({ email, password }: Login): Promise<void> {
+    const visitor = new Visitor(service);
+    await visitor.logIn(email, password);
+    const fields = { current_password: password, new_password: NEW_PASSWORD };
+    expect((await visitor.fill('/account/password', fields)).location).toBe('/account/password/changed');
+  }
+
+  async function endOtherSessions({ email, password }: Login): Promise<void> {
+    const visitor = new Visitor(service);
+    await visitor.logIn(email, password);
+    expect((await visitor.fill('/account', {}, '/account/sessions/end-others')).location).toBe('/account');
+  }
+
+  let owner: Login;
+  beforeAll(async () => {
+    owner = await service.login('owner');
+  });
+
+  it.each<[string, (login: Login) => Promise<unknown>]>([
+    ['a password reset', resetPassword],
+    ['a password change', changePassword],
+    ['ending all other sessions', endOtherSessions],
+    ['a role change', ({ userId }) => change(userId, { role: 'member' })],
+    [
+      'being disabled, even if enabled again',
+      async ({ userId }) => {
+        await change(userId, { disabled: true });
+        await change(userId, { disabled: false });
+      },
+    ],
+    ['removal', ({ userId }) => service.request(`/users/${userId}`, { method: 'DELETE', login: owner })],
+  ])('ends with %s, for tokens and for approvals', async (_what, end) => {
+    const login = await service.login('admin');
+    const token = await accessToken(service, login);
+    const approved = await startFlow(service);
+    await decide(service, login, approved.user_code);
+    expect((await me(token)).status).toBe(200);
+
+    await end(login);
+    expectRejected(await me(token));
+    const { body } = await poll(service, approved);
+    expect(body['error']).toBe('access_denied');
+  });
+
+  it('can be granted again afterwards', async () => {
+    const login = await service.login('admin');
+    await accessToken(service, login);
+    await change(login.userId, { role: 'member' });
+    const token = await accessToken(service, login);
+    expect((await me(token)).body['role']).toBe('member');
+    const { clientId } = service.development;
+    const fields = { token, client_id: clientId };
+    expect((await sendForm(service, '/oauth/revoke', fields)).status).toBe(200);
   });
 });
 

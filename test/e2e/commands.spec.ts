@@ -167,7 +167,7 @@ describe('npm run cli', () => {
         expectError(create('Again', 'ada@example.com'), 'A user with this email address already exists.'),
         expectError(
           create('Short', 'short@example.com') + ' --password-stdin',
-          'The password must have 12 to 256 characters.',
+          'Choose a password of 12 to 256 characters.',
           'short',
         ),
         expectError(

@@ -1,3 +1,4 @@
+import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
@@ -84,12 +85,22 @@ describe('The device approval pages', () => {
     ]);
   });
 
-  it('prefill only the code from the URL', async () => {
-    const { html } = await browse(user).open('/device?user_code=WDJB-MJHT');
-    expect(html).toMatch(/<input id="user_code"[^>]* value="WDJB-MJHT"/);
-    const hostile = encodeURIComponent('"><script>alert(1)</script>');
-    expect((await browse(user).open(`/device?user_code=${hostile}`)).html).not.toContain('<script');
-    expect((await browse(user).open('/device?user_code=a&user_code=b')).status).toBe(200);
+  it('prefill the code from the URL only if DEVICE_VERIFICATION_URI_COMPLETE is enabled', async () => {
+    const { html: ignored } = await browse(user).open('/device?user_code=WDJB-MJHT');
+    expect(ignored).toMatch(/<input id="user_code"/);
+    expect(ignored).not.toContain('value="WDJB-MJHT"');
+
+    const configuration = service.app.get(OAuthConfiguration);
+    configuration.verificationUriComplete = true;
+    try {
+      const { html } = await browse(user).open('/device?user_code=WDJB-MJHT');
+      expect(html).toMatch(/<input id="user_code"[^>]* value="WDJB-MJHT"/);
+      const hostile = encodeURIComponent('"><script>alert(1)</script>');
+      expect((await browse(user).open(`/device?user_code=${hostile}`)).html).not.toContain('<script');
+      expect((await browse(user).open('/device?user_code=a&user_code=b')).status).toBe(200);
+    } finally {
+      configuration.verificationUriComplete = false;
+    }
   });
 
   it.each([
@@ -221,6 +232,27 @@ describe('The device approval pages', () => {
     } finally {
       restore();
     }
+  });
+
+  it('let only the session that entered the code decide', async () => {
+    const owner = await service.login('owner');
+    const { user_code } = await startFlow(service);
+    const id = await requestOf(user_code);
+    const browser = await atDevice(owner);
+    expect((await browser.open(`/device/confirm?request=${id}`)).location).toBe('/device');
+    const decided = await browser.send('/device/confirm', { request: id, decision: 'approve' });
+    expect(decided.location).toBe('/device');
+    expect(
+      await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [id]),
+    ).toEqual([{ status: 'pending' }]);
+
+    // The owner can decide after entering the code, and the first session no longer can.
+    expect((await enter(browser, user_code)).location).toBe(`/device/confirm?request=${id}`);
+    expect((await browser.open(`/device/confirm?request=${id}`)).status).toBe(200);
+    const first = await (await atDevice()).send('/device/confirm', { request: id, decision: 'approve' });
+    expect(first.location).toBe('/device');
+    const { location } = await browser.send('/device/confirm', { request: id, decision: 'deny' });
+    expect(location).toBe(`/device/result?request=${id}`);
   });
 
   it('do not show requests of another organization', async () => {

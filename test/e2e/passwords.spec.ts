@@ -189,8 +189,29 @@ describe('A password link', () => {
   });
 
   it.each([
-    ['of 256 characters', 'x'.repeat(256)],
-    ['of 12 characters outside the basic plane', '😀'.repeat(12)],
+    ['123456789012', 'this one is in lists of common passwords'],
+    ['password1234', 'this one is in lists of common passwords'],
+    ['Password1234', 'this one is in lists of common passwords'],
+    ['zqzqzqzqzqzqz1', 'this one repeats or counts up its characters'],
+    ['Test-Organization1', 'the name of your organization'],
+    ['EMAIL', 'this one consists mainly of your email address'],
+  ])('does not set the password %s', async (given, problem) => {
+    const password = given === 'EMAIL' ? user.email : given;
+    const { status, text } = await set(await linkFor(user.email), password);
+    expect(status).toBe(400);
+    expect(text).toContain(problem);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    const fields = { current_password: user.password, new_password: password };
+    const changed = await visitor.fill('/account/password', fields);
+    expect(changed.status).toBe(400);
+    expect(changed.text).toContain(problem);
+    expect(await canLogIn(user, user.password)).toBe(true);
+  });
+
+  it.each([
+    ['of 256 characters', 'brave new mulberries '.repeat(13).slice(0, 256)],
+    ['of 12 characters outside the basic plane', '😀🍇🚲🎻🦉🌋🧭🪁🎲🐙🛶🍋'],
     ['with spaces at the ends', ' spaces at the ends count '],
   ])('sets a password %s', async (_what, password) => {
     expect((await set(await linkFor(user.email), password)).location).toBe('/password-reset/done');
@@ -262,7 +283,7 @@ describe('A password link', () => {
 
   it('lifts the limit on password attempts, but does not skip the second factor', async () => {
     await Promise.all(
-      Array.from({ length: 11 }, () => new Visitor(service).logIn(user.email, 'wrong password')),
+      Array.from({ length: 101 }, () => new Visitor(service).logIn(user.email, 'wrong password')),
     );
     expect(await canLogIn(user, user.password)).toBe(false);
     await service.database.query('UPDATE dashboard_user SET totp_enabled_at = now() WHERE id = $1', [

@@ -20,6 +20,8 @@ export interface DashboardPrincipal {
   readonly email: string;
   /** The user's own role, or the role of an access grant that is in force. */
   readonly role: DashboardRole;
+  /** Access tokens and device approvals of an earlier version have ended. */
+  readonly accessVersion: number;
 }
 
 /** A login in a browser. */

@@ -9,6 +9,11 @@ import { Clock, DAY } from '../time/index.js';
 const BROWSER_COOKIE = 'browser';
 const BROWSER_COOKIE_LIFETIME = 365 * DAY;
 
+/** Returns the cookie that identifies the browser. Every browser that submits a form has one. */
+export function browserOf(request: Request): string | undefined {
+  return cookieOf(request, BROWSER_COOKIE);
+}
+
 /**
  * Anti-forgery tokens. A token is bound to the browser, by a cookie that is set with its first page, and to the login,
  * so that forms become invalid with it. Nothing is stored.
@@ -27,7 +32,7 @@ export class FormTokens {
 
   /** Returns the token for the forms of a page. Sets the browser's cookie if it is missing. */
   issue(request: Request, response: Response, session = sessionTokenOf(request)): string {
-    let browser = cookieOf(request, BROWSER_COOKIE);
+    let browser = browserOf(request);
     if (!browser) {
       browser = randomBytes(16).toString('base64url');
       const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
@@ -38,7 +43,7 @@ export class FormTokens {
 
   /** Returns whether the token was issued for this browser and login. */
   isValid(request: Request, token: string): boolean {
-    const browser = cookieOf(request, BROWSER_COOKIE);
+    const browser = browserOf(request);
     if (!browser) return false;
     const expected = this.sign(browser, sessionTokenOf(request));
     return SecretDigest.equal(Buffer.from(token, 'base64url'), expected);

@@ -1,8 +1,4 @@
-export {
-  AttemptLimitsRepository,
-  type AttemptLimit,
-  type AttemptLimitOptions,
-} from './attempt-limits.repository.js';
+export { AttemptLimitsRepository } from './attempt-limits.repository.js';
 export { tooManyAttempts } from './too-many-attempts.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
 export type { RateLimit } from './rate-limiters.js';

@@ -4,6 +4,9 @@ import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { AccountController } from './account/account.controller.js';
 import { AccountPagesService } from './account/account-pages.service.js';
+import { KnownBrowser } from './browsers/known-browser.entity.js';
+import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
+import { KnownBrowsersService } from './browsers/known-browsers.service.js';
 import { LoginController } from './login/login.controller.js';
 import { LoginPagesService } from './login/login-pages.service.js';
 import { LoginLimits } from './login/login-limits.js';
@@ -31,7 +34,7 @@ import { UserLoginsService } from './user-logins.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([DashboardSession, RecoveryCode, PasswordLink]),
+    TypeOrmModule.forFeature([DashboardSession, RecoveryCode, PasswordLink, KnownBrowser]),
     AuditLogsModule,
     DashboardUsersModule,
   ],
@@ -39,6 +42,8 @@ import { UserLoginsService } from './user-logins.service.js';
   providers: [
     DashboardSessionsService,
     DashboardSessionsRepository,
+    KnownBrowsersService,
+    KnownBrowsersRepository,
     LoginService,
     LoginLimits,
     SecondFactorLoginService,

@@ -10,6 +10,7 @@ import { RoleDenials } from './role-denials.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
+import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
 import { UsersController } from './users/users.controller.js';
@@ -24,12 +25,13 @@ import { UsersController } from './users/users.controller.js';
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
+    PasswordRules,
     PrincipalsBatch,
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
     RoleDenials,
   ],
-  exports: [DashboardUsersService, DashboardUsersRepository],
+  exports: [PasswordRules, DashboardUsersService, DashboardUsersRepository],
 })
 export class DashboardUsersModule {}

@@ -4,10 +4,9 @@ export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-use
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
 export {
   generatePassword,
-  hasAllowedLength,
   hashPassword,
   matchesHash,
-  MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
 } from './users/password.js';
+export { PasswordRules } from './users/password-rules.js';
 export { UserLogins } from './users/user-logins.js';

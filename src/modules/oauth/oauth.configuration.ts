@@ -8,7 +8,7 @@ const MAX_REQUESTS = 100_000_000;
 export class OAuthConfiguration {
   @EnvironmentVariable(
     'DEVICE_VERIFICATION_URI_COMPLETE',
-    'Whether responses with device codes include `verification_uri_complete`, a link that contains the user code. The link is useful for QR codes, but it makes phishing easier: the user does not have to copy a code from a device in front of them (RFC 8628, section 5.4).',
+    'Whether responses with device codes include `verification_uri_complete`, a link that contains the user code. The link is useful for QR codes, but it makes phishing easier: the user does not have to copy a code from a device in front of them (RFC 8628, section 5.4). If disabled, `/device` ignores a code in its URL.',
   )
   verificationUriComplete: boolean = false;
 

@@ -1,4 +1,5 @@
 import { Baseline1790000000001 } from './1790000000001-baseline.js';
+import { Identity1790000000003 } from './1790000000003-identity.js';
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
@@ -6,5 +7,6 @@ export const MIGRATIONS = [
   // 0.2.0
   Baseline1790000000001,
   // Unreleased
+  Identity1790000000003,
   PartitionFunctions1790000000005,
 ];

@@ -3,8 +3,7 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
-import { DashboardUsersService } from '../../dashboard-users/index.js';
-import { validateNewPassword } from '../passwords/new-password.js';
+import { DashboardUsersService, PasswordRules } from '../../dashboard-users/index.js';
 import { PasswordChangeService } from '../passwords/password-change.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
@@ -19,6 +18,7 @@ export class AccountPagesService {
     private readonly users: DashboardUsersService,
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
+    private readonly passwordRules: PasswordRules,
     private readonly passwordChange: PasswordChangeService,
   ) {}
 
@@ -38,15 +38,15 @@ export class AccountPagesService {
   }
 
   async endOtherSessions({ userId, credential }: DashboardActor): Promise<PageResponse> {
-    if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
+    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(userId, credential.sessionId);
     return ACCOUNT;
   }
 
   async changePassword(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const { email } = actor;
-    const newPassword = form.get('new_password');
-    const error = validateNewPassword(newPassword);
-    if (error !== undefined || newPassword === undefined) return passwordPage({ email, error });
+    const newPassword = form.get('new_password') ?? '';
+    const error = await this.passwordRules.problemWith(newPassword, actor);
+    if (error !== undefined) return passwordPage({ email, error });
     const isChanged = await this.passwordChange.change(
       actor,
       form.get('current_password') ?? '',

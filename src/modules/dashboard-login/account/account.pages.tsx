@@ -47,11 +47,10 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
             <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
           ))}
         </ul>
-        {sessions.length > 1 ? (
-          <Form action="/account/sessions/end-others">
-            <button class="second">End all other sessions</button>
-          </Form>
-        ) : null}
+        <Form action="/account/sessions/end-others">
+          <p>This also ends the access of devices that you approved.</p>
+          <button class="second">End all other sessions</button>
+        </Form>
       </>
     ),
   };

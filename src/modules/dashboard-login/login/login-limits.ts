@@ -1,11 +1,100 @@
 import { Injectable } from '@nestjs/common';
+import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../../infrastructure/rate-limiting/index.js';
 import { HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { AccountLimits } from '../account-limits.js';
 
+/** Who tries to log in. */
+export interface LoginSubject {
+  readonly email: string;
+  readonly ip: string;
+  /** The value of the browser's cookie, if the user has logged in with this browser before. */
+  readonly knownBrowser: string | undefined;
+}
+
+export interface CountedLogin {
+  /** Seconds to wait if a limit is exceeded. */
+  readonly wait?: number;
+  /** Whether the attempt has to be delayed, because many attempts on the account have failed. */
+  readonly isSlowed?: boolean;
+}
+
+/**
+ * Limits failed logins. Nobody can use them to lock out the owner of an account: a browser that the user has logged in
+ * with before has its own count. Failures of all other browsers first slow each other down. They reach the limit of the
+ * account (NIST SP 800-63B, section 3.2.2) only from several addresses, and a password reset lifts it.
+ */
 @Injectable()
-export class LoginLimits extends AccountLimits {
-  constructor(limits: AttemptLimitsRepository) {
-    super(limits, 'login', { attempts: 10, within: 15 * MINUTE }, { attempts: 50, within: HOUR });
+export class LoginLimits {
+  private readonly perBrowser = this.limits.limit({
+    name: 'login-browser',
+    attempts: 10,
+    within: 15 * MINUTE,
+  });
+  private readonly perAccountAndAddress = this.limits.limit({
+    name: 'login-account-address',
+    attempts: 10,
+    within: 15 * MINUTE,
+  });
+  private readonly perAddress = this.limits.limit({ name: 'login-address', attempts: 50, within: HOUR });
+  /** Beyond it, attempts are delayed, not refused. */
+  private readonly undelayed = this.limits.limit({
+    name: 'login-undelayed',
+    attempts: 10,
+    within: 15 * MINUTE,
+  });
+  private readonly perAccount = this.limits.limit({ name: 'login-account', attempts: 100, within: HOUR });
+
+  constructor(private readonly limits: AttemptLimitsRepository) {}
+
+  /**
+   * Counts an attempt, whether or not the account exists. The limits of the account come last, so that attempts which
+   * another limit refuses do not use them up.
+   */
+  async count(subject: LoginSubject): Promise<CountedLogin> {
+    const { email, knownBrowser } = subject;
+    if (knownBrowser !== undefined) {
+      const wait = await this.perBrowser.count(browserKey(subject));
+      return wait === undefined ? {} : { wait };
+    }
+    const wait =
+      (await this.perAccountAndAddress.count(addressKey(subject))) ??
+      (await this.perAddress.count(rateLimitKeyOfAddress(subject.ip))) ??
+      (await this.perAccount.count(email));
+    if (wait !== undefined) return { wait };
+    return { isSlowed: (await this.undelayed.count(email)) !== undefined };
   }
+
+  /** Subtracts an attempt with the correct password: only failures count. */
+  async subtract(subject: LoginSubject): Promise<void> {
+    const { email, ip, knownBrowser } = subject;
+    if (knownBrowser !== undefined) return this.perBrowser.subtract(browserKey(subject));
+    await Promise.all([
+      this.perAccountAndAddress.subtract(addressKey(subject)),
+      this.perAddress.subtract(rateLimitKeyOfAddress(ip)),
+      this.perAccount.subtract(email),
+      this.undelayed.subtract(email),
+    ]);
+  }
+
+  /** Resets the counts of the account after a login. Those of the address still count: it may have guessed others. */
+  async forget(subject: LoginSubject): Promise<void> {
+    await Promise.all([
+      this.perBrowser.forget(browserKey(subject)),
+      this.perAccountAndAddress.forget(addressKey(subject)),
+      this.forgetAccount(subject.email),
+    ]);
+  }
+
+  /** Resets the counts of the account from all browsers that the user has not logged in with. */
+  async forgetAccount(email: string): Promise<void> {
+    await Promise.all([this.perAccount.forget(email), this.undelayed.forget(email)]);
+  }
+}
+
+function browserKey({ email, knownBrowser }: LoginSubject): string {
+  return JSON.stringify([email, knownBrowser]);
+}
+
+function addressKey({ email, ip }: LoginSubject): string {
+  return JSON.stringify([email, rateLimitKeyOfAddress(ip)]);
 }

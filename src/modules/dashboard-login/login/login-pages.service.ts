@@ -6,8 +6,9 @@ import {
   sessionTokenOf,
   setSessionCookie,
 } from '../../../infrastructure/auth/index.js';
-import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { loginBrowserOf } from '../browsers/login-browser.js';
 import { loginPage, secondFactorPage, type LoginPageProps } from './login.pages.js';
 import { LoginService } from './login.service.js';
 import { HOME, safeRedirectPath } from './safe-redirect-path.js';
@@ -26,8 +27,8 @@ export class LoginPagesService {
     const email = emailFromForm(form);
     const password = form.get('password');
     if (email === undefined || password === undefined) return loginPage(incomplete(next, email, password));
-    const origin = requestOrigin(request);
-    const opened = await this.login.logIn({ email, password, origin, replacing: sessionTokenOf(request) });
+    const replacing = sessionTokenOf(request);
+    const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
     if (!opened) return loginPage({ next, email, refused: true });
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);
     return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
@@ -48,7 +49,7 @@ export class LoginPagesService {
     const recoveryCode = form.get('recovery_code');
     if (code === undefined && recoveryCode === undefined) return secondFactorPage({ next, wrong: 'code' });
     const proof = recoveryCode === undefined ? { code: code ?? '' } : { recoveryCode };
-    const session = await this.secondFactorLogin.complete(user, token, proof, requestOrigin(request));
+    const session = await this.secondFactorLogin.complete(user, token, proof, loginBrowserOf(request));
     if (!session) return secondFactorPage({ next, wrong: 'code' in proof ? 'code' : 'recovery code' });
     setSessionCookie(response, session.token, session.expiresAt);
     return { redirectTo: next };

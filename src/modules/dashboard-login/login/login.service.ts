@@ -3,9 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
+import type { LoginBrowser } from '../browsers/login-browser.js';
+import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { PasswordCheck } from '../passwords/password-check.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
@@ -13,11 +16,12 @@ import { LoginLimits } from './login-limits.js';
 
 /** Milliseconds; well above the time for a password hash (40) and an audit log entry (10). */
 const FAILURE_INTERVAL = 400;
+/** Milliseconds that an attempt waits if many attempts on the account have failed. */
+const DELAY = 3 * SECOND;
 
-export interface LoginAttempt {
+export interface LoginAttempt extends LoginBrowser {
   readonly email: string;
   readonly password: string;
-  readonly origin: RequestOrigin;
   /** The token of the browser's current session, which the new session replaces. */
   readonly replacing?: string | undefined;
 }
@@ -33,6 +37,7 @@ export interface OpenedLogin {
 export class LoginService {
   constructor(
     private readonly limits: LoginLimits,
+    private readonly browsers: KnownBrowsersService,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
     private readonly sessions: DashboardSessionsService,
@@ -54,17 +59,21 @@ export class LoginService {
   }
 
   private async attempt(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    const { email, password, origin } = attempt;
-    const wait = await this.limits.count(email, origin.ip);
+    const { email, password, origin, browser } = attempt;
     const user = await this.users.findWithPassword(email);
+    const isKnown = user !== null && (await this.browsers.knows(user.id, browser));
+    const subject = { email, ip: origin.ip, knownBrowser: isKnown ? browser : undefined };
+    const { wait, isSlowed } = await this.limits.count(subject);
     if (wait !== undefined) {
       if (user) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
+    if (isSlowed) await pause(DELAY);
     const isPasswordCorrect = await this.passwords.isCorrect(user?.passwordHash, password);
     const opened = user && isPasswordCorrect ? await this.open(user, attempt) : undefined;
     if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
-    if (opened?.stage === 'complete') await this.limits.forget(email);
+    if (opened) await this.limits.subtract(subject);
+    if (opened?.stage === 'complete') await this.limits.forget(subject);
     return opened;
   }
 
@@ -72,7 +81,7 @@ export class LoginService {
   @Transactional()
   private async open(
     user: DashboardUser,
-    { origin, replacing }: LoginAttempt,
+    { origin, browser, replacing }: LoginAttempt,
   ): Promise<OpenedLogin | undefined> {
     const current = await this.users.lock(user.id);
     if (!current || current.disabledAt || current.passwordHash !== user.passwordHash) return undefined;
@@ -80,7 +89,10 @@ export class LoginService {
     const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
     const session = await this.sessions.open(user.id, stage, origin);
     // With a second factor, the login succeeds or fails in the second step.
-    if (stage === 'complete') await this.record(user, origin, 'success');
+    if (stage === 'complete') {
+      await this.browsers.remember(user.id, browser);
+      await this.record(user, origin, 'success');
+    }
     return { stage, session };
   }
 

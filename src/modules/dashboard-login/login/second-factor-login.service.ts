@@ -6,6 +6,8 @@ import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructur
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import type { LoginBrowser } from '../browsers/login-browser.js';
+import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { LoginLimits } from './login-limits.js';
@@ -18,6 +20,7 @@ export class SecondFactorLoginService {
   constructor(
     private readonly limits: AttemptLimitsRepository,
     private readonly loginLimits: LoginLimits,
+    private readonly browsers: KnownBrowsersService,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
@@ -38,19 +41,21 @@ export class SecondFactorLoginService {
     user: DashboardPrincipal,
     token: string,
     proof: SecondFactorProof,
-    origin: RequestOrigin,
+    from: LoginBrowser,
   ): Promise<OpenedSession | undefined> {
+    const { origin, browser } = from;
     const wait = await this.perUser.count(user.userId);
     if (wait !== undefined) {
       await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
-    const session = await this.open(user, token, proof, origin);
+    const session = await this.open(user, token, proof, from);
     if (!session) {
       await this.record(user, origin, 'failure');
       return undefined;
     }
-    await Promise.all([this.perUser.forget(user.userId), this.loginLimits.forget(user.email)]);
+    const subject = { email: user.email, ip: origin.ip, knownBrowser: browser };
+    await Promise.all([this.perUser.forget(user.userId), this.loginLimits.forget(subject)]);
     return session;
   }
 
@@ -60,13 +65,14 @@ export class SecondFactorLoginService {
     user: DashboardPrincipal,
     token: string,
     proof: SecondFactorProof,
-    origin: RequestOrigin,
+    { origin, browser }: LoginBrowser,
   ): Promise<OpenedSession | undefined> {
     const current = await this.users.lock(user.userId);
     if (!current || current.disabledAt) return undefined;
     if (!(await this.secondFactor.accepts(current, proof))) return undefined;
     if (!(await this.sessions.end(token))) return undefined;
     const session = await this.sessions.open(user.userId, 'complete', origin);
+    await this.browsers.remember(user.userId, browser);
     await this.record(user, origin, 'success');
     return session;
   }

@@ -17,8 +17,10 @@ export class PasswordLinksRepository {
     );
   }
 
-  async hasLink(tokenHash: Buffer, now: Date): Promise<boolean> {
-    return this.transaction.manager.existsBy(PasswordLink, { tokenHash, expiresAt: MoreThan(now) });
+  /** Returns the user of the link. */
+  async findLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
+    const link = { tokenHash, expiresAt: MoreThan(now) };
+    return (await this.transaction.manager.findOneBy(PasswordLink, link))?.userId;
   }
 
   /** Deletes the link. @returns its user, to one of several concurrent calls */

@@ -12,6 +12,8 @@ import {
   hashPassword,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
+import type { LoginBrowser } from '../browsers/login-browser.js';
+import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordEmails } from './password-emails.js';
@@ -40,6 +42,7 @@ export class PasswordLinksService {
     private readonly repository: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
+    private readonly browsers: KnownBrowsersService,
     private readonly emails: PasswordEmails,
     private readonly resetLimits: ResetLimits,
     private readonly loginLimits: LoginLimits,
@@ -78,21 +81,23 @@ export class PasswordLinksService {
     });
   }
 
-  /** Does not use up the link: email programs open links before users do. */
-  async isValid(token: string): Promise<boolean> {
-    return this.repository.hasLink(sha256(token), this.clock.now());
+  /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
+  async userOf(token: string): Promise<DashboardUser | null> {
+    const userId = await this.repository.findLink(sha256(token), this.clock.now());
+    return userId === undefined ? null : this.users.find(userId);
   }
 
-  /** Sets the password and ends all sessions of the user. */
-  async redeem(token: string, password: string, origin: RequestOrigin): Promise<Redemption> {
-    // Check the link before hashing, because hashing is expensive. Hash before the transaction starts, to keep the
-    // transaction short.
-    if (!(await this.isValid(token))) return 'invalid';
+  /**
+   * Sets the password and ends all sessions of the user. The browser is remembered, so that others' failed logins do
+   * not keep the user out.
+   */
+  async redeem(token: string, password: string, from: LoginBrowser): Promise<Redemption> {
+    // Before the transaction, to keep it short.
     const passwordHash = await hashPassword(password);
     try {
-      const user = await this.setPassword(sha256(token), passwordHash, origin);
+      const user = await this.setPassword(sha256(token), passwordHash, from);
       if (!user) return 'invalid';
-      await this.loginLimits.forget(user.email);
+      await this.loginLimits.forgetAccount(user.email);
       if (user.passwordHash !== null) this.emails.sendChanged(user.email);
       return 'set';
     } catch (error) {
@@ -106,13 +111,14 @@ export class PasswordLinksService {
   private async setPassword(
     tokenHash: Buffer,
     passwordHash: string,
-    origin: RequestOrigin,
+    { origin, browser }: LoginBrowser,
   ): Promise<DashboardUser | undefined> {
     const userId = await this.repository.takeLink(tokenHash, this.clock.now());
     const user = userId === undefined ? undefined : await this.users.lock(userId);
     if (!user || user.disabledAt) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.sessions.endAll(user.id);
+    await this.browsers.remember(user.id, browser);
     const actor = { ...user, origin };
     await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: user.email } });
     return user;

@@ -6,6 +6,7 @@ import {
   type DashboardPrincipal,
 } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
@@ -86,6 +87,13 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** Ends all sessions of the user except the given one. */
   async endOthers(userId: string, sessionId: string): Promise<void> {
+    await this.repository.endAllBut(userId, sessionId);
+  }
+
+  /** Ends all other sessions of the user, and the access of all devices. */
+  @Transactional()
+  async endAllOtherAccess(userId: string, sessionId: string): Promise<void> {
+    await this.users.endAccess(userId);
     await this.repository.endAllBut(userId, sessionId);
   }
 }

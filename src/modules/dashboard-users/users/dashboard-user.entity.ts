@@ -42,6 +42,10 @@ export class DashboardUser {
   @Column({ name: 'totp_last_step', type: 'integer', nullable: true })
   totpLastStep!: number | null;
 
+  /** Increases when the user's access tokens and device approvals end before they expire. */
+  @Column({ name: 'access_version', type: 'integer', default: 0 })
+  accessVersion!: number;
+
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 }

@@ -82,10 +82,20 @@ export class DashboardUsersRepository {
     await this.transaction.manager.update(DashboardUser, { id }, changes);
   }
 
-  /** @throws EmailTakenError when this is the user's first password and another user has the email by now */
+  /** Ends the user's access tokens and device approvals, at redemption and at use. */
+  async endAccess(id: string): Promise<void> {
+    await this.transaction.manager.increment(DashboardUser, { id }, 'accessVersion', 1);
+  }
+
+  /**
+   * Also ends the user's access tokens and device approvals.
+   *
+   * @throws EmailTakenError when this is the user's first password and another user has the email by now
+   */
   async setPassword(id: string, passwordHash: string): Promise<void> {
     try {
       await this.change(id, { passwordHash });
+      await this.endAccess(id);
     } catch (error) {
       throw violatesUnique(error, 'dashboard_user_email_key') ? new EmailTakenError() : error;
     }

@@ -6,13 +6,8 @@ import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { validateName } from '../../../infrastructure/validation/index.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import {
-  generatePassword,
-  hasAllowedLength,
-  hashPassword,
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from './password.js';
+import { generatePassword, hashPassword } from './password.js';
+import { PasswordRules } from './password-rules.js';
 import { PrincipalsBatch } from './principals.batch.js';
 
 export interface NewDashboardUser {
@@ -36,20 +31,20 @@ export class DashboardUsersService {
   constructor(
     private readonly repository: DashboardUsersRepository,
     private readonly principals: PrincipalsBatch,
+    private readonly passwordRules: PasswordRules,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OperatorError when the email is malformed or taken, or the password is too short or too long */
+  /** @throws OperatorError when the email is malformed or taken, or the password is not acceptable */
   async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The email address is not valid.');
     validateName('a user', user.name);
-    const password = user.password ?? generatePassword();
-    if (!hasAllowedLength(password)) {
-      throw new OperatorError(
-        `The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`,
-      );
+    if (user.password !== undefined) {
+      const problem = await this.passwordRules.problemWith(user.password, { ...user, email });
+      if (problem !== undefined) throw new OperatorError(problem);
     }
+    const password = user.password ?? generatePassword();
     const id = randomUUID();
     const added = await this.repository.add({
       id,
@@ -62,6 +57,7 @@ export class DashboardUsersService {
       totpSecretSealed: null,
       totpEnabledAt: null,
       totpLastStep: null,
+      accessVersion: 0,
       createdAt: this.clock.now(),
     });
     if (!added) throw new OperatorError('A user with this email address already exists.');
@@ -75,6 +71,11 @@ export class DashboardUsersService {
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.principals.find(userId, this.clock.now());
+  }
+
+  /** Ends the user's access tokens and device approvals. */
+  async endAccess(userId: string): Promise<void> {
+    await this.repository.endAccess(userId);
   }
 
   async organizationName(organizationId: string): Promise<string> {

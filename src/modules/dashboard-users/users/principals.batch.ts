@@ -38,6 +38,7 @@ export class PrincipalsBatch {
   private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
     const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(
       `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
+              access_version AS "accessVersion",
               CASE WHEN 'owner' IN (role, granted) THEN 'owner'
                    WHEN 'admin' IN (role, granted) THEN 'admin'
                    ELSE role END AS role

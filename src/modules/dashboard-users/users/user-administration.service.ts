@@ -76,6 +76,7 @@ export class UserAdministrationService {
       totpSecretSealed: null,
       totpEnabledAt: null,
       totpLastStep: null,
+      accessVersion: 0,
       createdAt: this.clock.now(),
     };
     requireRoleFor(actor, user.email, user.role);
@@ -103,6 +104,7 @@ export class UserAdministrationService {
     if (Object.keys(changes).length === 0) return user;
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.logins.end(user.id);
+    if (changes.disabledAt || changes.role) await this.repository.endAccess(user.id);
     await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email } });
     return changed;
   }

@@ -48,8 +48,8 @@ export const UPDATE_USER: OperationDocument = {
   operationId: 'updateUser',
   summary: 'Change a user',
   description:
-    'Changes the name or role of a user, or disables the user (`disabled`), which ends their logins immediately. Use ' +
-    'it when the tasks of a user change or a user should not log in for now. Absent fields keep their values. You ' +
+    'Changes the name or role of a user, or disables the user (`disabled`), which ends their logins immediately. A ' +
+    'new role and disabling the user end the user’s access tokens and device approvals. Use it when the tasks of a user change or a user should not log in for now. Absent fields keep their values. You ' +
     'cannot change your own role or disable yourself, and at least one active owner must remain. Available to admins ' +
     'and owners; only an owner can change owners or assign `owner`. Audited as `user.update` if something changed.',
   pathParameters: ID,

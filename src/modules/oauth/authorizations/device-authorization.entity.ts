@@ -76,4 +76,12 @@ export class DeviceAuthorization {
 
   @Column({ name: 'decided_at', type: 'timestamptz', precision: 3, nullable: true })
   decidedAt!: Date | null;
+
+  /** The login session that entered the user code last. Only that session can decide. */
+  @Column({ name: 'entered_in_session', type: 'uuid', nullable: true })
+  enteredInSession!: string | null;
+
+  /** The access version of the user who decided, at that time. */
+  @Column({ name: 'access_version', type: 'integer', nullable: true })
+  accessVersion!: number | null;
 }

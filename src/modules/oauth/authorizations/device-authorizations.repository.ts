@@ -15,16 +15,18 @@ export interface Visibility {
 export interface Decision {
   readonly status: Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
   readonly userId: string;
+  readonly sessionId: string;
+  readonly accessVersion: number;
 }
 
 /** The columns that the polling statement returns for each device authorization. */
 export type AuthorizationRow = Pick<
   DeviceAuthorization,
-  'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId'
+  'id' | 'clientId' | 'organizationId' | 'environment' | 'scopes' | 'status' | 'userId' | 'accessVersion'
 >;
 
 export const RETURNED_COLUMNS = `id, client_id AS "clientId", organization_id AS "organizationId", environment,
-  scopes, status, user_id AS "userId"`;
+  scopes, status, user_id AS "userId", access_version AS "accessVersion"`;
 
 @Injectable()
 export class DeviceAuthorizationsRepository {
@@ -44,27 +46,41 @@ export class DeviceAuthorizationsRepository {
     return this.transaction.manager.findOneBy(DeviceAuthorization, where);
   }
 
-  /** Returns the ID of the pending device authorization with this user code. */
-  async findByUserCode(
+  /**
+   * Binds the pending device authorization with this user code to the login session that entered the code.
+   *
+   * @returns its ID, or undefined if there is none
+   */
+  async enterUserCode(
     userCodeDigest: Buffer,
+    sessionId: string,
     visibility: Visibility,
     now: Date,
   ): Promise<string | undefined> {
-    const [row] = await this.transaction.manager.query<{ id: string }[]>(
-      `SELECT id FROM device_authorization
+    const [[row]] = await this.transaction.manager.query<[{ id: string }[], number]>(
+      `UPDATE device_authorization SET entered_in_session = $5
         WHERE user_code_digest = $1 AND status = 'pending' AND expires_at > $2
-          AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)`,
-      [userCodeDigest, now, visibility.organizationId, visibility.environment ?? null],
+          AND organization_id = $3 AND ($4::text IS NULL OR environment = $4)
+       RETURNING id`,
+      [userCodeDigest, now, visibility.organizationId, visibility.environment ?? null, sessionId],
     );
     return row?.id;
   }
 
-  /** Records the decision on a pending device authorization. @returns whether this call made the decision */
-  async decide(id: string, { status, userId }: Decision, now: Date): Promise<boolean> {
+  /**
+   * Records the decision on a pending device authorization of the session.
+   *
+   * @returns whether this call made the decision
+   */
+  async decide(
+    id: string,
+    { status, userId, sessionId, accessVersion }: Decision,
+    now: Date,
+  ): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
-      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2
-        WHERE id = $1 AND status = 'pending' AND expires_at > $2`,
-      [id, now, status, userId],
+      `UPDATE device_authorization SET status = $3, user_id = $4, decided_at = $2, access_version = $6
+        WHERE id = $1 AND status = 'pending' AND expires_at > $2 AND entered_in_session = $5`,
+      [id, now, status, userId, sessionId, accessVersion],
     );
     return count === 1;
   }

@@ -7,6 +7,7 @@ import { PublicAddress, type FormFields, type RequestOrigin } from '../../../inf
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
@@ -30,6 +31,7 @@ export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: OAuthClientsService,
     private readonly repository: DeviceAuthorizationsRepository,
+    private readonly users: DashboardUsersRepository,
     private readonly auditLog: AuditLog,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
@@ -51,14 +53,22 @@ export class DeviceAuthorizationsService {
     throw new Error(`No free user code in ${ATTEMPTS} attempts`);
   }
 
-  /** Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending. */
+  /**
+   * Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending, or
+   * another session entered its code, or the user's access has ended in the meantime.
+   */
   @Transactional()
   async decide(
     { id, clientId, environment }: DeviceAuthorization,
     actor: DashboardActor,
     status: Decision['status'],
   ): Promise<void> {
-    if (!(await this.repository.decide(id, { status, userId: actor.userId }, this.clock.now()))) return;
+    const { userId, accessVersion } = actor;
+    // Takes the same lock as a password reset, so that no approval survives a concurrent reset.
+    const user = await this.users.lock(userId);
+    if (!user || user.disabledAt || user.accessVersion !== accessVersion) return;
+    const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
+    if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
     const target = { name: clientId, environment };
     await this.auditLog.record({ action: AUDIT_ACTIONS[status], actor, target });
   }
@@ -85,6 +95,8 @@ export class DeviceAuthorizationsService {
       ...origin,
       userId: null,
       decidedAt: null,
+      enteredInSession: null,
+      accessVersion: null,
     };
   }
 
@@ -101,6 +113,12 @@ export class DeviceAuthorizationsService {
       interval: FIRST_INTERVAL,
     };
   }
+}
+
+/** Returns the ID of the login session of a page's user. */
+export function sessionIdOf({ credential }: DashboardActor): string {
+  if (credential.kind !== 'session') throw new Error('Pages accept no access tokens');
+  return credential.sessionId;
 }
 
 /** Returns the keyed digest under which a user code is stored. */

@@ -17,15 +17,20 @@ import {
   DeviceAuthorizationsService,
   digestOfUserCode,
   ownerOfUserCode,
+  sessionIdOf,
 } from '../authorizations/device-authorizations.service.js';
 import { parseUserCode, formatUserCode } from '../authorizations/user-code.js';
+import { OAuthConfiguration } from '../oauth.configuration.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
+
+const ENTER_CODE: PageResponse = { redirectTo: '/device' };
 
 const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
 
 /**
  * The pages on which a user approves or declines a device (RFC 8628, section 3.3). A user finds only the requests of
- * the user's own organization.
+ * the user's own organization, and decides only in the session that entered the code: otherwise, a link to the
+ * confirmation page could trick another user into approving a device.
  */
 @Injectable()
 export class DevicePagesService {
@@ -48,11 +53,14 @@ export class DevicePagesService {
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
+    private readonly oauth: OAuthConfiguration,
     private readonly clock: Clock,
   ) {}
 
+  /** @param userCode from the URL; ignored unless responses contain such URLs, because the user must copy the code */
   enter(userCode: unknown): PageResponse {
-    return codePage(typeof userCode === 'string' ? userCode.slice(0, 20) : '');
+    const isUsed = this.oauth.verificationUriComplete && typeof userCode === 'string';
+    return codePage(isUsed ? userCode.slice(0, 20) : '');
   }
 
   async lookUp(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
@@ -65,7 +73,7 @@ export class DevicePagesService {
       if (wait !== undefined) throw tooManyAttempts(wait, 'Too many wrong codes.');
     }
     const entered = form.get('user_code') ?? '';
-    const id = await this.find(actor, entered);
+    const id = await this.enterCode(actor, entered);
     if (id === undefined) return codePage(entered.slice(0, 20), true);
     for (const [limit, subject] of attempts) await limit.subtract(subject);
     return { redirectTo: `/device/confirm?request=${id}` };
@@ -73,10 +81,11 @@ export class DevicePagesService {
 
   async confirm(actor: DashboardActor, id: unknown): Promise<PageResponse> {
     // A user who had to log in on the way arrives here without the form's data.
-    if (id === undefined) return { redirectTo: '/device' };
+    if (id === undefined) return ENTER_CODE;
     const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();
     if (!this.isPending(request)) return { redirectTo: resultPath(request.id) };
+    if (request.enteredInSession !== sessionIdOf(actor)) return ENTER_CODE;
     const userCode = this.sealer.open(request.userCodeSealed, ownerOfUserCode(request.id));
     return confirmationPage({ ...request, userCode: formatUserCode(userCode) });
   }
@@ -84,7 +93,9 @@ export class DevicePagesService {
   async decide(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const request = await this.request(actor, form.get('request'));
     if (!request) return unknownRequestPage();
-    await this.authorizations.decide(request, actor, decisionIn(form));
+    const decision = decisionIn(form);
+    if (this.isPending(request) && request.enteredInSession !== sessionIdOf(actor)) return ENTER_CODE;
+    await this.authorizations.decide(request, actor, decision);
     return { redirectTo: resultPath(request.id) };
   }
 
@@ -95,11 +106,12 @@ export class DevicePagesService {
     return resultPage({ outcome: outcomeOf(request), decidedByAnotherUser: request.userId !== actor.userId });
   }
 
-  private async find(actor: DashboardActor, entered: string): Promise<string | undefined> {
+  private async enterCode(actor: DashboardActor, entered: string): Promise<string | undefined> {
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
     const digest = digestOfUserCode(this.digest, code);
-    return this.repository.findByUserCode(digest, this.visibleTo(actor), this.clock.now());
+    const visibility = this.visibleTo(actor);
+    return this.repository.enterUserCode(digest, sessionIdOf(actor), visibility, this.clock.now());
   }
 
   private async request(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {

@@ -22,6 +22,7 @@ export interface AccessTokenGrant {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly scopes: readonly Scope[];
+  readonly accessVersion: number;
 }
 
 /** The claims of an access token (RFC 9068, section 2.2). */
@@ -38,6 +39,8 @@ export interface AccessTokenClaims {
   readonly scope: string;
   readonly roles: readonly DashboardRole[];
   readonly org: string;
+  /** The user's access version when the token was issued. Absent in tokens of version 0.2.0. */
+  readonly access_version?: number;
 }
 
 /** Verified tokens in the cache. */
@@ -70,6 +73,7 @@ export class AccessTokensService {
       scope: grant.scopes.join(' '),
       roles: [grant.role],
       org: grant.organizationId,
+      access_version: grant.accessVersion,
     })
       .setProtectedHeader({ alg: algorithm, typ: TYPE, kid })
       .setIssuer(this.issuer)

@@ -18,8 +18,8 @@ export interface ActiveAccessToken {
 }
 
 /**
- * Verifies access tokens. Revocation and the user are looked up for each request, so that revoking a token or disabling
- * its user takes effect in every process with the next request; only verified signatures are cached.
+ * Verifies access tokens. Revocation and the user are looked up for each request, so that revoking a token or ending the
+ * access of its user takes effect in every process with the next request; only verified signatures are cached.
  */
 @Injectable()
 export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
@@ -40,7 +40,9 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
       this.revokedTokens.has(claims.jti),
       this.users.principal(claims.sub),
     ]);
-    return isRevoked || user?.organizationId !== claims.org ? undefined : { claims, user };
+    const hasEnded =
+      user?.organizationId !== claims.org || user.accessVersion !== (claims.access_version ?? 0);
+    return isRevoked || hasEnded ? undefined : { claims, user };
   }
 
   override async verify(token: string): Promise<DashboardIdentity | undefined> {

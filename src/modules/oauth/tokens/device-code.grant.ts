@@ -69,12 +69,18 @@ export class DeviceCodeGrant {
     }
   }
 
-  /** Returns the user who approved the device authorization, if still active and in the client's organization. */
+  /**
+   * Returns the user who approved the device authorization, if still active and in the client's organization, and if
+   * the user's access has not ended since.
+   */
   private async approverOf({
     userId,
     organizationId,
+    accessVersion,
   }: AuthorizationRow): Promise<DashboardPrincipal | undefined> {
     const user = userId === null ? undefined : await this.users.principal(userId);
-    return user?.organizationId === organizationId ? user : undefined;
+    return user?.organizationId === organizationId && user.accessVersion === (accessVersion ?? 0)
+      ? user
+      : undefined;
   }
 }

@@ -47,7 +47,8 @@ export class TokensService {
 }
 
 function describeAccessToken({ claims, user }: ActiveAccessToken): IntrospectionResponse {
-  return { active: true, token_type: 'Bearer', ...claims, roles: [user.role] };
+  const { access_version: _internal, ...described } = claims;
+  return { active: true, token_type: 'Bearer', ...described, roles: [user.role] };
 }
 
 function describeMcpToken(token: ActiveMcpToken): IntrospectionResponse {

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { readCommonPasswords } from './common-passwords.js';
+import { DashboardUsersRepository } from './dashboard-users.repository.js';
+import { hasAllowedLength, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js';
+
+/** The user who chooses a password. */
+interface PasswordOwner {
+  readonly email: string;
+  readonly organizationId: string;
+}
+
+const WRONG_LENGTH = `Choose a password of ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
+const TOO_COMMON = 'Choose another password: this one is in lists of common passwords.';
+const TOO_REGULAR = 'Choose another password: this one repeats or counts up its characters.';
+const TOO_PERSONAL =
+  'Choose another password: this one consists mainly of your email address or the name of your organization.';
+
+/** Characters that a password must have besides the email address or the name of the organization. */
+const OWN_CHARACTERS = 8;
+/** Shorter names, such as `hp`, appear in good passwords by chance. */
+const MIN_NAME_LENGTH = 4;
+const MIN_DISTINCT_CHARACTERS = 5;
+
+/** The rules for new passwords (NIST SP 800-63B, section 3.1.1.2). */
+@Injectable()
+export class PasswordRules {
+  private commonPasswords?: Promise<ReadonlySet<string>>;
+
+  constructor(private readonly users: DashboardUsersRepository) {}
+
+  /** @returns what is wrong with the password, as a sentence; undefined if the password is acceptable */
+  async problemWith(password: string, { email, organizationId }: PasswordOwner): Promise<string | undefined> {
+    if (!hasAllowedLength(password)) return WRONG_LENGTH;
+    this.commonPasswords ??= readCommonPasswords(MIN_PASSWORD_LENGTH);
+    if ((await this.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
+    if (isRegular(password)) return TOO_REGULAR;
+    const names = [email, email.split('@')[0] ?? '', await this.users.organizationName(organizationId)];
+    return names.some((name) => consistsMainlyOf(password, name)) ? TOO_PERSONAL : undefined;
+  }
+}
+
+/** Returns whether the password repeats a few characters or a short part, or counts, such as `123456789012`. */
+export function isRegular(password: string): boolean {
+  const characters = [...password.toLowerCase()];
+  if (new Set(characters).size < MIN_DISTINCT_CHARACTERS) return true;
+  if (/^(.{1,6})\1+$/su.test(password.toLowerCase())) return true;
+  const steps = characters
+    .slice(1)
+    .map((character, index) => stepBetween(characters[index] ?? '', character));
+  return steps.every((step) => step === 1) || steps.every((step) => step === -1);
+}
+
+/** Returns how far the second character is from the first, where 0 follows 9. */
+function stepBetween(first: string, second: string): number {
+  const step = (second.codePointAt(0) ?? 0) - (first.codePointAt(0) ?? 0);
+  if (first === '9' && second === '0') return 1;
+  return first === '0' && second === '9' ? -1 : step;
+}
+
+/** Returns whether little of the password remains without the name, whatever its case and punctuation. */
+export function consistsMainlyOf(password: string, name: string): boolean {
+  const [text, word] = [lettersAndDigits(password), lettersAndDigits(name)];
+  return word.length >= MIN_NAME_LENGTH && text.includes(word) && remainder(text, word) < OWN_CHARACTERS;
+}
+
+function remainder(text: string, word: string): number {
+  return [...text.replaceAll(word, '')].length;
+}
+
+function lettersAndDigits(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
