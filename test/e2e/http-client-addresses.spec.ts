@@ -242,12 +242,12 @@ describe('WEBHOOK_PROXY_URL', () => {
     expect(loggedErrors).toEqual(['The proxy in WEBHOOK_PROXY_URL is unreachable.']);
   });
 
-  it('that never responds fails the request after three seconds', async () => {
+  it('that never responds fails the request after ten seconds', async () => {
     const stalled = closedLater(await startReceiver({ onConnection: () => undefined }));
     const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${stalled.port}` });
     const result = await post(client, PROXIED);
     expect(result).toMatchObject({ failure: 'TIMEOUT' });
-    expect(result.phases.total).toBeLessThan(3500);
+    expect(result.phases.total).toBeLessThan(10_500);
     await eventually('the connection is closed', () => stalled.connections.open === 0);
     expect(await busyMilliseconds(500)).toBeLessThan(200);
   });

@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { TRANSPORT_FAILURES, type OutgoingResult } from '../../src/infrastructure/http-client/index.js';
 import { eventually } from '../support/eventually.js';
@@ -7,6 +9,7 @@ import {
   HOSTILE_RECEIVERS,
   refusedPort,
   startReceiver,
+  startThreadedReceiver,
   type HostileReceiver,
   type Receiver,
   type ReceiverOptions,
@@ -37,7 +40,16 @@ const RESET: Expected = {
   failure: 'RESET',
   explanation: 'The connection was closed before a response arrived.',
 };
-const NOT_HTTP: Expected = { ...NOTHING, failure: 'RESET', explanation: 'The response is not valid HTTP.' };
+const NOT_HTTP: Expected = {
+  ...NOTHING,
+  failure: 'NOT_HTTP',
+  explanation: 'The response is not valid HTTP.',
+};
+const HEADERS_TOO_LARGE: Expected = {
+  ...NOTHING,
+  failure: 'HEADERS_TOO_LARGE',
+  explanation: 'The headers of the response are longer than 16 KiB.',
+};
 const TIMED_OUT: Expected = {
   ...NOTHING,
   failure: 'TIMEOUT',
@@ -48,7 +60,7 @@ const TLS: Expected = { ...NOTHING, failure: 'TLS' };
 const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
   neverResponds: TIMED_OUT,
   slowHeaders: TIMED_OUT,
-  endlessHeaders: NOT_HTTP,
+  endlessHeaders: HEADERS_TOO_LARGE,
   endlessInformation: TIMED_OUT,
   drippingBody: { ...RESPONSE, statusCode: 200 },
   endlessBody: { ...RESPONSE, statusCode: 200 },
@@ -61,7 +73,7 @@ const EXPECTED: Readonly<Record<HostileReceiver, Expected>> = {
   tlsStall: {
     ...NOTHING,
     failure: 'TIMEOUT',
-    explanation: 'The TLS handshake did not finish within 3 seconds.',
+    explanation: 'The TLS handshake did not finish within 10 seconds.',
   },
   notTls: { ...TLS, explanation: 'A secure connection could not be established.' },
   selfSigned: { ...TLS, explanation: 'The certificate is self-signed.' },
@@ -125,14 +137,14 @@ describe('Hostile receivers, concurrently', () => {
     for (const kind of ENDLESS) expect(results.get(kind)?.milliseconds).toBeGreaterThan(9900);
   });
 
-  it('waits three seconds for a connection', () => {
+  it('waits ten seconds for a connection and for the TLS handshake', () => {
     expect(fromFull).toMatchObject({
       ...NOTHING,
       failure: 'TIMEOUT',
-      explanation: 'No connection could be established within 3 seconds.',
+      explanation: 'No connection could be established within 10 seconds.',
     });
-    expect(fromFull.phases.connect).toBeGreaterThan(2900);
-    expect(fromFull.phases.total).toBeLessThan(3500);
+    expect(fromFull.phases.connect).toBeGreaterThan(9000);
+    expect(fromFull.phases.total).toBeLessThan(10_500);
   });
 
   it('does not follow redirects', () => {
@@ -144,8 +156,8 @@ describe('Hostile receivers, concurrently', () => {
     expect(results.get('neverResponds')?.result.phases).toMatchObject({ tls: null });
     expect(results.get('neverResponds')?.result.phases.firstByte).toBeGreaterThan(9000);
     expect(results.get('tlsStall')?.result.phases).toMatchObject({ firstByte: null });
-    expect(results.get('tlsStall')?.result.phases.tls).toBeGreaterThan(2900);
-    expect(results.get('tlsStall')?.result.phases.tls).toBeLessThan(3500);
+    expect(results.get('tlsStall')?.result.phases.tls).toBeGreaterThan(9000);
+    expect(results.get('tlsStall')?.result.phases.tls).toBeLessThan(10_500);
     for (const { result } of results.values()) {
       for (const value of Object.values(result.phases)) {
         expect(value === null || Number.isInteger(value)).toBe(true);
@@ -252,20 +264,53 @@ describe('Connections', () => {
     }
   });
 
-  it('that are reset during a second request are replaced by a new connection, once', async () => {
-    const responses = new WeakMap<object, number>();
-    const target = await receiver({
-      respond: (socket) => {
-        const count = (responses.get(socket) ?? 0) + 1;
-        responses.set(socket, count);
-        if (count > 1) socket.resetAndDestroy();
-        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-      },
-    });
-    for (let count = 1; count <= 5; count += 1)
-      expect(await post(target.url)).toMatchObject({ statusCode: 200 });
-    expect(target.connections.total).toBe(5);
+  it('that the receiver closes while they are idle do not fail requests over TLS', async () => {
+    const target = await receiver({ certificate: 'trusted', ...HOSTILE_RECEIVERS.closesKeptConnections });
+    for (let count = 1; count <= 20; count += 1) {
+      expect(await post(target.url)).toMatchObject({ ...RESPONSE, statusCode: 200 });
+    }
+    expect(target.requests).toHaveLength(20);
   });
+
+  // The client's thread waits while the receiver closes, so the client cannot notice before it sends the request.
+  it('that the receiver closes while a request is on its way do not fail the request', async () => {
+    const { port, requests, closeConnections, close } = await startThreadedReceiver();
+    opened.push({ close });
+    const url = `http://127.0.0.1:${port}/`;
+    expect(await post(url)).toMatchObject({ statusCode: 200 });
+    const { cork } = Socket.prototype;
+    Socket.prototype.cork = function (this: Socket) {
+      Socket.prototype.cork = cork;
+      closeConnections();
+      this.cork();
+    };
+    expect(await post(url)).toMatchObject({ ...RESPONSE, statusCode: 200 });
+    expect(requests()).toBe(2);
+  });
+
+  it.each([
+    ['resets', {}, (socket: Socket) => socket.resetAndDestroy()],
+    ['closes', {}, (socket: Socket) => socket.end()],
+    ['closes over TLS', { certificate: 'trusted' }, (socket: Socket) => socket.end()],
+    ['destroys', {}, (socket: Socket) => socket.destroy()],
+    ['closes after 1.2 s', {}, (socket: Socket) => setTimeout(() => socket.end(), 1_200)],
+  ] as const)(
+    'that the receiver %s after it read a second request fail the request, which is sent once',
+    async (_, options, close) => {
+      const known = new WeakSet<object>();
+      const target = await receiver({
+        ...options,
+        respond: (socket) => {
+          if (known.has(socket)) close(socket);
+          else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+          known.add(socket);
+        },
+      });
+      expect(await post(target.url)).toMatchObject({ statusCode: 200 });
+      expect(await post(target.url)).toMatchObject(RESET);
+      expect(target.requests).toHaveLength(2);
+    },
+  );
 
   it('are closed after the idle time that the receiver announces', async () => {
     const target = await receiver(respondWith('200 OK', 'Connection: keep-alive', 'Keep-Alive: timeout=2'));
@@ -293,6 +338,36 @@ describe('Connections', () => {
     expect(target.connections.open).toBe(1);
     await other.close();
     await eventually('the connection is closed', () => target.connections.open === 0);
+  });
+});
+
+describe('Interim responses', () => {
+  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+  const interim = (status: string) => `HTTP/1.1 ${status}\r\nX-Interim: 1\r\n\r\n`;
+
+  it.each([
+    ['100', [interim('100 Continue') + OK]],
+    ['102', [interim('102 Processing') + OK]],
+    ['103', [interim('103 Early Hints'), OK]],
+    ['199', [interim('199 Unknown'), OK]],
+    ['several', [interim('103 Early Hints') + interim('100 Continue'), interim('100 Continue'), OK]],
+    ['100, byte by byte,', [...(interim('100 Continue') + OK)]],
+  ])('%s before the response are ignored', async (_, pieces) => {
+    const target = await receiver({
+      respond: (socket) => {
+        void (async () => {
+          for (const piece of pieces) {
+            socket.write(piece);
+            await nextTurn();
+          }
+        })();
+      },
+    });
+    for (let count = 1; count <= 3; count += 1) {
+      expect(await post(target.url)).toMatchObject({ ...RESPONSE, statusCode: 200 });
+    }
+    expect(target.requests).toHaveLength(3);
+    expect(target.connections.total).toBe(1);
   });
 });
 

@@ -130,6 +130,7 @@ describe('POST /webhook-endpoints/create', () => {
     ['https://example.com:443/a/../b#c', 'https://example.com/b'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['https://example.com:8443/?a=b', 'https://example.com:8443/?a=b'],
+    ['https://example.com./a', 'https://example.com/a'],
   ])('stores %s as %s, and accepts it once', async (written, normal) => {
     expect((await created({ url: written })).url).toBe(normal);
     for (const url of [written, normal]) {
@@ -148,6 +149,14 @@ describe('POST /webhook-endpoints/create', () => {
     expect((await created({ url })).url).toBe(url);
   });
 
+  it('accepts a URL of the maximum number of characters, whatever the length of its normal form', async () => {
+    const start = 'https://example.com/';
+    const path = '😀'.repeat(2083 - start.length);
+    expect((await created({ url: start + path })).url).toBe(start + encodeURI(path));
+    const { status, body } = await create({ environment: 'development', url: start + path });
+    expect([status, body]).toEqual([409, ALREADY_EXISTS]);
+  });
+
   it.each([
     ['no environment', { environment: undefined }, 'The environment field is required.'],
     ['an unknown environment', { environment: 'staging' }, 'The selected environment is invalid.'],
@@ -164,8 +173,7 @@ describe('POST /webhook-endpoints/create', () => {
       'The url field must not contain null characters or unpaired surrogates.',
     ],
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
-    // Short enough as sent, but not in the normal form of the URL Standard.
-    ['a url whose normal form is too long', { url: `https://example.com/${'ä'.repeat(400)}` }, URL_TOO_LONG],
+    ['a url of too many emoji', { url: `https://example.com/${'😀'.repeat(2064)}` }, URL_TOO_LONG],
     ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
     ['an IP address', { url: 'https://127.0.0.1/' }, NOT_PUBLIC],
     ['an IP address in hexadecimal', { url: 'https://0x7f.1/' }, NOT_PUBLIC],

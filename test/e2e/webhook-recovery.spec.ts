@@ -318,6 +318,21 @@ describe('Redelivering an event', () => {
     expect((await attemptsOf(eventId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
+  it('adds no attempts to an event that is still pending', async () => {
+    const id = await createEndpoint();
+    const release = holdResponses();
+    const eventId = await publish();
+    await receiver.arrived(1);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => redeliver(id, eventId)));
+    expect(responses.map(({ status, body }) => [status, body])).toEqual(Array(5).fill([200, { queued: 0 }]));
+    release();
+    await queueIsEmpty();
+    expect(await attemptsOf(eventId)).toHaveLength(1);
+    expect((await redeliver(id, eventId)).body).toEqual({ queued: 1 });
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(2);
+  });
+
   it('rejects events that the client of the endpoint does not have', async () => {
     const id = await createEndpoint();
     const ofProduction = await publish(service.production);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
 
@@ -216,6 +217,48 @@ export async function fullReceiver(): Promise<{ readonly port: number; close(): 
       for (const socket of waiting) socket.destroy();
       child.kill('SIGKILL');
     },
+  };
+}
+
+const THREADED_RECEIVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const state = new Int32Array(workerData);
+  const sockets = new Set();
+  const server = require('node:net').createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      Atomics.add(state, 0, 1);
+      socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n');
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+  setInterval(() => {
+    if (Atomics.load(state, 1) !== 1) return;
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    setTimeout(() => { Atomics.store(state, 1, 2); Atomics.notify(state, 1); }, 20);
+  }, 1);
+`;
+
+/** Starts a receiver in a thread of its own, which can close its connections while the calling thread waits. */
+export async function startThreadedReceiver(): Promise<{
+  readonly port: number;
+  requests(): number;
+  closeConnections(): void;
+  close(): Promise<void>;
+}> {
+  const state = new Int32Array(new SharedArrayBuffer(8));
+  const thread = new Worker(THREADED_RECEIVER, { eval: true, workerData: state.buffer });
+  const [port] = (await once(thread, 'message')) as [number];
+  return {
+    port,
+    requests: () => Atomics.load(state, 0),
+    closeConnections: () => {
+      Atomics.store(state, 1, 1);
+      Atomics.wait(state, 1, 1, 5_000);
+    },
+    close: async () => void (await thread.terminate()),
   };
 }
 

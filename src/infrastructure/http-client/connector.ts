@@ -4,7 +4,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { MINUTE, SECOND } from '../time/index.js';
-import { withDeadline } from './deadline.js';
+import { rejectOnAbort, withDeadline } from './deadline.js';
 import { HostResolver } from './host-resolver.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
 import { isPublicUnicast, isSameAddress } from './public-unicast.js';
@@ -16,13 +16,12 @@ import {
   connectError,
   FORBIDDEN_ADDRESS,
   handshakeError,
-  HANDSHAKE_TIMEOUT,
   REFUSED,
   RESET,
 } from './transport-error.js';
 
-/** Milliseconds allowed for each of these steps: the TCP connection, the proxy's CONNECT, and the TLS handshake. */
-const TIMEOUT = 3 * SECOND;
+/** A backstop that closes abandoned sockets. The signal of the request fires first. */
+const TIMEOUT = 11 * SECOND;
 /** Milliseconds before the next address is tried. The last address gets the rest of the time. */
 const ADDRESS_TIMEOUT = 500;
 /** A host name with hundreds of addresses must not cause hundreds of connection attempts. */
@@ -34,7 +33,7 @@ class ProxyError extends Error {}
 
 /**
  * Opens connections to receivers, step by step: resolve and check the addresses, connect to one of them, then
- * TLS. Each step has its own phase, time limit and error. See docs/decisions/0016-http-client.md for the
+ * TLS. Each step has its own phase and error. See docs/decisions/0016-http-client.md for the
  * parts that undici cannot do.
  */
 export class Connector {
@@ -58,9 +57,7 @@ export class Connector {
       rejectUnauthorized: true,
       // Disable session resumption, so that every handshake verifies the certificate.
       maxCachedSessions: 0,
-      // A backstop that closes abandoned sockets. `withDeadline` fires first, because undici's timeout is only accurate
-      // to half a second.
-      timeout: TIMEOUT + SECOND,
+      timeout: TIMEOUT,
     });
   }
 
@@ -118,9 +115,7 @@ export class Connector {
     const path = `${withoutRootDot(hostname)}:${port}`;
     const headers = { host: path, ...credentialsOf(proxy) };
     try {
-      const { statusCode } = await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, (stepSignal) =>
-        client.connect({ path, headers, signal: stepSignal }),
-      );
+      const { statusCode } = await rejectOnAbort(client.connect({ path, headers, signal }), signal);
       // undici removes its listeners from the socket of a tunnel, and an error without a listener is fatal.
       socket.on('error', () => undefined);
       if (statusCode < 200 || statusCode >= 300) throw refusalOf(statusCode);
@@ -158,18 +153,16 @@ export class Connector {
     const last = candidates.pop();
     if (last === undefined) throw REFUSED;
     try {
-      return await withDeadline(TIMEOUT, CONNECT_TIMEOUT, signal, async (stepSignal) => {
-        for (const address of candidates) {
-          try {
-            return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, stepSignal, (addressSignal) =>
-              this.connectTo(address, port, addressSignal),
-            );
-          } catch {
-            stepSignal.throwIfAborted();
-          }
+      for (const address of candidates) {
+        try {
+          return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, signal, (addressSignal) =>
+            this.connectTo(address, port, addressSignal),
+          );
+        } catch {
+          signal.throwIfAborted();
         }
-        return this.connectTo(last, port, stepSignal);
-      });
+      }
+      return await rejectOnAbort(this.connectTo(last, port, signal), signal);
     } catch (error) {
       if (codeOf(error) === 'EADDRNOTAVAIL' && this.configuration.egressAddress !== undefined) {
         this.report('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
@@ -198,10 +191,9 @@ export class Connector {
     const name = literal ?? withoutRootDot(hostname);
     const target = { protocol: 'https:', hostname: name, port: '', httpSocket: socket };
     try {
-      return await withDeadline(TIMEOUT, HANDSHAKE_TIMEOUT, signal, (stepSignal) =>
-        // TLS does not allow an IP address as the server name (RFC 6066, section 3).
-        this.connected(literal === undefined ? { ...target, servername: name } : target, stepSignal),
-      );
+      // TLS does not allow an IP address as the server name (RFC 6066, section 3).
+      const options = literal === undefined ? { ...target, servername: name } : target;
+      return await rejectOnAbort(this.connected(options, signal), signal);
     } catch (error) {
       socket.destroy();
       throw handshakeError(error);

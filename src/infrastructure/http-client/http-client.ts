@@ -9,13 +9,15 @@ import { Connector } from './connector.js';
 import { rejectOnAbort } from './deadline.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
+import { ResponseGuard } from './response-guard.js';
 import { retryAfterSeconds } from './retry-after.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import {
+  codeOf,
   exchangeError,
   FORBIDDEN_URL,
   isUnexpectedError,
-  RESPONSE_TIMEOUT,
+  timeoutIn,
   type TransportFailure,
 } from './transport-error.js';
 
@@ -57,10 +59,14 @@ interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
 /** Exposes the current request to the `connect` callback. A client handles one request at a time. */
 class ReceiverClient extends Client {
   declare currentRequest: RequestOptions;
+  declare guard: ResponseGuard;
 
   override dispatch(options: RequestOptions, handler: Dispatcher.DispatchHandler): boolean {
     this.currentRequest = options;
-    if (this.stats.connected) options.opaque.enter('firstByte');
+    if (this.stats.connected) {
+      options.opaque.enter('firstByte');
+      this.guard.expectResponse();
+    }
     return super.dispatch(options, handler);
   }
 }
@@ -128,7 +134,7 @@ export class HttpClient implements OnApplicationShutdown {
   private async send(request: OutgoingRequest): Promise<OutgoingResult> {
     const stopwatch = new Stopwatch();
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(RESPONSE_TIMEOUT), this.deadline);
+    const timer = setTimeout(() => deadline.abort(timeoutIn(stopwatch.phase)), this.deadline);
     try {
       const { statusCode, headers, body } = await rejectOnAbort(
         this.exchange(request, stopwatch, deadline.signal),
@@ -176,9 +182,8 @@ export class HttpClient implements OnApplicationShutdown {
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
       const isReusedConnection = connect === null && firstByte !== null;
-      if (signal.aborted || !isReusedConnection) throw error;
-      // The receiver probably closed the idle connection. Retry once on a new connection.
-      // Receivers recognize a repeated request by its `webhook-id` (RFC 9110, section 9.2.2).
+      // Only `EPIPE` proves that the receiver closed the idle connection before the request arrived (`ResponseGuard`).
+      if (signal.aborted || !isReusedConnection || codeOf(error) !== 'EPIPE') throw error;
       return this.newClient(origin).request({ ...options, reset: true });
     }
   }
@@ -199,6 +204,7 @@ export class HttpClient implements OnApplicationShutdown {
         this.connector.open(new URL(origin), stopwatch, signal).then(
           (socket) => {
             stopwatch.enter('firstByte');
+            client.guard = new ResponseGuard(socket, stopwatch.duration('connect'));
             callback(null, socket);
           },
           (error: Error) => callback(error, null),

@@ -9,7 +9,7 @@ export interface RequestPhases {
   readonly total: number;
 }
 
-type Phase = Exclude<keyof RequestPhases, 'total'>;
+export type Phase = Exclude<keyof RequestPhases, 'total'>;
 
 /** Measures the phases of one request with the monotonic clock. */
 export class Stopwatch {
@@ -21,6 +21,16 @@ export class Stopwatch {
     firstByte: null,
   };
   private current: { readonly phase: Phase; readonly startedAt: number } | undefined;
+
+  /** The current phase. */
+  get phase(): Phase | undefined {
+    return this.current?.phase;
+  }
+
+  /** Returns the milliseconds of a phase that has ended; 0 if it was not reached. */
+  duration(phase: Phase): number {
+    return this.durations[phase] ?? 0;
+  }
 
   /** Ends the current phase and starts the next one. */
   enter(phase: Phase): void {

@@ -1,7 +1,17 @@
 import { errors } from 'undici';
+import type { Phase } from './stopwatch.js';
 
 /** Why a request got no response. Stable and published. */
-export const TRANSPORT_FAILURES = ['TIMEOUT', 'DNS', 'TLS', 'REFUSED', 'RESET', 'FORBIDDEN_ADDRESS'] as const;
+export const TRANSPORT_FAILURES = [
+  'TIMEOUT',
+  'DNS',
+  'TLS',
+  'REFUSED',
+  'RESET',
+  'NOT_HTTP',
+  'HEADERS_TOO_LARGE',
+  'FORBIDDEN_ADDRESS',
+] as const;
 export type TransportFailure = (typeof TRANSPORT_FAILURES)[number];
 
 /**
@@ -18,14 +28,14 @@ export class TransportError extends Error {
   }
 }
 
-export const RESPONSE_TIMEOUT = new TransportError('TIMEOUT', 'No response arrived within 10 seconds.');
+const RESPONSE_TIMEOUT = new TransportError('TIMEOUT', 'No response arrived within 10 seconds.');
 export const CONNECT_TIMEOUT = new TransportError(
   'TIMEOUT',
-  'No connection could be established within 3 seconds.',
+  'No connection could be established within 10 seconds.',
 );
-export const HANDSHAKE_TIMEOUT = new TransportError(
+const HANDSHAKE_TIMEOUT = new TransportError(
   'TIMEOUT',
-  'The TLS handshake did not finish within 3 seconds.',
+  'The TLS handshake did not finish within 10 seconds.',
 );
 export const UNRESOLVED = new TransportError('DNS', 'The host name could not be resolved.');
 export const FORBIDDEN_URL = new TransportError('FORBIDDEN_ADDRESS', 'The URL is not a public https URL.');
@@ -35,7 +45,11 @@ export const FORBIDDEN_ADDRESS = new TransportError(
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
 export const RESET = new TransportError('RESET', 'The connection was closed before a response arrived.');
-const NOT_HTTP = new TransportError('RESET', 'The response is not valid HTTP.');
+const NOT_HTTP = new TransportError('NOT_HTTP', 'The response is not valid HTTP.');
+const HEADERS_TOO_LARGE = new TransportError(
+  'HEADERS_TOO_LARGE',
+  'The headers of the response are longer than 16 KiB.',
+);
 
 const NO_SECURE_CONNECTION = 'A secure connection could not be established.';
 
@@ -50,6 +64,12 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate chain is incomplete, or its authority is not trusted.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
 };
+
+/** Returns the error of a request whose time ends in this phase. */
+export function timeoutIn(phase: Phase | undefined): TransportError {
+  if (phase === 'connect') return CONNECT_TIMEOUT;
+  return phase === 'tls' ? HANDSHAKE_TIMEOUT : RESPONSE_TIMEOUT;
+}
 
 /** Translates an error of the TCP connection. */
 export function connectError(error: unknown): TransportError {
@@ -71,17 +91,14 @@ export function handshakeError(error: unknown): TransportError {
 /** Translates an error that occurred on an established connection. */
 export function exchangeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
-  return isNotHttp(error) ? NOT_HTTP : RESET;
+  if (error instanceof errors.HeadersOverflowError) return HEADERS_TOO_LARGE;
+  return error instanceof errors.HTTPParserError ? NOT_HTTP : RESET;
 }
 
 /** Returns whether the error is a bug of this service, such as a header that cannot be sent. No receiver can cause one. */
 export function isUnexpectedError(error: unknown): boolean {
-  if (error instanceof TransportError || isNotHttp(error)) return false;
+  if (error instanceof TransportError || error instanceof errors.HTTPParserError) return false;
   return ['', 'UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error));
-}
-
-function isNotHttp(error: unknown): boolean {
-  return error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
 }
 
 export function codeOf(error: unknown): string {

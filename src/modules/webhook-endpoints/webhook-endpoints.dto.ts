@@ -20,8 +20,8 @@ const URL_FIELD = {
   format: 'uri',
   description:
     'A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and ' +
-    'shown in the normal form of the URL Standard and without a fragment: `https://EXAMPLE.com:443#a` becomes ' +
-    '`https://example.com/`.',
+    'shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: ' +
+    '`https://EXAMPLE.com.:443#a` becomes `https://example.com/`. The limit counts characters as you send them.',
   example: EXAMPLE_URL,
 };
 
@@ -67,7 +67,6 @@ export class WebhookEndpointResponse {
 
   @TextProperty('The URL that webhooks are sent to, in the normal form of the URL Standard.', EXAMPLE_URL, {
     format: 'uri',
-    maxLength: MAX_URL_LENGTH,
   })
   url!: string;
 

@@ -1,5 +1,6 @@
 import { Baseline1790000000001 } from './1790000000001-baseline.js';
 import { Identity1790000000003 } from './1790000000003-identity.js';
+import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-lanes-and-recoveries.js';
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
@@ -8,5 +9,6 @@ export const MIGRATIONS = [
   Baseline1790000000001,
   // Unreleased
   Identity1790000000003,
+  WebhookLanesAndRecoveries1790000000004,
   PartitionFunctions1790000000005,
 ];

@@ -33,11 +33,12 @@ export const REDELIVER_EVENT: OperationDocument = {
   summary: 'Send an event again',
   description:
     'Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. ' +
-    'Use it if your receiver lost an event. Events are retained as long as the request log.',
+    'Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no ' +
+    'further ones: `queued` is 0. Events are retained as long as the request log.',
   pathParameters: ID,
   body: RedeliverRequest,
   response: QueuedDeliveriesResponse,
-  responseDescription: 'The delivery is queued.',
+  responseDescription: 'The delivery is queued, or was already.',
   errors: [withMessages(INVALID_FIELD, UNKNOWN_EVENT), ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };
 

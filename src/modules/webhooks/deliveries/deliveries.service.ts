@@ -64,8 +64,7 @@ export class DeliveriesService {
     const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     await this.lockLane(endpoint);
-    await this.queue.add(event, [endpoint]);
-    return { queued: 1 };
+    return { queued: await this.queue.addMissing(endpoint, { ids: [event.id], includeTests: true }) };
   }
 
   /** Runs page by page, because the lane is locked while a page is queued. */
@@ -93,7 +92,7 @@ export class DeliveriesService {
     await this.lockLane(endpoint);
     const page = { after, limit: EVENTS_PER_PAGE };
     const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
-    const queued = await this.queue.addMissing(endpoint, eventIds);
+    const queued = await this.queue.addMissing(endpoint, { ids: eventIds, includeTests: false });
     return { queued, last: eventIds.length === EVENTS_PER_PAGE ? eventIds.at(-1) : undefined };
   }
 

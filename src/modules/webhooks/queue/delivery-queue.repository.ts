@@ -12,6 +12,12 @@ export interface ClaimLimits {
   readonly retries: number;
 }
 
+/** Events to be sent again. */
+export interface SelectedEvents {
+  readonly ids: readonly string[];
+  readonly includeTests: boolean;
+}
+
 /** A lane that the open transaction has locked. */
 export interface LockedLane {
   readonly endpointId: string;
@@ -97,19 +103,19 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Adds deliveries of stored events that are neither tests nor in the endpoint's queue. @returns how many */
+  /** Adds deliveries of stored events that are not in the endpoint's queue. @returns how many */
   async addMissing(
     endpoint: WebhookTarget,
-    eventIds: readonly string[],
+    events: SelectedEvents,
     attemptsAllowed: number,
   ): Promise<number> {
     const added = await this.transaction.manager.query<object[]>(
       `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
        SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
-        WHERE id = ANY ($4) AND NOT is_test
+        WHERE id = ANY ($4) AND ($5 OR NOT is_test)
           AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
        RETURNING 1`,
-      [endpoint.id, endpoint.url, attemptsAllowed, eventIds],
+      [endpoint.id, endpoint.url, attemptsAllowed, events.ids, events.includeTests],
     );
     return added.length;
   }

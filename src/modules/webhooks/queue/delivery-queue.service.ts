@@ -12,7 +12,11 @@ import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
-import { DeliveryQueueRepository, type Settlement } from './delivery-queue.repository.js';
+import {
+  DeliveryQueueRepository,
+  type SelectedEvents,
+  type Settlement,
+} from './delivery-queue.repository.js';
 import { delayUntilRetry } from './retry-delay.js';
 
 /**
@@ -71,13 +75,13 @@ export class DeliveryQueueService {
   }
 
   /**
-   * Adds a delivery for each of the events within the open transaction, except for tests, events that are no longer
-   * stored, and events that the queue already has for this endpoint.
+   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored, and
+   * events that the queue already has for this endpoint.
    *
    * @returns how many were added
    */
-  async addMissing(endpoint: WebhookTarget, eventIds: readonly string[]): Promise<number> {
-    const added = await this.repository.addMissing(endpoint, eventIds, this.attemptsAllowed);
+  async addMissing(endpoint: WebhookTarget, events: SelectedEvents): Promise<number> {
+    const added = await this.repository.addMissing(endpoint, events, this.attemptsAllowed);
     this.wakeAfterCommit([endpoint]);
     return added;
   }
