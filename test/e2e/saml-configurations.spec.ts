@@ -76,6 +76,11 @@ describe('A single sign-on configuration', () => {
       'The metadata xml field must be well-formed XML without a document type.',
       `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${samlMetadata()}`,
     ],
+    [
+      'The metadata xml field must not have more than 5000 elements, 5000 attributes, 2000 namespace declarations ' +
+        'or 32 levels.',
+      `<a>${'<b/>'.repeat(12_000)}</a>`,
+    ],
     ['The metadata xml field must contain a SAML 2.0 EntityDescriptor.', '<a/>'],
     ['The EntityDescriptor must have an entityID of 1 to 1024 characters.', { entityId: '' }],
     [

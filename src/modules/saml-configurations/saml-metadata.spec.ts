@@ -21,6 +21,34 @@ function problemOf(xml: string): string {
 }
 const problem = (options: MetadataOptions): string => problemOf(samlMetadata(options));
 
+const numbered = (count: number, write: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => write(index)).join('');
+const manyNamespaces = (declarations: number, elements: number): string =>
+  `<a${numbered(declarations, (index) => ` xmlns:n${index}="u"`)}>${'<b/>'.repeat(elements)}</a>`;
+
+/** Characters that the field may have. */
+const LONGEST = 262_144;
+/** Documents of the longest length, each of which makes a different part of a parser scan again and again. */
+const LONG_DOCUMENTS = [
+  ['<', ' ', '>'],
+  ['<a', ' ', '=>'],
+  ['<a b="', ' ', '=>'],
+  ['<a ', 'b=', '>'],
+  ['', '<', ''],
+  ['', '<a ', ''],
+  ['<a>', '&', '</a>'],
+  ['<a>', '&amp;', '</a>'],
+  ['<a>', ']]', '</a>'],
+  ['<a>', '<!--', ''],
+  ['<a>', '<![CDATA[', ''],
+  ['<a>', '<?b', ''],
+  ['<a>', '<b>x</b>', '</a>'],
+  ['<a><![CDATA[', ']]]', '</a>'],
+].map(([before = '', repeated = '', after = '']) => {
+  const count = Math.floor((LONGEST - before.length - after.length) / repeated.length);
+  return before + repeated.repeat(count) + after;
+});
+
 describe('readSamlMetadata', () => {
   it('reads the entity ID, the login URL and the signing certificates', () => {
     expect(read()).toEqual({
@@ -104,12 +132,28 @@ describe('readSamlMetadata', () => {
     ['a document type', `<!DOCTYPE a [<!ENTITY b "c">]>${samlMetadata()}`],
     ['a document type in small letters', `<!doctype a>${samlMetadata()}`],
     ['entities of entities', `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>`],
-    ['10,000 levels', `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
-    ['10,000 levels with comments between', `${'<a><!--</a>-->'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
     ['many beginnings', '<a '.repeat(80_000)],
     ['names that mean something', '<__proto__ constructor="a"><constructor/></__proto__>'],
   ])('rejects malformed XML: %s', (_what, xml) => {
     expect([METADATA_ERRORS.xml, METADATA_ERRORS.descriptor]).toContain(problemOf(xml));
+  });
+
+  it.each([
+    ['33 levels', `${'<a>'.repeat(33)}${'</a>'.repeat(33)}`],
+    ['10,000 levels', `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
+    ['10,000 levels with comments between', `${'<a><!--</a>-->'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
+    ['5,001 elements', `<a>${'<b/>'.repeat(5_000)}</a>`],
+    ['5,001 attributes', `<a${numbered(5_001, (n) => ` b${n}=""`)}/>`],
+    ['2,001 namespace declarations', `<a${numbered(2_001, (n) => ` xmlns:b${n}="c"`)}/>`],
+    ['3,000 namespace declarations and 12,000 elements', manyNamespaces(3_000, 12_000)],
+  ])('rejects a document with %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_ERRORS.complexity));
+
+  it('reads the largest document that it accepts, and rejects every longest one, within a second', () => {
+    for (const xml of [manyNamespaces(2_000, 4_999), ...LONG_DOCUMENTS]) {
+      const start = performance.now();
+      problemOf(xml);
+      expect([xml.slice(0, 40), performance.now() - start < 1_000]).toEqual([xml.slice(0, 40), true]);
+    }
   });
 
   it.each([

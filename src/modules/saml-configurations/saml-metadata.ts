@@ -1,7 +1,7 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../infrastructure/urls/index.js';
 import { readCertificate, type SigningCertificate } from './signing-certificate.js';
-import { parseXml, type XmlElement } from './xml-element.js';
+import { parseXml, XML_LIMITS, type XmlElement } from './xml-element.js';
 
 /** The properties of an identity provider that the service uses. */
 export interface SamlMetadata {
@@ -24,6 +24,9 @@ const MAX_ENTITY_ID_LENGTH = 1_024;
 
 export const METADATA_ERRORS = {
   xml: 'The metadata xml field must be well-formed XML without a document type.',
+  complexity:
+    `The metadata xml field must not have more than ${XML_LIMITS.elements} elements, ${XML_LIMITS.attributes} attributes, ` +
+    `${XML_LIMITS.declarations} namespace declarations or ${XML_LIMITS.depth} levels.`,
   descriptor: 'The metadata xml field must contain a SAML 2.0 EntityDescriptor.',
   entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
@@ -43,7 +46,8 @@ export const METADATA_ERRORS = {
  */
 export function readSamlMetadata(xml: string, now: Date): SamlMetadata {
   const root = parseXml(xml);
-  if (!root) throw INVALID_FIELD.error(METADATA_ERRORS.xml);
+  if (root === 'malformed') throw INVALID_FIELD.error(METADATA_ERRORS.xml);
+  if (root === 'too complex') throw INVALID_FIELD.error(METADATA_ERRORS.complexity);
   if (root.namespace !== METADATA || root.name !== 'EntityDescriptor')
     throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
   const entityId = (root.attributes['entityID'] ?? '').trim();

@@ -1,95 +1,67 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { SaxesParser } from 'saxes';
 
 /** An element with its namespace resolved. */
 export interface XmlElement {
   readonly namespace: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly children: readonly XmlElement[];
+  readonly children: XmlElement[];
   /** The text of the element itself, without its children. */
-  readonly text: string;
+  text: string;
 }
 
-type Prefixes = ReadonlyMap<string, string>;
-/** The parser's representation: `{ name: children, ':@': attributes }`. */
-type Node = Readonly<Record<string, unknown>>;
+/** Limits for a document. The metadata of an identity provider has at most a tenth of each. */
+export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_000, depth: 32 } as const;
 
-const ATTRIBUTES = ':@';
-const TEXT = '#text';
-/** Metadata is about ten levels deep. */
-const MAX_DEPTH = 32;
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  parseTagValue: false,
-  parseAttributeValue: false,
-  ignoreDeclaration: true,
-  ignorePiTags: true,
-});
+/** A document that exceeds one of `XML_LIMITS`. */
+class TooComplex extends Error {}
 
 /**
- * Parses a document. Document types are rejected, and with them all entities except XML's own five, because they can
- * make parsers fetch URLs and exhaust memory.
+ * Parses a document in one pass, which ends at the first error and at the first limit. Document types are rejected,
+ * and with them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
  *
- * @returns the root; undefined when the text is not well-formed XML or has a document type
+ * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type
  */
-export function parseXml(text: string): XmlElement | undefined {
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(text) || isTooDeep(text)) return undefined;
+export function parseXml(text: string): XmlElement | 'malformed' | 'too complex' {
   try {
-    if (XMLValidator.validate(text) !== true) return undefined;
-    const roots = (parser.parse(text) as Node[]).flatMap((node) => elementOf(node, new Map()) ?? []);
-    return roots.length === 1 ? roots[0] : undefined;
-  } catch {
-    // Names with a meaning in JavaScript, or undeclared prefixes.
-    return undefined;
+    return rootOf(text);
+  } catch (error) {
+    return error instanceof TooComplex ? 'too complex' : 'malformed';
   }
 }
 
-/** Checked before any recursion. Tags in comments are counted too, which only makes the check stricter. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (const [tag] of text.matchAll(/<[^!?<>][^<>]*>/g)) {
-    if (tag.startsWith('</')) depth -= 1;
-    else if (!tag.endsWith('/>')) depth += 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
-}
-
-function elementOf(node: Node, outer: Prefixes): XmlElement | undefined {
-  const qualified = Object.keys(node).find((key) => key !== ATTRIBUTES && key !== TEXT);
-  if (qualified === undefined) return undefined;
-  const attributes = (node[ATTRIBUTES] ?? {}) as Record<string, string>;
-  const prefixes = withDeclared(outer, attributes);
-  const content = node[qualified] as Node[];
-  const [prefix, name] = split(qualified);
-  return {
-    namespace: namespaceOf(prefix, prefixes),
-    name,
-    attributes,
-    children: content.flatMap((child) => elementOf(child, prefixes) ?? []),
-    text: content.map((child) => String(child[TEXT] ?? '')).join(''),
+function rootOf(text: string): XmlElement {
+  const parser = new SaxesParser({ xmlns: true, position: false });
+  /** Stands for the document, whose only child is the root. */
+  const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
+  const counts = { elements: 0, attributes: 0, declarations: 0 };
+  const count = (what: keyof typeof counts): void => {
+    counts[what] += 1;
+    if (counts[what] > XML_LIMITS[what]) throw new TooComplex();
   };
-}
-
-function withDeclared(outer: Prefixes, attributes: Readonly<Record<string, string>>): Prefixes {
-  const prefixes = new Map(outer);
-  for (const [attribute, value] of Object.entries(attributes)) {
-    if (attribute === 'xmlns') prefixes.set('', value);
-    else if (attribute.startsWith('xmlns:')) prefixes.set(attribute.slice('xmlns:'.length), value);
-  }
-  return prefixes;
-}
-
-function split(qualified: string): [prefix: string, name: string] {
-  const colon = qualified.indexOf(':');
-  return [qualified.slice(0, Math.max(0, colon)), qualified.slice(colon + 1)];
-}
-
-function namespaceOf(prefix: string, prefixes: Prefixes): string {
-  const namespace = prefixes.get(prefix);
-  if (namespace === undefined && prefix !== '') throw new Error(`The prefix ${prefix} is not declared`);
-  return namespace ?? '';
+  const addText = (part: string): void => {
+    (open.at(-1) as XmlElement).text += part;
+  };
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('doctype', () => {
+    throw new Error('Document types are not allowed');
+  });
+  parser.on('attribute', ({ name, prefix }) => {
+    count(name === 'xmlns' || prefix === 'xmlns' ? 'declarations' : 'attributes');
+  });
+  parser.on('opentag', ({ uri: namespace, local: name, attributes: found }) => {
+    count('elements');
+    if (open.length > XML_LIMITS.depth) throw new TooComplex();
+    const attributes = Object.fromEntries(Object.values(found).map((each) => [each.name, each.value]));
+    const element = { namespace, name, attributes, children: [], text: '' };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  });
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => void open.pop());
+  parser.write(text).close();
+  return open[0]?.children[0] as XmlElement;
 }
