@@ -284,9 +284,17 @@ describe('Period of GET /audit_logs', () => {
     [{ start: '2026-01-01T00:00:01Z', end: '2026-01-01T00:00:01Z' }, 3, 4],
     [{ start: '2026-01-01T00:00:00.001Z', end: '2026-01-01T00:00:01.000Z' }, 1, 4],
     [{ start: '0000-01-01T00:00:00Z', end: '9999-12-31T23:59:59.999Z' }, 0, 5],
-    [{ start: '', end: ' ', cursor: '', next_cursor: '' }, 0, 5],
   ])('includes both ends: %j', async (query, from, to) => {
     expect(await timesWithin(query)).toEqual(TIMES.slice(from, to));
+  });
+
+  it.each(['start', 'end', 'cursor', 'next_cursor'])('refuses a blank %s', async (name) => {
+    for (const blank of ['', '%20']) {
+      const { status, body } = await service.request(`/audit_logs?${name}=${blank}`, {
+        as: service.production,
+      });
+      expect([status, body]).toEqual([400, invalidField(`The query parameter ${name} must not be blank.`)]);
+    }
   });
 
   const INVALID_TIMESTAMPS = [

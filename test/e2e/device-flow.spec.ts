@@ -84,6 +84,21 @@ const INVALID_CLIENT = {
 };
 const TOO_MANY = { status: 429, error: 'slow_down', type: 'RATE_LIMIT_ERROR', code: 'RATE_LIMIT_EXCEEDED' };
 
+interface DocumentedPaths {
+  readonly paths: Record<
+    string,
+    {
+      post: {
+        responses: Record<
+          string,
+          { description: string; content: { 'application/json': { examples: object } } }
+        >;
+      };
+    }
+  >;
+}
+const documentedOf = (document: unknown): DocumentedPaths => document as DocumentedPaths;
+
 describe('POST /oauth/device/code', () => {
   it('returns both codes and stores neither in plain text', async () => {
     const { status, headers, body } = await sendForm<StartedFlow>(service, '/oauth/device/code', {
@@ -157,7 +172,7 @@ describe('POST /oauth/device/code', () => {
     for (const client_id of [UNKNOWN_ID, 'me', `${id} `, `{${id}}`]) {
       const response = await send({ client_id });
       expectOAuthError(response, INVALID_CLIENT);
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="Dashboard API"/);
+      expect(response.headers.has('www-authenticate')).toBe(false);
     }
     expectOAuthError(await send({}), INVALID_REQUEST);
     expectOAuthError(await send({ client_id: '' }), INVALID_REQUEST);
@@ -291,7 +306,7 @@ describe('POST /oauth/token', () => {
     for (const client_id of [UNKNOWN_ID, 'me', '%00']) {
       const response = await exchange({ ...right, client_id, device_code: '' });
       expectOAuthError(response, INVALID_CLIENT);
-      expect(response.headers.get('www-authenticate')).toMatch(/error="invalid_client"$/);
+      expect(response.headers.has('www-authenticate')).toBe(false);
     }
     expectOAuthError(await exchange({ ...right, device_code: 'a\0b' }), INVALID_REQUEST);
     // None of these requests counts as a poll.
@@ -327,6 +342,12 @@ describe('POST /oauth/token', () => {
         ...as,
       });
       expectOAuthError(packed, { ...INVALID_REQUEST, status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+      const { paths } = documentedOf((await service.request('/openapi.json')).body);
+      const documented = paths[path]?.post.responses['415'];
+      expect(Object.values(documented?.content['application/json'].examples ?? {})).toEqual([
+        { summary: packed.body['error_message'], value: packed.body },
+      ]);
+      expect(documented?.description).not.toContain('media type');
     }
   });
 

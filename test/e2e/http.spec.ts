@@ -151,15 +151,13 @@ describe('Paths and methods', () => {
   });
 
   const READ = 'GET, HEAD';
-  /** `/users/create` also matches `/users/{id}`. */
   const allowedOf = (path: string): string => {
-    const methods = DASHBOARD_OPERATIONS.filter(({ path: template }) =>
-      new RegExp(`^${template.replace(/\?.*/, '').replace(UNKNOWN_ID, '[^/]+')}$`).test(
-        path.replace(/\?.*/, ''),
-      ),
-    ).map(({ method }) => (method === 'GET' ? READ : method));
+    const methods = DASHBOARD_OPERATIONS.filter((operation) => pathOf(operation) === pathOf({ path })).map(
+      ({ method }) => (method === 'GET' ? READ : method),
+    );
     return [...new Set(methods.flatMap((method) => method.split(', ')))].toSorted().join(', ');
   };
+  const pathOf = ({ path }: { path: string }): string => path.replace(/\?.*/, '');
   const PATHS: readonly (readonly [path: string, allow: string])[] = [
     ...[...OPERATIONS, ...SESSION_OPERATIONS].map(
       ({ path, method }) => [path, method === 'GET' ? READ : 'POST'] as const,
@@ -189,6 +187,36 @@ describe('Paths and methods', () => {
     expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
   });
 
+  it('does not take the last part of a path for an ID', async () => {
+    const { status, headers } = await service.request('/webhook-endpoints/create', {
+      login: await service.login('owner'),
+    });
+    expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it.each([
+    '/Healthz',
+    '/healthz/',
+    '/MCP/tokens/create',
+    `${CREATE_MCP_TOKEN.path}/`,
+    '/apply/',
+    '/Apply',
+    '/audit_logs/',
+    '/AUDIT_LOGS',
+    '/oauth/token/',
+    '/OAuth/token',
+    '/Users/create',
+    '/login/',
+    `/Users/${UNKNOWN_ID}`,
+    `/users/${UNKNOWN_ID}/`,
+  ])('responds with 404 to %s, because paths match exactly', async (path) => {
+    for (const method of ['GET', 'POST', 'PATCH']) {
+      const response = await fetch(`${service.baseUrl}${path}`, { method });
+      expect([method, response.status]).toEqual([method, 404]);
+      expect(await response.json()).toMatchObject(NOT_FOUND);
+    }
+  });
+
   it('responds to HEAD like GET, without the body', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) {
       const { status, body } = await service.request(path, { method: 'HEAD' });
@@ -211,12 +239,31 @@ describe('Paths and methods', () => {
     '/%ff',
     '/%c0%ae%c0%ae/etc/passwd',
     '/mcp/tokens/create%',
+    '/docs/%',
+    '/request-logs?environment=production&external_user_id=%',
+    '/request-logs?environment=production&external_user_id=%ff',
+  ])('responds with 400 to the percent-encoding of %j', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await exchangeOne(
+        `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      );
+      expect(response.status).toBe(400);
+      expect(expectErrorBody(response)).toEqual(
+        error(
+          'INVALID_REQUEST',
+          'INVALID_FIELD',
+          'The URL contains a percent sign that does not begin an encoded UTF-8 character.',
+        ),
+      );
+    }
+  });
+
+  it.each([
     '/mcp/tokens/create%00',
     '/mcp%2ftokens%2fcreate',
     '/..%2f..%2fpackage.json',
     '/docs/..%2f..%2fpackage.json',
     '/docs/%2e%2e/%2e%2e/package.json',
-    '/docs/%',
     '//',
     '/\\',
     `/${'a'.repeat(8_000)}`,
@@ -226,7 +273,7 @@ describe('Paths and methods', () => {
       const response = await exchangeOne(
         `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
       );
-      expect([400, 404]).toContain(response.status);
+      expect(response.status).toBe(404);
       expect(expectErrorBody(response)['error_type']).toBe('INVALID_REQUEST');
     }
   });
@@ -335,7 +382,11 @@ describe('Request bodies', () => {
       const { status, body } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status, body['error_code']]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
-    for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+      'application/json;charset=utf8',
+    ]) {
       const { status } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status]).toEqual([type, 200]);
     }
@@ -411,6 +462,8 @@ describe('Connections', () => {
       () => request('0\r\n\r\n', [JSON_TYPE, 'Content-Length: 5', 'Transfer-Encoding: chunked']),
     ],
     ['a chunk of no size', () => request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'])],
+    ['two Hosts', () => 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\nConnection: close\r\n\r\n'],
+    ['two Authorizations', () => request(BODY, [JSON_TYPE, 'authorization: Basic eDp5'])],
     ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ])('respond with 400 and the error body to %s', async (_what, bytes) => {
     const response = await exchangeOne(Buffer.from(bytes(), 'latin1'));
@@ -532,23 +585,14 @@ describe('Connections', () => {
   });
 
   it('respond with a documented status to repeated headers', async () => {
-    const wrong = `Authorization: Basic ${Buffer.from('a:b').toString('base64')}`;
     const length = `Content-Length: ${BODY.length}`;
     for (const [twice, statuses] of [
-      [
-        [wrong, JSON_TYPE, length],
-        [200, 401],
-      ],
       [
         [JSON_TYPE, 'Content-Type: text/plain', length],
         [200, 400, 415],
       ],
       [
         [JSON_TYPE, length, length],
-        [200, 400],
-      ],
-      [
-        [JSON_TYPE, length, 'Host: other'],
         [200, 400],
       ],
       [

@@ -154,6 +154,29 @@ describe('POST /apply', () => {
     },
   );
 
+  describe('resume_url', () => {
+    it.each([
+      'http://127.0.0.1/ada.pdf',
+      'https://127.0.0.1:8443/ada.pdf',
+      'http://10.1.2.3/ada.pdf',
+      'http://169.254.169.254/latest/meta-data',
+      'http://[::1]/ada.pdf',
+      'http://[::ffff:10.1.2.3]/ada.pdf',
+      'http://[fd00::1]/ada.pdf',
+    ])('rejects the private address in %s', async (resume_url) => {
+      const { status, body } = await submitWith({ resume_url });
+      expect([status, body]).toEqual([
+        400,
+        invalidField('The resume url field must be a public URL: its address is private or reserved.'),
+      ]);
+    });
+
+    it.each(['https://8.8.8.8/ada.pdf', 'https://[2606:4700::1111]/ada.pdf'])(
+      'accepts the public address in %s',
+      async (resume_url) => expect((await submitWith({ resume_url })).status).toBe(200),
+    );
+  });
+
   const URL_FIELDS = ['resume_url', 'github_url', 'linkedin_url', 'twitter_url', 'website'];
 
   describe.each(URL_FIELDS)('%s', (field) => {

@@ -146,6 +146,31 @@ describe('Export of merchants', () => {
       expect(text).toContain(`${line}\n`);
   });
 
+  it.each([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of another host of the site', { 'sec-fetch-site': 'same-site' }],
+    ['a page of another site in an older browser', { origin: 'https://attacker.example' }],
+  ])('is denied to %s, without an audit log entry', async (_who, headers) => {
+    const entries = await auditedBy(service, async () => {
+      for (const login of [owner, await service.login('member')]) {
+        const { status, body } = await service.request('/merchants/export?environment=production', {
+          login,
+          headers,
+        });
+        expect([status, body['error_code']]).toEqual([403, 'NO_ACCESS']);
+      }
+    });
+    expect(entries).toEqual([]);
+  });
+
+  it.each(['same-origin', 'none'])('is allowed if Sec-Fetch-Site is %s', async (site) => {
+    const { status } = await service.request('/merchants/export?environment=production', {
+      login: owner,
+      headers: { 'sec-fetch-site': site },
+    });
+    expect(status).toBe(200);
+  });
+
   it('is recorded in the audit log every time', async () => {
     const entries = await auditedBy(service, async () => {
       await exported();

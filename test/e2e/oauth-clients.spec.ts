@@ -136,6 +136,8 @@ describe('openid-client, unmodified', () => {
     client.allowInsecureRequests(unknownClient);
     await expect(client.initiateDeviceAuthorization(unknownClient, {})).rejects.toMatchObject({
       status: 401,
+      error: 'invalid_client',
+      error_description: 'The client ID is not known.',
     });
   });
 });

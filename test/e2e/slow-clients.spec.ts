@@ -137,7 +137,7 @@ describe('Slow connections', () => {
         SHORT_LIMITS.requestTimeout,
         () =>
           sendSlowly(
-            'POST /mcp/tokens/create HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n',
+            'POST /mcp/tokens/create HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n',
             'x'.repeat(1_000),
           ),
       ],

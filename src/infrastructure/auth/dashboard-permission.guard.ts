@@ -5,8 +5,10 @@ import {
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
   INVALID_ACCESS_TOKEN,
+  NO_ACCESS,
   type ApiError,
 } from '../errors/index.js';
+import { isFromOtherSite } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import {
   dashboardActorOf,
@@ -15,7 +17,7 @@ import {
   type DashboardRole,
   type Scope,
 } from './dashboard-actor.js';
-import { BEARER_CHALLENGE } from './dashboard-auth.guard.js';
+import { BEARER_CHALLENGE, CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
 
 /** An action of the audit log's catalog. Created by `auditAction` of the audit-logs module. */
 export interface AuditedAction {
@@ -64,7 +66,11 @@ export class DashboardPermissionGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
-    const actor = dashboardActorOf(context.switchToHttp().getRequest<Request>());
+    const request = context.switchToHttp().getRequest<Request>();
+    const actor = dashboardActorOf(request);
+    // Also for GET: another site must not write audit log entries in the user's name. A denial would be such an entry.
+    if (permission.action && actor.credential.kind === 'session' && isFromOtherSite(request))
+      throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     const denial = this.check(actor, permission);
     if (!denial) return true;
     if (permission.action) await this.denials.recordDenial(actor, permission.action);

@@ -5,12 +5,7 @@ export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
 export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
-export {
-  BEARER_CHALLENGE,
-  CROSS_SITE_REQUEST,
-  DashboardAuthGuard,
-  DashboardSessionVerifier,
-} from './dashboard-auth.guard.js';
+export { CROSS_SITE_REQUEST, DashboardAuthGuard, DashboardSessionVerifier } from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,

@@ -7,6 +7,8 @@ export interface ErrorDescription {
   readonly when: string;
   /** The message, or an example if it varies. */
   readonly message: string;
+  /** Whether a 401 has a `WWW-Authenticate` header; the default is true. */
+  readonly hasChallenge?: boolean;
 }
 
 const catalog: ErrorKind[] = [];
@@ -18,15 +20,17 @@ const catalog: ErrorKind[] = [];
 export class ErrorKind {
   readonly when: string;
   readonly message: string;
+  readonly hasChallenge: boolean;
 
   constructor(
     readonly status: number,
     readonly type: ErrorType,
     readonly code: ErrorCode,
-    { when, message }: ErrorDescription,
+    { when, message, hasChallenge = true }: ErrorDescription,
   ) {
     this.when = when;
     this.message = message;
+    this.hasChallenge = hasChallenge && status === 401;
     catalog.push(this);
   }
 

@@ -1,6 +1,6 @@
 export { HttpClientConfiguration } from './http-client.configuration.js';
 export { HttpClientModule } from './http-client.module.js';
 export { HttpClient, type OutgoingResult } from './http-client.js';
-export type { UrlProblem } from './public-url.js';
+export { hasPrivateAddress, type UrlProblem } from './public-url.js';
 export type { RequestPhases } from './stopwatch.js';
 export { TRANSPORT_FAILURES, type TransportFailure } from './transport-error.js';

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parsedUrl } from '../urls/index.js';
+import { isPublicUnicast } from './public-unicast.js';
 
 /** Why requests to a URL are forbidden. */
 export type UrlProblem = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';
@@ -57,6 +58,12 @@ export function validateUrl(url: string): UrlProblem | undefined {
   if (protocol !== 'https:' && protocol !== 'http:') return 'NOT_HTTPS';
   if (port === '0') return 'SYNTAX';
   return username === '' && password === '' && !hasEmptyCredentials(url) ? undefined : 'CREDENTIALS';
+}
+
+/** Returns whether the host of the URL is an address that is not public. Host names are not resolved. */
+export function hasPrivateAddress(url: string): boolean {
+  const address = addressIn(withoutRootDot(parsedUrl(url)?.hostname ?? ''));
+  return address !== undefined && !isPublicUnicast(address);
 }
 
 /** The parser drops an `@` without anything before it. */

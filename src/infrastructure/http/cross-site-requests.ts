@@ -3,12 +3,16 @@ import { parsedUrl } from '../urls/index.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Returns whether a page of another site made the browser send a request that may change something. */
+export function isCrossSiteRequest(request: Request): boolean {
+  return !SAFE_METHODS.has(request.method) && isFromOtherSite(request);
+}
+
 /**
  * Returns whether a page of another site made the browser send this request. Browsers say so in
  * `Sec-Fetch-Site`, older ones in `Origin`. Programs send neither and have no cookies that could be abused.
  */
-export function isCrossSiteRequest(request: Request): boolean {
-  if (SAFE_METHODS.has(request.method)) return false;
+export function isFromOtherSite(request: Request): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const { origin } = request.headers;

@@ -7,14 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../database/index.js';
-import {
-  ApiError,
-  INTERNAL_ERROR,
-  INVALID_FIELD,
-  METHOD_NOT_ALLOWED,
-  NOT_FOUND,
-  SERVICE_UNAVAILABLE,
-} from '../errors/index.js';
+import { ApiError, INTERNAL_ERROR, NOT_FOUND, SERVICE_UNAVAILABLE } from '../errors/index.js';
 import { ErrorFormats } from './error-formats.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
@@ -50,9 +43,8 @@ export class ExceptionFilter implements NestExceptionFilter {
 
   private translate(exception: unknown, request: Request): ApiError {
     if (exception instanceof ApiError) return exception;
-    // Express rejects `%` sequences that are not UTF-8 before it tries any route.
-    if (exception instanceof URIError) return INVALID_FIELD.error('The request path is not valid.');
-    if (exception instanceof HttpException && exception.getStatus() === 404) return this.noRoute(request);
+    if (exception instanceof HttpException && exception.getStatus() === 404)
+      return this.routes.methodNotAllowed(request.path) ?? NOT_FOUND.error();
     const status = statusOf(exception);
     if (status >= 400 && status < 500) {
       return new ApiError('INVALID_REQUEST', 'INVALID_FIELD', 'The request is not valid.', status);
@@ -64,12 +56,6 @@ export class ExceptionFilter implements NestExceptionFilter {
     }
     this.logger.error('Unexpected error', exception, details);
     return INTERNAL_ERROR.error();
-  }
-
-  private noRoute(request: Request): ApiError {
-    const allowed = this.routes.allowedMethods(request.path);
-    if (allowed.length === 0) return NOT_FOUND.error();
-    return METHOD_NOT_ALLOWED.error(undefined, { headers: { Allow: allowed.join(', ') } });
   }
 }
 

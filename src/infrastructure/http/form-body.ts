@@ -4,12 +4,10 @@ import { BodyReader } from './request-body.js';
 
 /** Bytes. The longest form holds a password and two tokens. */
 const FORM_LIMIT = 16_384;
-const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
+const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 const FORM = 'application/x-www-form-urlencoded';
-const reader = new BodyReader(FORM, FORM_LIMIT, () =>
-  INVALID_FIELD.error('The request body is not complete.'),
-);
+const reader = new BodyReader(FORM_LIMIT, () => INVALID_FIELD.error('The request body is not complete.'));
 
 /** The fields of a form. */
 export class FormFields {

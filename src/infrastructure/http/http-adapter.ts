@@ -1,6 +1,6 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express } from 'express';
+import express, { type Express } from 'express';
 import { serializeRequests } from './serialize-requests.js';
 
 /** Milliseconds. The default of Node.js is 30 s, which would turn the limit of 10 s for headers into 40 s. */
@@ -15,22 +15,31 @@ const CONNECTION_CHECK_INTERVAL = 1_000;
  * Ignores Nest's server options (`httpsOptions`, `forceCloseConnections`), which the service does not use.
  */
 export class HttpAdapter extends ExpressAdapter {
+  constructor() {
+    // Paths match exactly, in case and without a trailing slash. Express reads these settings once, when Nest adds its
+    // first middleware.
+    super(express().enable('case sensitive routing').enable('strict routing'));
+  }
+
   override initHttpServer(): void {
-    const express = this.getInstance<Express>();
+    const application = this.getInstance<Express>();
     class ExpressRequest extends IncomingMessage {}
     class ExpressResponse extends ServerResponse {}
     // Express sets these prototypes on every request and response. They have them already, so nothing changes.
-    express.request = Object.setPrototypeOf(ExpressRequest.prototype, express.request);
-    express.response = Object.setPrototypeOf(ExpressResponse.prototype, express.response);
-    const listener = serializeRequests(express);
+    application.request = Object.setPrototypeOf(ExpressRequest.prototype, application.request);
+    application.response = Object.setPrototypeOf(ExpressResponse.prototype, application.response);
+    const listener = serializeRequests(application);
     const options = {
       IncomingMessage: ExpressRequest,
       ServerResponse: ExpressResponse,
-      // `requireHost` responds instead, with the error body of the API and a request ID.
+      // `validateRequest` responds instead, with the error body of the API and a request ID.
       requireHostHeader: false,
       connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };
-    // For the same reason, unknown expectations are ignored (RFC 9110, section 10.1.1).
-    this.httpServer = createServer(options, listener).on('checkExpectation', listener);
+    this.httpServer = createServer(options, listener)
+      // For the same reason, unknown expectations are ignored (RFC 9110, section 10.1.1).
+      .on('checkExpectation', listener)
+      // `BodyReader` asks for the body when it is needed.
+      .on('checkContinue', listener);
   }
 }

@@ -16,6 +16,6 @@ import { RouteTable } from './route-table.js';
     { provide: APP_FILTER, useClass: ExceptionFilter },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
   ],
-  exports: [RequestLifecycle],
+  exports: [RequestLifecycle, RouteTable],
 })
 export class HttpModule {}

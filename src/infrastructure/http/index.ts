@@ -1,7 +1,7 @@
 export { BackgroundTasks } from './background-tasks.js';
 export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
-export { isCrossSiteRequest } from './cross-site-requests.js';
+export { isCrossSiteRequest, isFromOtherSite } from './cross-site-requests.js';
 export { ErrorFormats, type ErrorFormat } from './error-formats.js';
 export { readForm, type FormFields } from './form-body.js';
 export { GracefulShutdown } from './graceful-shutdown.js';
@@ -19,5 +19,6 @@ export {
 } from './request-context.js';
 export { Origin, requestOrigin, type RequestOrigin } from './request-origin.js';
 export { prepareHttpServer } from './server.js';
+export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export { rateLimitKeyOfAddress } from './rate-limit-key.js';
 export { keepRoutesOf, OnSurface } from './served-surfaces.js';

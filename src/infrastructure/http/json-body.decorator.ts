@@ -8,10 +8,10 @@ const BODY_LIMIT = 524_288;
 /** No body of the API is nested deeper. Protects recursive code from bodies with thousands of levels. */
 const DEPTH_LIMIT = 32;
 
-const reader = new BodyReader('application/json', BODY_LIMIT, notJson);
+const reader = new BodyReader(BODY_LIMIT, notJson);
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
+const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 /**
  * Parameter decorator for the JSON body. Nest resolves parameters after the guards, so credentials are checked

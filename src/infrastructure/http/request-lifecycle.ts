@@ -17,6 +17,7 @@ import { openRequestContext, type RequestContext } from './request-context.js';
 import { routeOf } from './request-labels.js';
 import { RequestMetrics } from './request-metrics.js';
 import { RequestSpans } from './request-spans.js';
+import { closeIfUnread } from './unread-body.js';
 
 /** Milliseconds that a shutdown waits for open connections, then for handlers, then for background tasks. */
 const CONNECTIONS_TIMEOUT = 5_000;
@@ -93,6 +94,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     response.end = ((...values: unknown[]) => {
       response.end = end;
       if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
+      closeIfUnread(request, response);
       const recorded = this.writeRequestLogEntry(request, response, context);
       if (recorded) void recorded.finally(() => endAndLog(values));
       else endAndLog(values);

@@ -3,7 +3,8 @@ import { handleClientErrors } from './client-errors.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { protectiveHeaders } from './protective-headers.js';
 import { RequestLifecycle } from './request-lifecycle.js';
-import { requireHost } from './require-host.middleware.js';
+import { RouteTable } from './route-table.js';
+import { validateRequest } from './validate-request.middleware.js';
 
 /** Milliseconds for the headers and for the whole request. Checked every second (`HttpAdapter`). */
 const HEADERS_TIMEOUT = 10_000;
@@ -23,7 +24,8 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   app.set('trust proxy', trustedProxyHops);
   app.use(app.get(RequestLifecycle).middleware);
   app.use(protectiveHeaders(trustedProxyHops > 0));
-  app.use(requireHost);
+  app.use(validateRequest);
+  app.use(app.get(RouteTable).middleware);
 
   const server = app.getHttpServer();
   server.headersTimeout = HEADERS_TIMEOUT;

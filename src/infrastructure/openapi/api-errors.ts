@@ -40,7 +40,10 @@ export function ApiErrors(
       ApiResponse({
         status,
         description: ofStatus.map(({ kind }) => `\`${kind.name}\`: ${kind.when}`).join('\n\n'),
-        headers: headersOf(status),
+        headers: headersOf(
+          status,
+          ofStatus.some(({ kind }) => kind.hasChallenge),
+        ),
         content: {
           'application/json': {
             schema: { $ref: getSchemaPath(errorBody.model) },
@@ -70,10 +73,10 @@ function examplesOf({ kind, messages }: DocumentedError, { bodyOf }: ErrorBodyDo
   });
 }
 
-function headersOf(status: number): Record<string, object> {
+function headersOf(status: number, hasChallenge: boolean): Record<string, object> {
   return {
     ...REQUEST_ID_HEADER,
-    ...(status === 401 && {
+    ...(hasChallenge && {
       'WWW-Authenticate': {
         description: 'How to authenticate (RFC 9110, section 11.6.1).',
         schema: { type: 'string' },

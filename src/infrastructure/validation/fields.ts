@@ -66,8 +66,15 @@ interface IntegerOptions extends FieldOptions {
   readonly max?: number;
 }
 
-/** A JSON number without a fraction; in a query string, digits (specification, "Messages"). */
-export function IntegerField({ min, max, ...options }: IntegerOptions): PropertyDecorator {
+/**
+ * A JSON number without a fraction; in a query string, digits (specification, "Messages").
+ *
+ * @param validators further constraints, checked after the bounds
+ */
+export function IntegerField(
+  { min, max, ...options }: IntegerOptions,
+  ...validators: PropertyDecorator[]
+): PropertyDecorator {
   const schema = {
     type: 'integer',
     ...(min === undefined ? {} : { minimum: min }),
@@ -78,6 +85,7 @@ export function IntegerField({ min, max, ...options }: IntegerOptions): Property
     IsInt(withMessage(MESSAGES.integer)),
     ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
     ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
+    ...validators,
   );
 }
 
@@ -128,9 +136,10 @@ export function EmailField(options: FieldOptions): PropertyDecorator {
 
 const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate_length: false };
 
-/** An http or https URL with a host name. */
-export function UrlField(options: FieldOptions): PropertyDecorator {
-  return TextField({ ...options, max: URL_LENGTH, format: 'uri' }, IsUrl(WEB_URL, withMessage(MESSAGES.url)));
+/** An http or https URL with a host name. @param validators further constraints */
+export function UrlField(options: FieldOptions, ...validators: PropertyDecorator[]): PropertyDecorator {
+  const isUrl = IsUrl(WEB_URL, withMessage(MESSAGES.url));
+  return TextField({ ...options, max: URL_LENGTH, format: 'uri' }, isUrl, ...validators);
 }
 
 /** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */

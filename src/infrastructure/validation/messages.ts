@@ -19,6 +19,8 @@ export const MESSAGES = {
   selected: (field: string) => `The selected ${field} is invalid.`,
   email: (field: string) => `The ${field} field must be a valid email address.`,
   url: (field: string) => `The ${field} field must be a valid http or https URL.`,
+  publicUrl: (field: string) =>
+    `The ${field} field must be a public URL: its address is private or reserved.`,
   format: (field: string) => `The ${field} format is invalid.`,
   uuid: (field: string) => `The ${field} field must be a UUID.`,
   timestamp: (field: string) => `The ${field} field must be a date and time such as 2026-01-31T08:15:30Z.`,
@@ -27,6 +29,7 @@ export const MESSAGES = {
   maxItems: (field: string, limit: number) => `The ${field} field must not have more than ${limit} items.`,
   maxKeys: (field: string, limit: number) => `The ${field} field must not have more than ${limit} keys.`,
   unknownParameter: (name: string) => `The query parameter${name && ` ${name}`} is not known.`,
+  blankParameter: (name: string) => `The query parameter ${name} must not be blank.`,
   repeatedParameter: (name: string) => `The query parameter${name && ` ${name}`} is given more than once.`,
 };
 

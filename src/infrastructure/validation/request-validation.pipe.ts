@@ -3,12 +3,13 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES } from './messages.js';
+import { isMissing } from './text.js';
 import { validationsOf } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
- * of a body are dropped, so that additive changes stay compatible. Unknown query parameters are rejected, so that a
- * misspelled filter does not quietly return everything. Measurements against Nest's pipe:
+ * of a body are dropped, so that additive changes stay compatible. Unknown and blank query parameters are rejected, so
+ * that a misspelled or empty filter does not quietly return everything. Measurements against Nest's pipe:
  * docs/decisions/0017-validation-pipe.md.
  */
 @Injectable()
@@ -22,6 +23,7 @@ export class RequestValidationPipe implements PipeTransform {
     const dto = plainToInstance(metatype as ClassConstructor<object>, value);
     const [violation] = validateSync(dto, { whitelist: true, stopAtFirstError: true });
     if (violation) throw INVALID_FIELD.error(Object.values(violation.constraints ?? {})[0]);
+    if (type === 'query') rejectBlank(value as object);
     return dto;
   }
 }
@@ -33,4 +35,10 @@ function rejectUnknown(query: object, known: ReadonlySet<string>): void {
     if (!known.has(name)) throw INVALID_FIELD.error(MESSAGES.unknownParameter(quoted));
     if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(quoted));
   }
+}
+
+/** Runs after the validation, which has a message of its own for required parameters. */
+function rejectBlank(query: object): void {
+  const blank = Object.entries(query).find(([, value]) => isMissing(value));
+  if (blank) throw INVALID_FIELD.error(MESSAGES.blankParameter(blank[0]));
 }

@@ -1,14 +1,27 @@
 import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
+import { hasPrivateAddress } from '../../infrastructure/http-client/index.js';
 import {
   BooleanField,
+  Constraint,
   EmailField,
   EnumField,
   IntegerField,
+  MESSAGES,
   PhoneNumberField,
   TextField,
   UrlField,
+  withMessage,
 } from '../../infrastructure/validation/index.js';
 import { JOB_ROLES, type JobRole } from './job-application.entity.js';
+
+/** Operators open the URL, possibly from a private network. */
+function IsPublicAddress(): PropertyDecorator {
+  return Constraint(
+    'isPublicAddress',
+    (value) => !hasPrivateAddress(value as string),
+    withMessage(MESSAGES.publicUrl),
+  );
+}
 
 const NAME_LENGTH = 256;
 const TEXT_LENGTH = 10_000;
@@ -25,10 +38,13 @@ export class SubmitApplicationRequest {
   @EmailField({ description: 'Email address.', example: 'ada@example.com' })
   email!: string;
 
-  @UrlField({
-    description: 'Public URL of the résumé as a PDF. Share links of cloud drives are accepted.',
-    example: 'https://example.com/ada.pdf',
-  })
+  @UrlField(
+    {
+      description: 'Public URL of the résumé as a PDF. Share links of cloud drives are accepted.',
+      example: 'https://example.com/ada.pdf',
+    },
+    IsPublicAddress(),
+  )
   resume_url!: string;
 
   @IntegerField({ min: 0, max: MAX_YEARS, description: 'Years of experience.', example: 7 })

@@ -4,8 +4,8 @@ import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../../../infrastructure/http/index.js';
 import { OAuthError, type OAuthErrorCode } from './oauth-errors.js';
 
-/** Case-insensitive, as routes are. Unknown paths below /oauth and wrong methods get OAuth errors too. */
-const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)\/?$)/i;
+/** Unknown paths below /oauth and wrong methods get OAuth errors too. */
+const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)$)/;
 
 /** The OAuth codes of errors that are not specific to OAuth. */
 const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {

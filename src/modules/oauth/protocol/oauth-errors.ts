@@ -6,7 +6,7 @@ import {
   type ErrorDescription,
   type ErrorType,
 } from '../../../infrastructure/errors/index.js';
-import { BEARER_CHALLENGE } from '../../../infrastructure/auth/index.js';
+import { UNSUPPORTED_CONTENT_ENCODING } from '../../../infrastructure/http/index.js';
 
 /** The values of `error` (RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5). */
 export const OAUTH_ERROR_CODES = [
@@ -118,10 +118,15 @@ export const INVALID_CLIENT = new OAuthErrorKind(401, 'INVALID_INPUT', 'INVALID_
   oauthCode: 'invalid_client',
   when: 'There is no client with this ID (`invalid_client`).',
   message: 'The client ID is not known.',
+  // The client did not authenticate (RFC 6749, section 5.2), and OAuth libraries report a challenge instead of the error.
+  hasChallenge: false,
 });
 
-/** Returns the 401 for an unknown `client_id`, with the challenge that every 401 needs (RFC 9110, section 15.5.2). */
-export function unknownClient(): OAuthError {
-  const headers = { 'WWW-Authenticate': `${BEARER_CHALLENGE}, error="invalid_client"` };
-  return INVALID_CLIENT.error(undefined, { headers });
-}
+/**
+ * The body of a form has an unsupported compression. Another media type is an `INVALID_REQUEST` (RFC 6749, section 5.2).
+ */
+export const UNSUPPORTED_ENCODING = new OAuthErrorKind(415, 'INVALID_REQUEST', 'UNSUPPORTED_MEDIA_TYPE', {
+  oauthCode: 'invalid_request',
+  when: 'The `Content-Encoding` of the form is not supported (`invalid_request`). A body that is not a form gets 400.',
+  message: UNSUPPORTED_CONTENT_ENCODING,
+});

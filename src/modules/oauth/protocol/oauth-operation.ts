@@ -7,7 +7,6 @@ import {
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
   SERVICE_UNAVAILABLE,
-  UNSUPPORTED_MEDIA_TYPE,
 } from '../../../infrastructure/errors/index.js';
 import {
   DocumentedOperation,
@@ -18,6 +17,7 @@ import {
 import { RateLimitGuard, type RateLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { oauthBodyOf } from './oauth-error-format.js';
+import { UNSUPPORTED_ENCODING } from './oauth-errors.js';
 import { OAuthErrorResponse } from './oauth-error-response.js';
 
 interface OAuthChecks {
@@ -55,10 +55,7 @@ export function OAuthOperation(
         ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
         withMessages(PAYLOAD_TOO_LARGE, 'The request body must not be larger than 16384 bytes.'),
-        withMessages(
-          UNSUPPORTED_MEDIA_TYPE,
-          'The request body must be application/x-www-form-urlencoded in UTF-8.',
-        ),
+        UNSUPPORTED_ENCODING,
         INTERNAL_ERROR,
         SERVICE_UNAVAILABLE,
       ],

@@ -9,14 +9,17 @@ import {
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import {
+  Constraint,
   EnumField,
   EnvironmentField,
   ExternalUserIdField,
   Field,
   IntegerField,
+  MESSAGES,
   TextField,
   TimestampField,
   UuidField,
+  withMessage,
 } from '../../../infrastructure/validation/index.js';
 import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
 import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
@@ -27,6 +30,16 @@ const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 50;
 const MAX_EVENT_LENGTH = 100;
 const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
+
+/** The status code of a delivery attempt that got no response. */
+const NO_RESPONSE = 0;
+const MIN_STATUS_CODE = 100;
+
+function IsStatusCode(): PropertyDecorator {
+  const isStatusCode = (value: unknown): boolean =>
+    value === NO_RESPONSE || (value as number) >= MIN_STATUS_CODE;
+  return Constraint('isStatusCode', isStatusCode, withMessage(MESSAGES.min), MIN_STATUS_CODE);
+}
 
 const FILTER = { in: 'query', required: false } as const;
 
@@ -84,14 +97,18 @@ export class ListRequestLogsQuery {
   })
   event?: string;
 
-  @IntegerField({
-    ...FILTER,
-    min: 100,
-    max: 599,
-    description:
-      'Only entries with this status code: of the API’s response, or of your endpoint’s response to a webhook.',
-    example: 200,
-  })
+  @IntegerField(
+    {
+      ...FILTER,
+      min: NO_RESPONSE,
+      max: 599,
+      description:
+        'Only entries with this status code, 100 to 599: of the API’s response, or of your endpoint’s response to a ' +
+        'webhook. `0`: only delivery attempts without a response.',
+      example: 200,
+    },
+    IsStatusCode(),
+  )
   status_code?: number;
 
   @IntegerField({

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const GIGABYTE = 1_073_741_824;
+/** Bytes. The limit of a body, the buffers of both sockets, and some more. */
+const MAX_SENT = 16 * 1_048_576;
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const TARGETS: readonly (readonly [path: string, type: string])[] = [
+  ['/apply', JSON_TYPE],
+  ['/session/open', JSON_TYPE],
+  ['/mcp/tokens/create', JSON_TYPE],
+  ['/oauth/token', FORM_TYPE],
+  ['/oauth/device/code', FORM_TYPE],
+  ['/login', FORM_TYPE],
+];
+
+function open(path: string, type: string, ...headers: string[]): Socket {
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const credentials = path === '/mcp/tokens/create' ? [`Authorization: ${basic(service.development)}`] : [];
+  socket.write(
+    [`POST ${path} HTTP/1.1`, 'Host: x', `Content-Type: ${type}`, ...credentials, ...headers, '', ''].join(
+      '\r\n',
+    ),
+  );
+  return socket;
+}
+
+/** Returns everything that the service sends until it closes the connection. */
+async function receive(socket: Socket): Promise<string> {
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  // Unlike `once`, does not reject when the service resets the connection.
+  await new Promise((resolve) => socket.once('close', resolve));
+  return received;
+}
+
+async function sentOrClosed(socket: Socket): Promise<void> {
+  const settled = new AbortController();
+  // Unlike `once` alone, does not reject when the service resets the connection.
+  const events = ['drain', 'close'].map((event) => once(socket, event, settled).catch(() => undefined));
+  await Promise.race(events);
+  settled.abort();
+}
+
+const expectRefused = (received: string): void => expect(received).toMatch(/^HTTP\/1\.1 413 /);
+
+describe.each(TARGETS)('A body that is too large for POST %s', (path, type) => {
+  it('is refused by its Content-Length, before any of it arrives', async () => {
+    expectRefused(await receive(open(path, type, `Content-Length: ${GIGABYTE}`)));
+  });
+
+  it('is not asked for with 100 Continue', async () => {
+    const socket = open(path, type, `Content-Length: ${GIGABYTE}`, 'Expect: 100-continue');
+    expectRefused(await receive(socket));
+  });
+
+  it.each([
+    ['with a Content-Length', [`Content-Length: ${GIGABYTE}`], ''],
+    ['in chunks', ['Transfer-Encoding: chunked'], '10000\r\n'],
+  ])('is not received beyond the limit (%s)', async (_how, headers, before) => {
+    const socket = open(path, type, ...headers);
+    const received = receive(socket);
+    const piece = `${before}${'x'.repeat(0x10000)}${before && '\r\n'}`;
+    let sent = 0;
+    while (!socket.closed && !socket.destroyed && sent < 4 * MAX_SENT) {
+      sent += piece.length;
+      if (!socket.write(piece)) await sentOrClosed(socket);
+    }
+    expectRefused(await received);
+    expect(sent).toBeLessThan(MAX_SENT);
+  });
+});
+
+describe('A long body that is refused before it is read', () => {
+  it('is neither asked for nor received', async () => {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write(
+      `POST /mcp/tokens/create HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\n` +
+        `Content-Length: ${GIGABYTE}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect(await receive(socket)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
