@@ -80,16 +80,19 @@ export class DashboardPermissionGuard implements CanActivate {
   }
 
   /** RFC 9470, section 3: the user has to authenticate again. */
-  private checkRecentLogin({ credential }: DashboardActor): ApiError | undefined {
-    const isRecent =
-      credential.kind === 'session' &&
-      this.clock.milliseconds() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
-    if (isRecent) return undefined;
+  private checkRecentLogin(actor: DashboardActor): ApiError | undefined {
+    if (isRecentLogin(actor, this.clock.now())) return undefined;
     const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
     return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
       headers: { 'WWW-Authenticate': challenge },
     });
   }
+}
+
+/** Returns whether the user logged in within the last 5 minutes. */
+export function isRecentLogin({ credential }: DashboardActor, now: Date): boolean {
+  if (credential.kind !== 'session') return false;
+  return now.getTime() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
 }
 
 function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {

@@ -26,6 +26,7 @@ export {
 export {
   DashboardPermissionGuard,
   DenialRecorder,
+  isRecentLogin,
   LOGIN_REQUIRED,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,

@@ -18,7 +18,7 @@ import { PasswordConfirmation } from './passwords/password-confirmation.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
 import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
-import { PasswordEmails } from './passwords/password-emails.js';
+import { AccountEmails } from './account-emails.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordResetPagesService } from './passwords/password-reset-pages.service.js';
 import { ResetLimits } from './passwords/reset-limits.js';
@@ -54,7 +54,7 @@ import { UserLoginsService } from './user-logins.service.js';
     PasswordChangeService,
     PasswordCheck,
     PasswordConfirmation,
-    PasswordEmails,
+    AccountEmails,
     ResetLimits,
 
     UserLoginsService,

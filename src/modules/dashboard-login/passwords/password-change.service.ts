@@ -5,7 +5,7 @@ import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, hashPassword } from '../../dashboard-users/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordConfirmation } from './password-confirmation.js';
-import { PasswordEmails } from './password-emails.js';
+import { AccountEmails } from '../account-emails.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
 /** Changes the password of a logged-in user who knows the current password. */
@@ -16,7 +16,7 @@ export class PasswordChangeService {
     private readonly links: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
-    private readonly emails: PasswordEmails,
+    private readonly emails: AccountEmails,
     private readonly auditLog: AuditLog,
   ) {}
 
