@@ -102,10 +102,13 @@ function mails(): number {
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
 /** The audit log entry of a denied request. */
-const denied = ({ action }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
+const denied = ({ action, path }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
   event: { action, outcome: { status: 'denied' } },
   actor: { name, email },
-  target: { name: null, environment: 'production' },
+  target: {
+    name: path.includes(UNKNOWN_ID) ? UNKNOWN_ID : path.includes('999999') ? '999999' : null,
+    environment: 'production',
+  },
   context: { ip: '127.0.0.1', user_agent: USER_AGENT },
 });
 

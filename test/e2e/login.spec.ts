@@ -326,6 +326,8 @@ describe('Password attempts', () => {
     }
     const audited = await auditOf(service, user);
     expect(audited.filter((entry) => entry.endsWith('failure'))).toHaveLength(10);
+    // One entry stands for all refused attempts.
+    expect(audited.filter((entry) => entry.endsWith('denied'))).toHaveLength(1);
 
     // The correct password gets the same response as an unknown account.
     const rejected = [

@@ -1,6 +1,7 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
 import {
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
@@ -8,6 +9,7 @@ import {
   type ApiError,
 } from '../errors/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
+import { AccessibleClients } from './accessible-clients.js';
 import {
   dashboardActorOf,
   DASHBOARD_ROLES,
@@ -22,9 +24,17 @@ export interface AuditedAction {
   readonly action: string;
 }
 
+/** The target of a denied request as far as its URL and credentials show it, because the body is not read. */
+export interface DeniedTarget {
+  /** The ID in the path; null if there is none. */
+  readonly name: string | null;
+  /** Undefined if nothing shows it. */
+  readonly environment?: PlatformEnvironment;
+}
+
 /** Port: records a denied attempt at an audited action. */
 export abstract class DenialRecorder {
-  abstract recordDenial(actor: DashboardActor, action: AuditedAction): Promise<void>;
+  abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
 }
 
 /** The permission that an operation of the dashboard API requires. */
@@ -48,6 +58,9 @@ export const RECENT_LOGIN_REQUIRED =
 
 const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
 
+/** UUIDs, and the numbers of merchants. */
+const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
+
 const PERMISSION = 'dashboard permission';
 /** Declares the permission that `DashboardPermissionGuard` checks. */
 export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
@@ -59,16 +72,29 @@ export class DashboardPermissionGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly denials: DenialRecorder,
+    private readonly clients: AccessibleClients,
     private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
-    const actor = dashboardActorOf(context.switchToHttp().getRequest<Request>());
+    const request = context.switchToHttp().getRequest<Request>();
+    const actor = dashboardActorOf(request);
     const denial = this.check(actor, permission);
     if (!denial) return true;
-    if (permission.action) await this.denials.recordDenial(actor, permission.action);
+    if (permission.action)
+      await this.denials.recordDenial(actor, permission.action, await this.targetOf(request, actor));
     throw denial;
+  }
+
+  private async targetOf({ params, query }: Request, actor: DashboardActor): Promise<DeniedTarget> {
+    const id = params['client_id'] ?? params['id'];
+    const name = typeof id === 'string' && ID.test(id) ? id : null;
+    const environment =
+      ENVIRONMENTS.find((each) => each === query['environment']) ??
+      (await this.clients.all(actor)).find(({ clientId }) => clientId === name)?.environment ??
+      (actor.credential.kind === 'token' ? actor.credential.environment : undefined);
+    return { name, ...(environment && { environment }) };
   }
 
   private check(actor: DashboardActor, permission: DashboardPermission): ApiError | undefined {

@@ -22,6 +22,7 @@ import { AccountEmails } from './account-emails.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordResetPagesService } from './passwords/password-reset-pages.service.js';
 import { ResetLimits } from './passwords/reset-limits.js';
+import { RefusedAttempts } from './refused-attempts.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorController } from './second-factor/second-factor.controller.js';
 import { SecondFactorPagesService } from './second-factor/second-factor-pages.service.js';
@@ -55,6 +56,7 @@ import { UserLoginsService } from './user-logins.service.js';
     PasswordCheck,
     PasswordConfirmation,
     AccountEmails,
+    RefusedAttempts,
     ResetLimits,
 
     UserLoginsService,

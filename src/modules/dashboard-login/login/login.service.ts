@@ -11,6 +11,7 @@ import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../browsers/login-browser.js';
 import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { PasswordCheck } from '../passwords/password-check.js';
+import { RefusedAttempts } from '../refused-attempts.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { LoginLimits } from './login-limits.js';
@@ -45,6 +46,7 @@ export class LoginService {
     private readonly passwords: PasswordCheck,
     private readonly sessions: DashboardSessionsService,
     private readonly emails: AccountEmails,
+    private readonly refused: RefusedAttempts,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -69,7 +71,7 @@ export class LoginService {
     const subject = { email, ip: origin.ip, knownBrowser: isKnown ? browser : undefined };
     const { wait, isSlowed } = await this.limits.count(subject);
     if (wait !== undefined) {
-      if (user) await this.record(user, origin, 'denied');
+      if (user && (await this.refused.isFirst('login', user.id))) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
     if (isSlowed) await pause(DELAY);

@@ -9,6 +9,7 @@ import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../browsers/login-browser.js';
 import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
+import { RefusedAttempts } from '../refused-attempts.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { LoginLimits } from './login-limits.js';
@@ -26,6 +27,7 @@ export class SecondFactorLoginService {
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
     private readonly emails: AccountEmails,
+    private readonly refused: RefusedAttempts,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -48,7 +50,7 @@ export class SecondFactorLoginService {
     const { origin, browser } = from;
     const wait = await this.perUser.count(user.userId);
     if (wait !== undefined) {
-      await this.record(user, origin, 'denied');
+      if (await this.refused.isFirst('second factor', user.userId)) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
     const opened = await this.open(user, token, proof, from);

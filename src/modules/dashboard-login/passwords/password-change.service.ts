@@ -27,7 +27,7 @@ export class PasswordChangeService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
-    if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_reset'))) return false;
+    if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_change'))) return false;
     await this.set(actor, await hashPassword(newPassword));
     this.emails.sendChanged(actor.email);
     return true;
@@ -40,6 +40,6 @@ export class PasswordChangeService {
     await this.users.setPassword(userId, passwordHash);
     await this.links.deleteLinkOf(userId);
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
-    await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: email } });
+    await this.auditLog.record({ action: 'auth.password_change', actor, target: { name: email } });
   }
 }
