@@ -70,7 +70,9 @@ describe('An access grant', () => {
     expect((await list())[0]).toEqual(body);
 
     // The session ends before the grant, so log in again.
-    await service.database.query('UPDATE dashboard_session SET expires_at = $1', ['2100-01-01']);
+    await service.database.query(
+      `UPDATE dashboard_session SET expires_at = '2100-01-01', authenticated_at = now() + interval '1 day'`,
+    );
     const restore = moveClock(service, (DAY + 1) * 1000);
     try {
       expect(await mayManage(member)).toBe(false);

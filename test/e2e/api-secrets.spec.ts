@@ -129,6 +129,7 @@ describe('A login older than five minutes', () => {
             outcome: { status: 'denied' },
           },
           actor: { email: owner.email },
+          target: { type: 'secret', name: clientId, environment: 'development' },
         });
         expect(await stateOf(clientId, owner)).toEqual(before);
       } finally {

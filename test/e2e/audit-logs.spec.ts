@@ -492,15 +492,15 @@ describe('Recording an entry', () => {
   it('records denied attempts', async () => {
     const actor = { ...actorOf(service.organizationId), userId: 'x', role: 'member' } as unknown;
     const denials = service.app.get(DenialRecorder);
-    await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'));
-    await expect(denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' })).rejects.toThrow(
-      'sso.upgrade is not in the catalog',
-    );
+    await denials.recordDenial(actor as DashboardActor, auditAction('sso.update'), { name: 'an-id' });
+    await expect(
+      denials.recordDenial(actor as DashboardActor, { action: 'sso.upgrade' }, { name: null }),
+    ).rejects.toThrow('sso.upgrade is not in the catalog');
     expect((await list()).body.data).toEqual([
       expect.objectContaining({
         event: { action: 'sso.update', outcome: { status: 'denied' } },
         actor: { name: 'Ada Lovelace', email: 'ada@example.com' },
-        target: { type: 'sso_configuration', name: null, environment: 'production' },
+        target: { type: 'sso_configuration', name: 'an-id', environment: 'production' },
       }),
     ]);
   });

@@ -406,6 +406,60 @@ describe('npm run cli', () => {
   );
 
   it(
+    'changes of organizations leave audit log entries of an operator, in the same transaction',
+    async () => {
+      const created = await result<{
+        organization_id: string;
+        development: { client_id: string; secret: string };
+        production: { secret: string };
+        dashboard: { password: string };
+      }>(
+        "organization create --name Initech --owner-email bill@initech.example --owner-name 'Bill Lumbergh'",
+      );
+      const { organization_id: id, development: client } = created;
+      const addUser = (email: string): string =>
+        `user add --organization ${id} --email ${email} --name 'Peter Gibbons' --role owner`;
+      const added = await result<{ password: string }>(addUser('peter@initech.example'));
+      const rotated = await result<{ secret: string }>(`client rotate-secret --client ${client.client_id}`);
+      await result(`client activate-secret --client ${client.client_id}`);
+      await result(`client activate-secret --client ${client.client_id}`);
+      await result(`client enable --client ${client.client_id} --operation identify-detected-accounts`);
+      for (const { secret } of [client, created.production, rotated]) rememberSecret(secret);
+      rememberSecret(created.dashboard.password, added.password);
+
+      const rows = await database.query<Record<string, string>>(
+        'SELECT * FROM audit_log WHERE organization_id = $1 ORDER BY sequence',
+        [id],
+      );
+      expect(new Set(rows.map(({ actor_name, actor_email }) => `${actor_name} ${actor_email}`))).toEqual(
+        new Set(['operator operator']),
+      );
+      expect(
+        rows.map((row) => `${row['action']} ${row['target_name']} ${row['target_environment']}`),
+      ).toEqual([
+        'account.create Initech production',
+        'user.add bill@initech.example production',
+        'user.add peter@initech.example production',
+        `secret.rotate ${client.client_id} development`,
+        `secret.rotate ${client.client_id} development`,
+        `client.update ${client.client_id} development`,
+      ]);
+
+      await database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
+      try {
+        const { code } = await cli(addUser('milton@initech.example'));
+        expect(code).toBe(1);
+      } finally {
+        await database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
+      }
+      expect(
+        await database.query("SELECT FROM dashboard_user WHERE email = 'milton@initech.example'"),
+      ).toHaveLength(0);
+    },
+    COMMAND_TIMEOUT,
+  );
+
+  it(
     'audit verify finds altered and removed entries, and checks against a saved head',
     async () => {
       const [valid, broken] = [await addOrganization(database), await addOrganization(database)];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
+import { moveClock } from '../support/clock.js';
 import {
   DASHBOARD_OPERATIONS,
   UNKNOWN_ID,
@@ -101,10 +102,13 @@ function mails(): number {
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
 /** The audit log entry of a denied request. */
-const denied = ({ action }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
+const denied = ({ action, path }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
   event: { action, outcome: { status: 'denied' } },
   actor: { name, email },
-  target: { name: null, environment: 'production' },
+  target: {
+    name: path.includes(UNKNOWN_ID) ? UNKNOWN_ID : path.includes('999999') ? '999999' : null,
+    environment: 'production',
+  },
   context: { ip: '127.0.0.1', user_agent: USER_AGENT },
 });
 
@@ -209,6 +213,24 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     expect([response.status, response.body]).toEqual([403, INSUFFICIENT_ROLE]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, login, `The ${name}`) as object);
   });
+
+  it(
+    operation.isFresh ? 'accepts only a login from the last 5 minutes' : 'accepts an older login',
+    async () => {
+      if (!operation.isFresh && method !== 'GET') return;
+      const restore = moveClock(service, 5 * 60_000 + 1_000);
+      try {
+        const { status, headers, body } = await send(operation, { login: owner });
+        if (!operation.isFresh) return expect([200, 404]).toContain(status);
+        expect([status, body['error_code']]).toEqual([401, 'INVALID_ACCESS_TOKEN']);
+        expect(headers.get('www-authenticate')).toContain('error="insufficient_user_authentication"');
+        if (action)
+          expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
+      } finally {
+        restore();
+      }
+    },
+  );
 
   it('rejects requests from pages of other sites', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { PasswordCheck } from '../../src/modules/dashboard-login/passwords/password-check.js';
 import { moveClock } from '../support/clock.js';
 import {
@@ -10,6 +11,8 @@ import {
   someAddress,
   type TestUser,
 } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
+import { mailsTo, mailTo } from '../support/mails.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
@@ -152,6 +155,23 @@ describe('POST /login', () => {
     expect(await sessionsOf(service, user)).toBe(0);
     await service.database.query('DROP FUNCTION refuse_login CASCADE');
     expect((await visitor.logIn(user.email, user.password)).status).toBe(303);
+  });
+});
+
+describe('A login in a new browser', () => {
+  const notices = (email: string) =>
+    mailsTo(service, email).filter((mail) => mail.includes('Subject: New login to your account'));
+
+  it('is notified by email, once per browser', async () => {
+    const user = await addUser(service);
+    const visitor = await loggedIn(user);
+    const mail = await mailTo(service, user.email, 'New login to your account');
+    expect(mail).toContain(`IP address: ${visitor.ip}`);
+    await visitor.logIn(user.email, user.password);
+    await service.app.get(BackgroundTasks).settled();
+    expect(notices(user.email)).toHaveLength(1);
+    await loggedIn(user);
+    await eventually('a second email', () => notices(user.email).length === 2 || undefined);
   });
 });
 
@@ -306,6 +326,8 @@ describe('Password attempts', () => {
     }
     const audited = await auditOf(service, user);
     expect(audited.filter((entry) => entry.endsWith('failure'))).toHaveLength(10);
+    // One entry stands for all refused attempts.
+    expect(audited.filter((entry) => entry.endsWith('denied'))).toHaveLength(1);
 
     // The correct password gets the same response as an unknown account.
     const rejected = [

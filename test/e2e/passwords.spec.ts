@@ -381,9 +381,9 @@ describe('POST /account/password', () => {
     expect(await canLogIn(user, user.password)).toBe(false);
     expect(await canLogIn(user, NEW_PASSWORD)).toBe(true);
     expect((await auditOf(service, user)).filter((entry) => entry.startsWith('auth.password'))).toEqual([
-      'auth.password_reset failure',
-      'auth.password_reset failure',
-      'auth.password_reset success',
+      'auth.password_change failure',
+      'auth.password_change failure',
+      'auth.password_change success',
     ]);
   });
 });

@@ -176,7 +176,9 @@ describe('Enabling', () => {
     const { body } = await create();
     const restore = moveClock(service, 110 * YEAR);
     try {
-      await service.database.query(`UPDATE dashboard_session SET expires_at = 'infinity'`);
+      await service.database.query(
+        `UPDATE dashboard_session SET expires_at = 'infinity', authenticated_at = now() + interval '110 years'`,
+      );
       expectRefused(
         await setState(body['id'], 'enable'),
         'Every signing certificate of the configuration has expired: send new metadata first.',

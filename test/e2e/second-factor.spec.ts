@@ -4,6 +4,7 @@ import { DashboardUsersRepository, type DashboardUser } from '../../src/modules/
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { logLinesOf } from '../support/log-lines.js';
+import { mailTo } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
@@ -133,6 +134,37 @@ describe('Setting up the second factor', () => {
     const columns = await columnsOf(user);
     expect(columns).toMatchObject({ recovery_codes: 10 });
     expect((columns['totp_secret_sealed'] as Buffer).toString('latin1')).not.toContain(secret);
+  });
+
+  it('requires a login from the last 5 minutes, both to begin and to enable it', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    await visitor.get('/account/second-factor');
+    await visitor.submit(SETUP);
+    const secret = secretOn(await visitor.get(SETUP));
+    ahead += 6 * MINUTE;
+    advanceClock();
+    const logInAgain = `/login?next=${encodeURIComponent(SETUP)}`;
+    expect((await visitor.submit(SETUP)).location).toBe(logInAgain);
+    const code = () => ({ code: codeOf(secret) });
+    expect((await visitor.submit('/account/second-factor/enable', code())).location).toBe(logInAgain);
+    expect(await columnsOf(user)).toMatchObject({ totp_enabled_at: null });
+
+    expect((await visitor.logIn(user.email, user.password, SETUP)).location).toBe(SETUP);
+    expect(secretOn(await visitor.get(SETUP))).toBe(secret);
+    expect((await visitor.submit('/account/second-factor/enable', code())).status).toBe(200);
+  });
+
+  it('and every change of it is notified by email', async () => {
+    const user = await protectedUser();
+    await mailTo(service, user.email, 'Two-factor authentication was turned on');
+    await user.visitor.get('/account/second-factor');
+    await user.visitor.submit('/account/second-factor/recovery-codes', { password: user.password });
+    await mailTo(service, user.email, 'Your recovery codes were replaced');
+    await user.visitor.get('/account/second-factor');
+    await user.visitor.submit('/account/second-factor/disable', { password_to_turn_off: user.password });
+    await mailTo(service, user.email, 'Two-factor authentication was turned off');
   });
 
   it('is not possible while it is enabled', async () => {

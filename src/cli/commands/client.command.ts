@@ -4,6 +4,7 @@ import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/con
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../modules/detected-accounts/index.js';
+import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
@@ -44,11 +45,18 @@ class CreateClientCommand extends OperatorCommand {
     app: INestApplicationContext,
     options: { organization: string; environment: string },
   ): Promise<void> {
-    if (!isEnvironment(options.environment)) {
+    const { environment } = options;
+    if (!isEnvironment(environment)) {
       throw new OperatorError('The environment must be development or production.');
     }
     await app.get(OrganizationsService).require(options.organization);
-    const client = await app.get(ApiClientsService).create(options.organization, options.environment);
+    const organizationId = options.organization;
+    const client = await app.get(OperatorAudit).run(
+      () => app.get(ApiClientsService).create(organizationId, environment),
+      ({ clientId }) => [
+        { organizationId, action: 'client.create', target: { name: clientId, environment } },
+      ],
+    );
     printResult({ client_id: client.clientId, environment: client.environment, secret: client.secret });
   }
 }
@@ -70,7 +78,11 @@ class RotateSecretCommand extends OperatorCommand {
     app: INestApplicationContext,
     options: { client: string; overlapHours?: number },
   ): Promise<void> {
-    const rotated = await app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours);
+    const change = await changeOf(app, options.client, 'secret.rotate');
+    const rotated = await app.get(OperatorAudit).run(
+      () => app.get(ApiClientsService).rotateSecret(options.client, options.overlapHours),
+      () => [change],
+    );
     printResult({ client_id: rotated.clientId, environment: rotated.environment, secret: rotated.secret });
   }
 }
@@ -79,7 +91,11 @@ class RotateSecretCommand extends OperatorCommand {
 @Options({ client: CLIENT })
 class ActivateSecretCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: { client: string }): Promise<void> {
-    await app.get(ApiClientsService).activateSecret(options.client);
+    const change = await changeOf(app, options.client, 'secret.rotate');
+    await app.get(OperatorAudit).run(
+      () => app.get(ApiClientsService).activateSecret(options.client),
+      (isChanged) => (isChanged ? [change] : []),
+    );
     printResult({ client_id: options.client, activated: true });
   }
 }
@@ -101,7 +117,11 @@ class EnableOperationCommand extends OperatorCommand {
     if (options.operation !== IDENTIFY_OPERATION) {
       throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION}.`);
     }
-    await app.get(ApiClientsService).enableOperation(options.client, options.operation);
+    const change = await changeOf(app, options.client, 'client.update');
+    await app.get(OperatorAudit).run(
+      () => app.get(ApiClientsService).enableOperation(options.client, options.operation),
+      () => [change],
+    );
     printResult({ client_id: options.client, enabled: options.operation });
   }
 }
@@ -118,6 +138,16 @@ class EnableOperationCommand extends OperatorCommand {
   ],
 })
 export class ClientCommand extends CommandGroup {}
+
+/** @throws OperatorError if the client is unknown */
+async function changeOf(
+  app: INestApplicationContext,
+  clientId: string,
+  action: AuditAction,
+): Promise<OperatorChange> {
+  const { organizationId, environment } = await app.get(ApiClientsService).require(clientId);
+  return { organizationId, action, target: { name: clientId, environment } };
+}
 
 function isEnvironment(value: string): value is PlatformEnvironment {
   return (ENVIRONMENTS as readonly string[]).includes(value);

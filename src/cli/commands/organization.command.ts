@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
+import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
@@ -27,12 +28,15 @@ interface CreateOrganizationOptions {
 })
 class CreateOrganizationCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, options: CreateOrganizationOptions): Promise<void> {
-    const { id, development, production, owner } = await app.get(OrganizationsService).create({
-      name: options.name,
-      ownerEmail: options.ownerEmail,
-      ownerName: options.ownerName,
-      ...(options.passwordStdin ? { ownerPassword: await readSecret() } : {}),
-    });
+    const { name, ownerEmail, ownerName } = options;
+    const password = options.passwordStdin ? { ownerPassword: await readSecret() } : {};
+    const { id, development, production, owner } = await app.get(OperatorAudit).run(
+      () => app.get(OrganizationsService).create({ name, ownerEmail, ownerName, ...password }),
+      (created) => [
+        { organizationId: created.id, action: 'account.create', target: { name } },
+        { organizationId: created.id, action: 'user.add', target: { name: created.owner.email } },
+      ],
+    );
     printResult({
       organization_id: id,
       development: { client_id: development.clientId, secret: development.secret },

@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
+import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
@@ -31,13 +32,12 @@ class AddUserCommand extends OperatorCommand {
     if (!isRole(options.role))
       throw new OperatorError(`The role must be one of ${DASHBOARD_ROLES.join(', ')}.`);
     await app.get(OrganizationsService).require(options.organization);
-    const user = await app.get(DashboardUsersService).add({
-      organizationId: options.organization,
-      email: options.email,
-      name: options.name,
-      role: options.role,
-      ...(options.passwordStdin ? { password: await readSecret() } : {}),
-    });
+    const { organization: organizationId, email, name, role } = options;
+    const password = options.passwordStdin ? { password: await readSecret() } : {};
+    const user = await app.get(OperatorAudit).run(
+      () => app.get(DashboardUsersService).add({ organizationId, email, name, role, ...password }),
+      (added) => [{ organizationId, action: 'user.add', target: { name: added.email } }],
+    );
     printResult({
       user_id: user.id,
       email: user.email,

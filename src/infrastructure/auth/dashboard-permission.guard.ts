@@ -1,6 +1,7 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
 import {
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
@@ -10,6 +11,7 @@ import {
 } from '../errors/index.js';
 import { isFromOtherSite } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
+import { AccessibleClients } from './accessible-clients.js';
 import {
   dashboardActorOf,
   DASHBOARD_ROLES,
@@ -24,9 +26,17 @@ export interface AuditedAction {
   readonly action: string;
 }
 
+/** The target of a denied request as far as its URL and credentials show it, because the body is not read. */
+export interface DeniedTarget {
+  /** The ID in the path; null if there is none. */
+  readonly name: string | null;
+  /** Undefined if nothing shows it. */
+  readonly environment?: PlatformEnvironment;
+}
+
 /** Port: records a denied attempt at an audited action. */
 export abstract class DenialRecorder {
-  abstract recordDenial(actor: DashboardActor, action: AuditedAction): Promise<void>;
+  abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
 }
 
 /** The permission that an operation of the dashboard API requires. */
@@ -50,6 +60,9 @@ export const RECENT_LOGIN_REQUIRED =
 
 const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
 
+/** UUIDs, and the numbers of merchants. */
+const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
+
 const PERMISSION = 'dashboard permission';
 /** Declares the permission that `DashboardPermissionGuard` checks. */
 export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
@@ -61,6 +74,7 @@ export class DashboardPermissionGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly denials: DenialRecorder,
+    private readonly clients: AccessibleClients,
     private readonly clock: Clock,
   ) {}
 
@@ -73,8 +87,19 @@ export class DashboardPermissionGuard implements CanActivate {
       throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     const denial = this.check(actor, permission);
     if (!denial) return true;
-    if (permission.action) await this.denials.recordDenial(actor, permission.action);
+    if (permission.action)
+      await this.denials.recordDenial(actor, permission.action, await this.targetOf(request, actor));
     throw denial;
+  }
+
+  private async targetOf({ params, query }: Request, actor: DashboardActor): Promise<DeniedTarget> {
+    const id = params['client_id'] ?? params['id'];
+    const name = typeof id === 'string' && ID.test(id) ? id : null;
+    const environment =
+      ENVIRONMENTS.find((each) => each === query['environment']) ??
+      (await this.clients.all(actor)).find(({ clientId }) => clientId === name)?.environment ??
+      (actor.credential.kind === 'token' ? actor.credential.environment : undefined);
+    return { name, ...(environment && { environment }) };
   }
 
   private check(actor: DashboardActor, permission: DashboardPermission): ApiError | undefined {
@@ -86,16 +111,19 @@ export class DashboardPermissionGuard implements CanActivate {
   }
 
   /** RFC 9470, section 3: the user has to authenticate again. */
-  private checkRecentLogin({ credential }: DashboardActor): ApiError | undefined {
-    const isRecent =
-      credential.kind === 'session' &&
-      this.clock.milliseconds() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
-    if (isRecent) return undefined;
+  private checkRecentLogin(actor: DashboardActor): ApiError | undefined {
+    if (isRecentLogin(actor, this.clock.now())) return undefined;
     const challenge = `${BEARER_CHALLENGE}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
     return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
       headers: { 'WWW-Authenticate': challenge },
     });
   }
+}
+
+/** Returns whether the user logged in within the last 5 minutes. */
+export function isRecentLogin({ credential }: DashboardActor, now: Date): boolean {
+  if (credential.kind !== 'session') return false;
+  return now.getTime() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
 }
 
 function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {

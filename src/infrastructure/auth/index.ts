@@ -21,11 +21,13 @@ export {
 export {
   DashboardPermissionGuard,
   DenialRecorder,
+  isRecentLogin,
   LOGIN_REQUIRED,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,
   type AuditedAction,
   type DashboardPermission,
+  type DeniedTarget,
 } from './dashboard-permission.guard.js';
 export { EnabledOperationGuard, EnvironmentGuard } from './client.guards.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -8,6 +8,9 @@ import { AddDomainRequest, AllowlistedDomainResponse } from './allowlisted-domai
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { LIST_DOMAINS, ADD_DOMAIN, REMOVE_DOMAIN } from './allowlisted-domains.docs.js';
 
+/** The permission to grant or remove access. */
+const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
+
 @Topic('Allowlisted domains', 'Email domains from which users can be invited. Requires a login.')
 @Controller()
 export class AllowlistedDomainsController {
@@ -20,7 +23,7 @@ export class AllowlistedDomainsController {
   }
 
   @Post('allowlisted-domains/create')
-  @DashboardOperation(ADD_DOMAIN, { token: 'none', role: 'admin', action: auditAction('domain.add') })
+  @DashboardOperation(ADD_DOMAIN, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('domain.add') })
   add(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: AddDomainRequest,
@@ -29,7 +32,7 @@ export class AllowlistedDomainsController {
   }
 
   @Delete('allowlisted-domains/:id')
-  @DashboardOperation(REMOVE_DOMAIN, { token: 'none', role: 'admin', action: auditAction('domain.remove') })
+  @DashboardOperation(REMOVE_DOMAIN, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('domain.remove') })
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AllowlistedDomainResponse> {
     return this.domains.remove(actor, id);
   }

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DenialRecorder, type AuditedAction, type DashboardActor } from '../../infrastructure/auth/index.js';
+import {
+  DenialRecorder,
+  type AuditedAction,
+  type DashboardActor,
+  type DeniedTarget,
+} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -8,7 +13,7 @@ import { AUDIT_ACTIONS, isAuditAction, type AuditAction, type AuditOutcome } fro
 import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
-/** The user who acts. For a login attempt, the user who is trying to log in. */
+/** The user or operator who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
 
 export interface AuditRecord {
@@ -23,6 +28,9 @@ export interface AuditRecord {
   /** Defaults to success. */
   readonly outcome?: AuditOutcome;
 }
+
+/** The types of targets that belong to one environment. All others belong to the whole organization. */
+const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set(['merchant', 'secret', 'webhook_endpoint']);
 
 /**
  * Writes the audit log. Each organization has its own chain of entries. Appending locks the head of the chain until
@@ -62,9 +70,15 @@ export class AuditLog extends DenialRecorder {
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
 
-  async recordDenial(actor: DashboardActor, { action }: AuditedAction): Promise<void> {
+  async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
     if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
-    await this.record({ action, actor, outcome: 'denied' });
+    const isOfEnvironment = TARGETS_OF_ENVIRONMENTS.has(AUDIT_ACTIONS[action].target);
+    await this.record({
+      action,
+      actor,
+      target: isOfEnvironment ? target : { name: target.name },
+      outcome: 'denied',
+    });
   }
 
   /**

@@ -66,8 +66,8 @@ export class ListAuditLogsQuery {
 export class AuditOutcomeResponse {
   @EnumProperty(
     AUDIT_OUTCOMES,
-    '`denied`: the user is not allowed to do this. `failure`: the attempt did not succeed, for example because of ' +
-      'a wrong password.',
+    '`denied`: the user is not allowed to do this, or made too many attempts: one entry stands for all such attempts ' +
+      'of an hour. `failure`: the attempt did not succeed, for example because of a wrong password.',
     'success',
   )
   status!: AuditOutcome;
@@ -84,12 +84,15 @@ export class AuditEventResponse {
   outcome!: AuditOutcomeResponse;
 }
 
-@ApiSchema({ description: 'The dashboard user who performed the action.' })
+@ApiSchema({ description: 'The dashboard user or operator who performed the action.' })
 export class AuditActorResponse {
-  @TextProperty('Name of the user at the time.', 'Ada Lovelace')
+  @TextProperty('Name of the user at the time. `operator` for an operator of the platform.', 'Ada Lovelace')
   name!: string;
 
-  @TextProperty('Email address of the user at the time.', 'ada@example.com')
+  @TextProperty(
+    'Email address of the user at the time. `operator` for an operator of the platform.',
+    'ada@example.com',
+  )
   email!: string;
 }
 
@@ -101,7 +104,11 @@ export class AuditTargetResponse {
   )
   type!: string;
 
-  @TextProperty('Name of the target at the time; null if it has no name.', null, { nullable: true })
+  @TextProperty(
+    'Name of the target at the time; its ID if the action was denied; null if it has no name.',
+    null,
+    { nullable: true },
+  )
   name!: string | null;
 
   @EnumProperty(
@@ -115,7 +122,7 @@ export class AuditTargetResponse {
 
 @ApiSchema({ description: 'Where the user performed the action.' })
 export class AuditContextResponse {
-  @TextProperty('IP address of the user.', '203.0.113.7')
+  @TextProperty('IP address of the user. Empty for an operator of the platform.', '203.0.113.7')
   ip!: string;
 
   @TextProperty(
@@ -135,7 +142,7 @@ export class AuditLogEntryResponse {
   @ObjectProperty(AuditEventResponse, 'The action and its outcome.')
   event!: AuditEventResponse;
 
-  @ObjectProperty(AuditActorResponse, 'The dashboard user who performed the action.')
+  @ObjectProperty(AuditActorResponse, 'The dashboard user or operator who performed the action.')
   actor!: AuditActorResponse;
 
   @ObjectProperty(AuditTargetResponse, 'The target of the action.')

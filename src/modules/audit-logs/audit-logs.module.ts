@@ -6,12 +6,13 @@ import { AuditLog } from './audit-log.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditLogsController } from './audit-logs.controller.js';
 import { AuditLogsService } from './audit-logs.service.js';
+import { OperatorAudit } from './operator-audit.js';
 import { AuditVerification } from './audit-verification.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AuditLogEntry, AuditChainHead])],
   controllers: [AuditLogsController],
-  providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification],
-  exports: [AuditLog, AuditLogsService, AuditVerification],
+  providers: [AuditLog, AuditLogRepository, AuditLogsService, AuditVerification, OperatorAudit],
+  exports: [AuditLog, AuditLogsService, AuditVerification, OperatorAudit],
 })
 export class AuditLogsModule {}

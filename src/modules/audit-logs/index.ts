@@ -4,3 +4,4 @@ export { AuditLogsModule } from './audit-logs.module.js';
 export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, type ChainReport } from './audit-verification.js';
 export { parseHead, type ExportedHead } from './exported-head.js';
+export { OperatorAudit, type OperatorChange } from './operator-audit.js';

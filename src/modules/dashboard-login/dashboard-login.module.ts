@@ -18,10 +18,11 @@ import { PasswordConfirmation } from './passwords/password-confirmation.js';
 import { PasswordLink } from './passwords/password-link.entity.js';
 import { PasswordLinksRepository } from './passwords/password-links.repository.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
-import { PasswordEmails } from './passwords/password-emails.js';
+import { AccountEmails } from './account-emails.js';
 import { PasswordResetController } from './passwords/password-reset.controller.js';
 import { PasswordResetPagesService } from './passwords/password-reset-pages.service.js';
 import { ResetLimits } from './passwords/reset-limits.js';
+import { RefusedAttempts } from './refused-attempts.js';
 import { RecoveryCode } from './second-factor/recovery-code.entity.js';
 import { SecondFactorController } from './second-factor/second-factor.controller.js';
 import { SecondFactorPagesService } from './second-factor/second-factor-pages.service.js';
@@ -54,7 +55,8 @@ import { UserLoginsService } from './user-logins.service.js';
     PasswordChangeService,
     PasswordCheck,
     PasswordConfirmation,
-    PasswordEmails,
+    AccountEmails,
+    RefusedAttempts,
     ResetLimits,
 
     UserLoginsService,

@@ -20,6 +20,7 @@ import {
 } from './saml-configurations.docs.js';
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
+const RECENTLY_LOGGED_IN_ADMIN = { ...ADMIN, recentLogin: true } as const;
 
 @Topic('Single sign-on', 'Your identity providers. Requires a login.')
 @Controller()
@@ -39,7 +40,7 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/create')
-  @DashboardOperation(CREATE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.add') })
+  @DashboardOperation(CREATE_CONFIGURATION, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('sso.add') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateSamlConfigurationRequest,
@@ -48,7 +49,10 @@ export class SamlConfigurationsController {
   }
 
   @Patch('saml-configurations/:id')
-  @DashboardOperation(UPDATE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.update') })
+  @DashboardOperation(UPDATE_CONFIGURATION, {
+    ...RECENTLY_LOGGED_IN_ADMIN,
+    action: auditAction('sso.update'),
+  })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -58,13 +62,19 @@ export class SamlConfigurationsController {
   }
 
   @Post('saml-configurations/:id/enable')
-  @DashboardOperation(ENABLE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.enable') })
+  @DashboardOperation(ENABLE_CONFIGURATION, {
+    ...RECENTLY_LOGGED_IN_ADMIN,
+    action: auditAction('sso.enable'),
+  })
   enable(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<SamlConfigurationResponse> {
     return this.configurations.enable(actor, id);
   }
 
   @Post('saml-configurations/:id/disable')
-  @DashboardOperation(DISABLE_CONFIGURATION, { ...ADMIN, action: auditAction('sso.disable') })
+  @DashboardOperation(DISABLE_CONFIGURATION, {
+    ...RECENTLY_LOGGED_IN_ADMIN,
+    action: auditAction('sso.disable'),
+  })
   disable(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

@@ -7,9 +7,11 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
+import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../browsers/login-browser.js';
 import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { PasswordCheck } from '../passwords/password-check.js';
+import { RefusedAttempts } from '../refused-attempts.js';
 import type { SessionStage } from '../sessions/dashboard-session.entity.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { LoginLimits } from './login-limits.js';
@@ -30,6 +32,8 @@ export interface LoginAttempt extends LoginBrowser {
 export interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
+  /** Whether the login is complete and the user has not logged in with this browser before. */
+  readonly isNewBrowser: boolean;
 }
 
 /** Logs users in and out. A failure does not show whether the account exists. */
@@ -41,6 +45,8 @@ export class LoginService {
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
     private readonly sessions: DashboardSessionsService,
+    private readonly emails: AccountEmails,
+    private readonly refused: RefusedAttempts,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -65,7 +71,7 @@ export class LoginService {
     const subject = { email, ip: origin.ip, knownBrowser: isKnown ? browser : undefined };
     const { wait, isSlowed } = await this.limits.count(subject);
     if (wait !== undefined) {
-      if (user) await this.record(user, origin, 'denied');
+      if (user && (await this.refused.isFirst('login', user.id))) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
     if (isSlowed) await pause(DELAY);
@@ -74,6 +80,7 @@ export class LoginService {
     if (user && !opened) await this.record(user, origin, user.disabledAt ? 'denied' : 'failure');
     if (opened) await this.limits.subtract(subject);
     if (opened?.stage === 'complete') await this.limits.forget(subject);
+    if (opened?.isNewBrowser) this.emails.sendNewBrowser(email, origin);
     return opened;
   }
 
@@ -89,11 +96,10 @@ export class LoginService {
     const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
     const session = await this.sessions.open(user.id, stage, origin);
     // With a second factor, the login succeeds or fails in the second step.
-    if (stage === 'complete') {
-      await this.browsers.remember(user.id, browser);
-      await this.record(user, origin, 'success');
-    }
-    return { stage, session };
+    if (stage !== 'complete') return { stage, session, isNewBrowser: false };
+    const isNewBrowser = await this.browsers.remember(user.id, browser);
+    await this.record(user, origin, 'success');
+    return { stage, session, isNewBrowser };
   }
 
   private async record(user: DashboardUser, origin: RequestOrigin, outcome: AuditOutcome): Promise<void> {

@@ -6,8 +6,10 @@ import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructur
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditOutcome } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../browsers/login-browser.js';
 import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
+import { RefusedAttempts } from '../refused-attempts.js';
 import { SecondFactorService, type SecondFactorProof } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService, type OpenedSession } from '../sessions/dashboard-sessions.service.js';
 import { LoginLimits } from './login-limits.js';
@@ -24,6 +26,8 @@ export class SecondFactorLoginService {
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly secondFactor: SecondFactorService,
+    private readonly emails: AccountEmails,
+    private readonly refused: RefusedAttempts,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -46,17 +50,18 @@ export class SecondFactorLoginService {
     const { origin, browser } = from;
     const wait = await this.perUser.count(user.userId);
     if (wait !== undefined) {
-      await this.record(user, origin, 'denied');
+      if (await this.refused.isFirst('second factor', user.userId)) await this.record(user, origin, 'denied');
       throw tooManyAttempts(wait);
     }
-    const session = await this.open(user, token, proof, from);
-    if (!session) {
+    const opened = await this.open(user, token, proof, from);
+    if (!opened) {
       await this.record(user, origin, 'failure');
       return undefined;
     }
     const subject = { email: user.email, ip: origin.ip, knownBrowser: browser };
     await Promise.all([this.perUser.forget(user.userId), this.loginLimits.forget(subject)]);
-    return session;
+    if (opened.isNewBrowser) this.emails.sendNewBrowser(user.email, origin);
+    return opened.session;
   }
 
   /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
@@ -66,15 +71,15 @@ export class SecondFactorLoginService {
     token: string,
     proof: SecondFactorProof,
     { origin, browser }: LoginBrowser,
-  ): Promise<OpenedSession | undefined> {
+  ): Promise<{ session: OpenedSession; isNewBrowser: boolean } | undefined> {
     const current = await this.users.lock(user.userId);
     if (!current || current.disabledAt) return undefined;
     if (!(await this.secondFactor.accepts(current, proof))) return undefined;
     if (!(await this.sessions.end(token))) return undefined;
     const session = await this.sessions.open(user.userId, 'complete', origin);
-    await this.browsers.remember(user.userId, browser);
+    const isNewBrowser = await this.browsers.remember(user.userId, browser);
     await this.record(user, origin, 'success');
-    return session;
+    return { session, isNewBrowser };
   }
 
   private async record(

@@ -5,7 +5,7 @@ import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, hashPassword } from '../../dashboard-users/index.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { PasswordConfirmation } from './password-confirmation.js';
-import { PasswordEmails } from './password-emails.js';
+import { AccountEmails } from '../account-emails.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
 /** Changes the password of a logged-in user who knows the current password. */
@@ -16,7 +16,7 @@ export class PasswordChangeService {
     private readonly links: PasswordLinksRepository,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
-    private readonly emails: PasswordEmails,
+    private readonly emails: AccountEmails,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -27,7 +27,7 @@ export class PasswordChangeService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
-    if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_reset'))) return false;
+    if (!(await this.confirmation.confirm(actor, currentPassword, 'auth.password_change'))) return false;
     await this.set(actor, await hashPassword(newPassword));
     this.emails.sendChanged(actor.email);
     return true;
@@ -40,6 +40,6 @@ export class PasswordChangeService {
     await this.users.setPassword(userId, passwordHash);
     await this.links.deleteLinkOf(userId);
     if (credential.kind === 'session') await this.sessions.endOthers(userId, credential.sessionId);
-    await this.auditLog.record({ action: 'auth.password_reset', actor, target: { name: email } });
+    await this.auditLog.record({ action: 'auth.password_change', actor, target: { name: email } });
   }
 }

@@ -4,6 +4,7 @@ import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructur
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import { RefusedAttempts } from '../refused-attempts.js';
 import { PasswordCheck } from './password-check.js';
 
 /** Asks a logged-in user for the password again, before changes that must not be possible in a borrowed browser. */
@@ -19,6 +20,7 @@ export class PasswordConfirmation {
     private readonly limits: AttemptLimitsRepository,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordCheck,
+    private readonly refused: RefusedAttempts,
     private readonly auditLog: AuditLog,
   ) {}
 
@@ -29,7 +31,7 @@ export class PasswordConfirmation {
   async confirm(actor: DashboardActor, password: string, action?: AuditAction): Promise<boolean> {
     const wait = await this.perUser.count(actor.userId);
     if (wait !== undefined) {
-      await this.record(actor, action, 'denied');
+      if (await this.refused.isFirst('password', actor.userId)) await this.record(actor, action, 'denied');
       throw tooManyAttempts(wait);
     }
     const user = await this.users.find(actor.userId);

@@ -16,7 +16,7 @@ import type { LoginBrowser } from '../browsers/login-browser.js';
 import { KnownBrowsersService } from '../browsers/known-browsers.service.js';
 import { LoginLimits } from '../login/login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { PasswordEmails } from './password-emails.js';
+import { AccountEmails } from '../account-emails.js';
 import { ResetLimits } from './reset-limits.js';
 import { PasswordLinksRepository } from './password-links.repository.js';
 
@@ -43,7 +43,7 @@ export class PasswordLinksService {
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
     private readonly browsers: KnownBrowsersService,
-    private readonly emails: PasswordEmails,
+    private readonly emails: AccountEmails,
     private readonly resetLimits: ResetLimits,
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,

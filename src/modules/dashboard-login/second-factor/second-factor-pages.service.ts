@@ -1,22 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { isRecentLogin, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
 import { recoveryCodesPage, secondFactorSetupPage, secondFactorStatePage } from './second-factor.pages.js';
 import { SecondFactorService } from './second-factor.service.js';
 
+/** A user who enables the second factor in a borrowed browser would lock its owner out. */
+const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
 /** The pages to enable and disable the second factor. */
 @Injectable()
 export class SecondFactorPagesService {
-  constructor(private readonly secondFactor: SecondFactorService) {}
+  constructor(
+    private readonly secondFactor: SecondFactorService,
+    private readonly clock: Clock,
+  ) {}
 
   async show({ userId }: DashboardActor): Promise<PageResponse> {
     return secondFactorStatePage(await this.secondFactor.state(userId));
   }
 
   async prepare(actor: DashboardActor): Promise<PageResponse> {
+    if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     await this.secondFactor.prepare(actor);
     return { redirectTo: '/account/second-factor/setup' };
   }
@@ -27,6 +34,7 @@ export class SecondFactorPagesService {
   }
 
   async enable(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
+    if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
     if (codes) return recoveryCodesPage(codes, true);
     const setup = await this.secondFactor.prepared(actor);

@@ -6,6 +6,7 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
+import { AccountEmails } from '../account-emails.js';
 import { PasswordConfirmation } from '../passwords/password-confirmation.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
@@ -39,6 +40,7 @@ export class SecondFactorService {
     private readonly passwords: PasswordConfirmation,
     private readonly sealer: Sealer,
     private readonly digest: SecretDigest,
+    private readonly emails: AccountEmails,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -66,8 +68,14 @@ export class SecondFactorService {
    * @param code from the app
    * @returns the recovery codes, to be shown once; undefined when the code is wrong
    */
-  @Transactional()
   async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
+    const codes = await this.add(actor, code);
+    if (codes) this.emails.sendSecondFactorEnabled(actor.email);
+    return codes;
+  }
+
+  @Transactional()
+  private async add(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
     const user = await this.users.lock(actor.userId);
     if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
     const step = totpStepOf(this.secretOf(user), code, this.clock.milliseconds());
@@ -88,7 +96,7 @@ export class SecondFactorService {
    */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
     if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
-    await this.remove(actor);
+    if (await this.remove(actor)) this.emails.sendSecondFactorDisabled(actor.email);
     return true;
   }
 
@@ -98,7 +106,9 @@ export class SecondFactorService {
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
     if (!(await this.passwords.confirm(actor, password))) return undefined;
-    return this.replaceRecoveryCodes(actor);
+    const codes = await this.replaceRecoveryCodes(actor);
+    if (codes.length > 0) this.emails.sendRecoveryCodesReplaced(actor.email);
+    return codes;
   }
 
   /** Accepts a valid proof once. Joins the transaction of the login. */
@@ -112,9 +122,9 @@ export class SecondFactorService {
   }
 
   @Transactional()
-  private async remove(actor: DashboardActor): Promise<void> {
+  private async remove(actor: DashboardActor): Promise<boolean> {
     const user = await this.users.lock(actor.userId);
-    if (!user?.totpEnabledAt) return;
+    if (!user?.totpEnabledAt) return false;
     await this.users.change(user.id, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
     await this.repository.deleteRecoveryCodes(user.id);
     await this.auditLog.record({
@@ -122,6 +132,7 @@ export class SecondFactorService {
       actor,
       target: { name: actor.email },
     });
+    return true;
   }
 
   @Transactional()

@@ -9,6 +9,7 @@ import { AccessGrantsService } from './access-grants.service.js';
 import { LIST_ACCESS_GRANTS, CREATE_ACCESS_GRANT, REVOKE_ACCESS_GRANT } from './access-grants.docs.js';
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
+const RECENTLY_LOGGED_IN_ADMIN = { ...ADMIN, recentLogin: true } as const;
 
 @Topic('Access grants', 'Higher roles for a limited time. Requires a login.')
 @Controller()
@@ -22,7 +23,10 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/create')
-  @DashboardOperation(CREATE_ACCESS_GRANT, { ...ADMIN, action: auditAction('access_grant.create') })
+  @DashboardOperation(CREATE_ACCESS_GRANT, {
+    ...RECENTLY_LOGGED_IN_ADMIN,
+    action: auditAction('access_grant.create'),
+  })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateAccessGrantRequest,
@@ -31,7 +35,10 @@ export class AccessGrantsController {
   }
 
   @Post('access-grants/:id/revoke')
-  @DashboardOperation(REVOKE_ACCESS_GRANT, { ...ADMIN, action: auditAction('access_grant.revoke') })
+  @DashboardOperation(REVOKE_ACCESS_GRANT, {
+    ...RECENTLY_LOGGED_IN_ADMIN,
+    action: auditAction('access_grant.revoke'),
+  })
   revoke(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<AccessGrantResponse> {
     return this.grants.revoke(actor, id);
   }

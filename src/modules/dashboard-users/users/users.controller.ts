@@ -8,6 +8,9 @@ import { UserAdministrationService } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 import { LIST_USERS, CREATE_USER, UPDATE_USER, DELETE_USER } from './users.docs.js';
 
+/** The permission to grant or remove access. */
+const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
+
 @Topic('Users', 'The users of the dashboard. Requires a login.')
 @Controller()
 export class UsersController {
@@ -20,7 +23,7 @@ export class UsersController {
   }
 
   @Post('users/create')
-  @DashboardOperation(CREATE_USER, { token: 'none', role: 'admin', action: auditAction('user.add') })
+  @DashboardOperation(CREATE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.add') })
   create(
     @CurrentActor() actor: DashboardActor,
     @JsonBody() request: CreateUserRequest,
@@ -29,7 +32,7 @@ export class UsersController {
   }
 
   @Patch('users/:id')
-  @DashboardOperation(UPDATE_USER, { token: 'none', role: 'admin', action: auditAction('user.update') })
+  @DashboardOperation(UPDATE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.update') })
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -39,7 +42,7 @@ export class UsersController {
   }
 
   @Delete('users/:id')
-  @DashboardOperation(DELETE_USER, { token: 'none', role: 'admin', action: auditAction('user.remove') })
+  @DashboardOperation(DELETE_USER, { ...RECENTLY_LOGGED_IN_ADMIN, action: auditAction('user.remove') })
   remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<UserResponse> {
     return this.users.remove(actor, id);
   }

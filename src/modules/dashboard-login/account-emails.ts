@@ -1,17 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { BackgroundTasks } from '../../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../../infrastructure/mail/index.js';
+import { BackgroundTasks, type RequestOrigin } from '../../infrastructure/http/index.js';
+import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { browserName } from './account/browser-name.js';
 
+const IF_NOT_YOU = `If you didn't do this, request a new password on the login page right away, and tell an owner of
+your organization.`;
 const SIGNATURE = '-- \nMerchant Connectivity';
 
-/** Emails about passwords. They are sent in the background, so that response times do not show who gets one. */
+/** Emails to users about their accounts. They are sent in the background, so that response times do not show who gets one. */
 @Injectable()
-export class PasswordEmails {
+export class AccountEmails {
   private readonly logger = new Logger('Mail');
 
   constructor(
     private readonly mailer: Mailer,
     private readonly tasks: BackgroundTasks,
+    private readonly clock: Clock,
   ) {}
 
   sendReset(to: string, link: string): void {
@@ -50,6 +55,45 @@ If you didn't expect this invitation, ignore this email.`,
 
 If you didn't change it, request a new password on the login page right away, and tell an owner of
 your organization.`,
+    });
+  }
+
+  sendSecondFactorEnabled(to: string): void {
+    this.send({
+      to,
+      subject: 'Two-factor authentication was turned on',
+      text: `Two-factor authentication was turned on for your account.\n\n${IF_NOT_YOU}`,
+    });
+  }
+
+  sendSecondFactorDisabled(to: string): void {
+    this.send({
+      to,
+      subject: 'Two-factor authentication was turned off',
+      text: `Two-factor authentication was turned off for your account.\n\n${IF_NOT_YOU}`,
+    });
+  }
+
+  sendRecoveryCodesReplaced(to: string): void {
+    this.send({
+      to,
+      subject: 'Your recovery codes were replaced',
+      text: `New recovery codes were created for your account. The old codes no longer work.\n\n${IF_NOT_YOU}`,
+    });
+  }
+
+  sendNewBrowser(to: string, { ip, userAgent }: RequestOrigin): void {
+    this.send({
+      to,
+      subject: 'New login to your account',
+      text: `Someone logged in to your account in a browser that you have not used before:
+
+Browser: ${browserName(userAgent)}
+IP address: ${ip}
+Time: ${this.clock.now().toISOString()}
+
+If this was you, ignore this email. If not, request a new password on the login page right away, and
+tell an owner of your organization.`,
     });
   }
 

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../infrastructure/database/index.js';
+import type { AuditAction } from './audit-actions.js';
+import { AuditLog, type AuditRecord } from './audit-log.js';
+
+/** A change that an operator made to an organization. */
+export interface OperatorChange {
+  readonly organizationId: string;
+  readonly action: AuditAction;
+  readonly target: NonNullable<AuditRecord['target']>;
+}
+
+/** Operators work on the server. They are no users, so they have no name, email or address that users would know. */
+const OPERATOR = {
+  name: 'operator',
+  email: 'operator',
+  origin: { ip: '', userAgent: 'command line' },
+};
+
+/** Records what operators do with commands. */
+@Injectable()
+export class OperatorAudit {
+  constructor(private readonly auditLog: AuditLog) {}
+
+  /** Runs the work and records its changes in the same transaction. */
+  @Transactional()
+  async run<T>(work: () => Promise<T>, changesOf: (result: T) => readonly OperatorChange[]): Promise<T> {
+    const result = await work();
+    for (const { organizationId, action, target } of changesOf(result))
+      await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
+    return result;
+  }
+}
