@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
+import { standardSignatures } from '../../src/modules/webhooks/signing/standard-webhooks.js';
 import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -196,30 +197,46 @@ describe('Publishing an event', () => {
     });
   });
 
-  it('signs with the secret that is active at the time of the attempt', async () => {
+  it('signs with the secret that is active at the time of the attempt, and with both during a rotation', async () => {
     await createEndpoint('/hook', 'production');
-    const { clientId } = service.production;
+    const { clientId, secret: old } = service.production;
     const clients = service.app.get(ApiClientsService);
-    const { secret } = await clients.rotateSecret(clientId, 1);
-    rememberSecret(secret);
-    const signatureOfNext = async (): Promise<unknown> => {
+    /** Returns which secrets signed the next event: the one of Service-Signature, and those of webhook-signature. */
+    const signersOfNext = async (...secrets: string[]): Promise<unknown> => {
       receiver.arrivals.length = 0;
-      const restore = moveClock(service, 6_000);
       await publish(EVENT, client('production'));
       const [arrival] = await receiver.arrived(1);
-      restore();
-      const contentLength = arrival?.body.length ?? 0;
-      const signed = { event: 'CARD_UPDATED', sessionId: SESSION_ID, contentLength };
-      return [service.production.secret, secret].findIndex(
-        (each) => serviceSignature(signed, each) === arrival?.headers['service-signature'],
-      );
+      if (!arrival) throw new Error('No webhook arrived');
+      const { headers, body } = arrival;
+      const signed = { event: 'CARD_UPDATED', sessionId: SESSION_ID, contentLength: body.length };
+      const message = {
+        id: String(headers['webhook-id']),
+        timestampSeconds: Number(headers['webhook-timestamp']),
+        body,
+      };
+      const indexOf = (signature: unknown, sign: (secret: string) => string) =>
+        secrets.findIndex((secret) => sign(secret) === signature);
+      return [
+        indexOf(headers['service-signature'], (secret) => serviceSignature(signed, secret)),
+        String(headers['webhook-signature'])
+          .split(' ')
+          .map((each) => indexOf(each, (secret) => standardSignatures(message, [secret]))),
+      ];
     };
-    expect(await signatureOfNext()).toBe(0);
+    expect(await signersOfNext(old)).toEqual([0, [0]]);
+    const { secret } = await clients.rotateSecret(clientId, 1);
+    rememberSecret(secret);
+    expect(await signersOfNext(old, secret)).toEqual([0, [0, 1]]);
     await clients.activateSecret(clientId);
-    const restore = moveClock(service, 12_000);
-    await service.app.get(SigningSecrets).of(clientId);
-    restore();
-    expect(await signatureOfNext()).toBe(1);
+    expect(await signersOfNext(old, secret)).toEqual([1, [1, 0]]);
+    await service.database.query(
+      'UPDATE api_secret SET accepted_until = now() WHERE client_id = $1 AND version = 1',
+      [clientId],
+    );
+    expect(await signersOfNext(old, secret)).toEqual([1, [1]]);
+    const { secret: third } = await clients.rotateSecret(clientId, 0);
+    rememberSecret(third);
+    expect(await signersOfNext(secret, third)).toEqual([1, [1]]);
   });
 });
 

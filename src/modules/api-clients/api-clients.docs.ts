@@ -43,7 +43,8 @@ export const ROTATE_SECRET: OperationDocument = {
   summary: 'Rotate an API secret',
   description:
     'Issues a new secret. Use it regularly, and with an overlap of 0 hours after a leak. The previous secret is ' +
-    'accepted until the overlap ends. It also signs webhooks until then, or until you activate the new secret. Only ' +
+    'accepted until the overlap ends. It also makes `Service-Signature` until then, or until you activate the new ' +
+    'secret; `webhook-signature` contains a signature with each. Only ' +
     'one rotation can be in progress; an overlap of 0 hours ends another rotation immediately. ' +
     `${RECENT_LOGIN} Audited as \`secret.rotate\`.`,
   pathParameters: ID,

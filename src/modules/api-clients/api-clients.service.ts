@@ -122,7 +122,8 @@ export class ApiClientsService {
     const now = this.clock.now();
     const [current] = await this.repository.secretsOf(clientId);
     if (!current || current.signsFrom <= now) return false;
-    await this.repository.changeSecret(current.id, { signsFrom: now });
+    // A time in the past: a database whose clock is behind must use the secret at once too.
+    await this.repository.changeSecret(current.id, { signsFrom: current.createdAt });
     return true;
   }
 

@@ -1,40 +1,44 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { sealedFor } from './sealed-for.js';
 
-/** Every process notices a rotation or activation within this time. */
-const CACHED_FOR = 5 * SECOND;
 const MAX_CACHED_SECRETS = 10_000;
 
-/** Finds the secrets that webhooks are signed with. */
+/**
+ * Finds the secrets that webhooks are signed with. The caller reads from the database which versions sign, so that every
+ * process notices a rotation or activation at once. A version's secret never changes, so entries don't expire.
+ */
 @Injectable()
 export class SigningSecrets {
-  private readonly cache = new LRUCache<string, string>({
-    max: MAX_CACHED_SECRETS,
-    ttl: CACHED_FOR,
-    ttlResolution: 0,
-    perf: { now: () => this.clock.milliseconds() },
-  });
+  private readonly cache = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
 
   constructor(
     private readonly repository: ApiClientsRepository,
     private readonly sealer: Sealer,
-    private readonly clock: Clock,
   ) {}
 
-  /** Returns the secret that signs now: the newest one, or an older one while receivers are being updated. */
-  async of(clientId: string): Promise<string> {
-    const cached = this.cache.get(clientId);
-    if (cached !== undefined) return cached;
+  /** Returns the secrets of these versions, at least one, in the same order. */
+  async of(clientId: string, versions: readonly [number, ...number[]]): Promise<[string, ...string[]]> {
+    const cached = this.cached(clientId, versions);
+    if (cached.length === versions.length) return cached as [string, ...string[]];
     const client = await this.repository.client(clientId);
-    const now = this.clock.now();
-    const signing = (await this.repository.secretsOf(clientId)).find(({ signsFrom }) => signsFrom <= now);
-    if (!client || !signing) throw new Error(`The client ${clientId} has no secret that signs`);
-    const secret = this.sealer.open(signing.sealed, sealedFor(signing, client));
-    this.cache.set(clientId, secret);
-    return secret;
+    for (const secret of client ? await this.repository.secretsOf(clientId) : []) {
+      if (!client || !versions.includes(secret.version)) continue;
+      this.cache.set(
+        `${clientId} ${secret.version}`,
+        this.sealer.open(secret.sealed, sealedFor(secret, client)),
+      );
+    }
+    const loaded = this.cached(clientId, versions);
+    if (loaded.length < versions.length) throw new Error(`The client ${clientId} lacks a secret that signs`);
+    return loaded as [string, ...string[]];
+  }
+
+  private cached(clientId: string, versions: readonly number[]): string[] {
+    return versions
+      .map((version) => this.cache.get(`${clientId} ${version}`))
+      .filter((secret) => secret !== undefined);
   }
 }

@@ -88,8 +88,9 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   'webhook-signature': {
     description:
       'As in the Standard Webhooks specification: `v1,` followed by the HMAC-SHA256, in base64, of ' +
-      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the UTF-8 text of your client secret.',
-    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=$' },
+      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the UTF-8 text of your client secret. ' +
+      'While two secrets are valid, there are two signatures, separated by a space.',
+    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=)*$' },
   },
 };
 

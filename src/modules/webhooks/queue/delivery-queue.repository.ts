@@ -78,7 +78,9 @@ const LANES_PER_CLAIM = 64;
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
   claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
   event.environment, event.id AS "eventId", event.event AS name, event.session_id AS "sessionId",
-  event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body`;
+  event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body,
+  (SELECT array_agg(version ORDER BY signs_from <= now() DESC, version DESC) FROM api_secret
+    WHERE client_id = event.client_id AND (accepted_until IS NULL OR accepted_until > now())) AS "secretVersions"`;
 
 /**
  * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
@@ -361,7 +363,8 @@ function ageOf(time: string): string {
 }
 
 function toClaimed(row: ClaimedRow): ClaimedDelivery {
-  const { id, claimId, endpointId, url, attempt, attemptsAllowed, clientId, environment } = row;
+  const { id, claimId, endpointId, url, attempt, attemptsAllowed, clientId, environment, secretVersions } =
+    row;
   const { eventId, name, sessionId, taskId, externalUserId, body } = row;
   return {
     id,
@@ -371,6 +374,7 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     attempt,
     attemptsAllowed,
     client: { clientId, environment },
+    secretVersions,
     event: {
       id: eventId,
       name,

@@ -11,6 +11,8 @@ export interface ClaimedDelivery {
   readonly attempt: number;
   readonly attemptsAllowed: number;
   readonly client: AttributedClient;
+  /** The client's valid secrets at the time of the claim. The first one is the active one. */
+  readonly secretVersions: readonly [number, ...number[]];
   readonly event: DeliveredEvent;
 }
 

@@ -37,10 +37,11 @@ export class DeliverySender {
     });
   }
 
-  private async post({ url, event, client }: ClaimedDelivery): Promise<Outcome> {
+  private async post({ url, event, client, secretVersions }: ClaimedDelivery): Promise<Outcome> {
     const { id: eventId, name, sessionId, body } = event;
-    const secret = await this.secrets.of(client.clientId);
-    const headers = deliveryHeaders({ eventId, event: name, sessionId, body, now: this.clock.now(), secret });
+    const [secret, ...otherSecrets] = await this.secrets.of(client.clientId, secretVersions);
+    const signed = { eventId, event: name, sessionId, body, now: this.clock.now(), secret, otherSecrets };
+    const headers = deliveryHeaders(signed);
     // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
     const connections = this.configuration.concurrency;
     const result = await this.http.post({ url, headers, body, connections });

@@ -42,6 +42,14 @@ describe('deliveryHeaders', () => {
     expect(receiver.verify(BODY, headers)).toMatchObject({ event: 'AUTHENTICATED' });
   });
 
+  it('has a signature by each valid secret, and Service-Signature by the active one', () => {
+    const old = deliveryHeaders(DELIVERY);
+    const both = deliveryHeaders({ ...DELIVERY, secret: 'new', otherSecrets: [DELIVERY.secret] });
+    const only = deliveryHeaders({ ...DELIVERY, secret: 'new' });
+    expect(both['webhook-signature']).toBe(`${only['webhook-signature']} ${old['webhook-signature']}`);
+    expect(both['Service-Signature']).toBe(only['Service-Signature']);
+  });
+
   it('signs no session if there is none', () => {
     const { sessionId: _, ...withoutSession } = DELIVERY;
     const [signed, unsigned] = [deliveryHeaders(DELIVERY), deliveryHeaders(withoutSession)];

@@ -1,5 +1,5 @@
 import { serviceSignature } from './service-signature.js';
-import { standardSignature } from './standard-webhooks.js';
+import { standardSignatures } from './standard-webhooks.js';
 
 export interface Delivery {
   /** The same in every delivery of the event, so that receivers can recognize duplicates. */
@@ -10,15 +10,17 @@ export interface Delivery {
   readonly body: Buffer;
   /** The time of this attempt: receivers reject old signatures, and a retry is minutes later. */
   readonly now: Date;
-  /** The client secret that currently signs. */
+  /** The client's active secret. */
   readonly secret: string;
+  /** The client's other valid secret during a rotation. `Service-Signature` has no room for a second signature. */
+  readonly otherSecrets?: readonly string[];
 }
 
 const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
 
 /** Returns all headers of one delivery attempt (specification, "Events"). */
 export function deliveryHeaders(delivery: Delivery): Record<string, string> {
-  const { eventId, body, now, secret } = delivery;
+  const { eventId, body, now, secret, otherSecrets = [] } = delivery;
   const contentLength = body.length;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
   return {
@@ -29,6 +31,9 @@ export function deliveryHeaders(delivery: Delivery): Record<string, string> {
     'User-Agent': USER_AGENT,
     'webhook-id': eventId,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': standardSignature({ id: eventId, timestampSeconds, body }, secret),
+    'webhook-signature': standardSignatures({ id: eventId, timestampSeconds, body }, [
+      secret,
+      ...otherSecrets,
+    ]),
   };
 }

@@ -7,8 +7,13 @@ export interface SignedMessage {
   readonly body: Buffer;
 }
 
+/** Returns the header `webhook-signature` with a signature by each secret. */
+export function standardSignatures(message: SignedMessage, secrets: readonly string[]): string {
+  return secrets.map((secret) => standardSignature(message, secret)).join(' ');
+}
+
 /**
- * Returns the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
+ * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key is the UTF-8
  * text of the client secret; the secret is not decoded from base64.
  */
 export function standardSignature({ id, timestampSeconds, body }: SignedMessage, secret: string): string {
