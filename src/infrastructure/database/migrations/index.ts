@@ -1,5 +1,6 @@
 import { Baseline1790000000001 } from './1790000000001-baseline.js';
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
+import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
@@ -7,4 +8,5 @@ export const MIGRATIONS = [
   Baseline1790000000001,
   // Unreleased
   PartitionFunctions1790000000005,
+  WebhookLogIndex1790000000006,
 ];
