@@ -1,4 +1,4 @@
-import { Injectable, type INestApplicationContext } from '@nestjs/common';
+import { Injectable, Logger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import {
@@ -54,6 +54,10 @@ export class OperatorSession {
 async function onPrepared(work: (prepared: PreparedProcess) => Promise<void>): Promise<void> {
   try {
     const prepared = await prepareProcess(processEnvironment(), report);
+    const logging = prepared.configuration.get(LoggingConfiguration);
+    // Standard output is reserved for the result of the command.
+    logging.level = 'error';
+    Logger.overrideLogger(new ServiceLogger(logging));
     try {
       await work(prepared);
     } finally {
@@ -71,12 +75,9 @@ async function onApplication(
 ): Promise<void> {
   await prepareSchema(configuration);
   configuration.get(RequestLogsConfiguration).rotateOnStart = false;
-  const logging = configuration.get(LoggingConfiguration);
-  // Standard output is reserved for the result of the command.
-  logging.level = 'error';
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: false }),
-    { logger: new ServiceLogger(logging), abortOnError: false },
+    { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },
   );
   try {
     await work(app);

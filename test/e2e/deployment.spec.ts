@@ -15,7 +15,13 @@ const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8')
 /** Seconds that a process takes to stop after SIGTERM, at most (`termination.ts`). */
 const MAX_STOP_SECONDS = 20;
 /** Variables of the images of PostgreSQL and Redis. */
-const FOREIGN = ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB', 'REDIS_PASSWORD', 'REDISCLI_AUTH'];
+const FOREIGN = [
+  'POSTGRES_PASSWORD',
+  'OWNER_PASSWORD',
+  'SERVICE_PASSWORD',
+  'REDIS_PASSWORD',
+  'REDISCLI_AUTH',
+];
 const key = (): string => randomBytes(32).toString('base64');
 
 type Environment = Record<string, string>;
@@ -166,6 +172,8 @@ describe('compose.yaml', () => {
   const filled: Environment = {
     ...example,
     POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
+    OWNER_PASSWORD: randomBytes(24).toString('hex'),
+    SERVICE_PASSWORD: randomBytes(24).toString('hex'),
     REDIS_PASSWORD: randomBytes(24).toString('hex'),
     SECRET_PEPPER: key(),
     KEY_ENCRYPTION_KEY: key(),
@@ -204,12 +212,15 @@ describe('compose.yaml', () => {
     }
   });
 
-  it.each(ours)('configures %s for production with known variables', async (_name, { environment }) => {
+  it.each(ours)('configures %s for production with known variables', async (name, { environment }) => {
     const given = fill(environment, filled);
     expect(unknown(Object.keys(given))).toEqual([]);
     expect(JSON.stringify(given)).not.toContain('(missing)');
     expect(await problemsOf(given)).toBe('');
     expect(given['MIGRATE_ON_START']).toBe('off');
+    // Only the migration gets the role that owns the tables.
+    expect('DATABASE_OWNER_URL' in given).toBe(name === 'migrate');
+    expect(new URL(given['DATABASE_URL'] ?? '').username).toBe('service');
   });
 
   it('gives processes enough time to stop, and publishes ports only on 127.0.0.1', () => {
@@ -234,6 +245,8 @@ describe('compose.yaml', () => {
   it('has an example of its settings without secrets, which does not start', async () => {
     const secrets = [
       'POSTGRES_PASSWORD',
+      'OWNER_PASSWORD',
+      'SERVICE_PASSWORD',
       'REDIS_PASSWORD',
       'SECRET_PEPPER',
       'KEY_ENCRYPTION_KEY',
@@ -278,6 +291,15 @@ describe('deploy/kubernetes.yaml', () => {
     expect(await problemsOf({ ...settings, ...filled })).toBe('');
     const problems = await problemsOf({ ...settings, ...secrets });
     for (const name of Object.keys(secrets)) expect(problems).toContain(`- ${name} `);
+  });
+
+  it('gives the role that owns the tables only to the migration', async () => {
+    const { stringData = {} } = named('Secret', 'merchant-connectivity-migrate');
+    expect(Object.keys(stringData)).toEqual(['DATABASE_OWNER_URL']);
+    const users = [api, worker, job].filter((manifest) =>
+      JSON.stringify(containerOf(manifest)).includes('merchant-connectivity-migrate'),
+    );
+    expect(users).toEqual([job]);
   });
 
   it('probes the API, and gives processes enough time to stop', () => {

@@ -1,10 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source-options.js';
-import { migrate } from '../../src/infrastructure/database/index.js';
+import { checkDatabase, migrate } from '../../src/infrastructure/database/index.js';
+import { checksumOf } from '../../src/infrastructure/database/migration-checksums.js';
+import { Baseline1790000000001 } from '../../src/infrastructure/database/migrations/1790000000001-baseline.js';
+import { WebhookLogIndex1790000000006 } from '../../src/infrastructure/database/migrations/1790000000006-webhook-log-index.js';
 import { MIGRATIONS } from '../../src/infrastructure/database/migrations/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 
 const NAMES = MIGRATIONS.map((Migration) => new Migration().name);
 const SOURCES = join(import.meta.dirname, '..', '..', 'src');
@@ -73,6 +78,99 @@ describe('Migrations', () => {
     expect(await database.query('SELECT count(*)::int FROM schema_migration')).toEqual([
       { count: NAMES.length },
     ]);
+  });
+
+  it('are refused if they changed after they ran, and their checksums are stored', async () => {
+    await migrate(database.url);
+    const stored = await database.query<{ name: string; checksum: string }>(
+      'SELECT name, checksum FROM schema_migration ORDER BY "timestamp"',
+    );
+    expect(stored).toEqual(
+      NAMES.map((name) => ({ name, checksum: expect.stringMatching(/^[0-9a-f]{64}$/) })),
+    );
+
+    await database.query(
+      `UPDATE schema_migration SET checksum = 'of another build' WHERE name = $1`,
+      NAMES.slice(0, 1),
+    );
+    const sentence = `The schema of the database differs from this release: ${NAMES[0]} changed after it ran on this database. Start the release that ran it, or use another database:`;
+    await expect(migrate(database.url)).rejects.toThrow(sentence);
+    await expect(checkDatabase(database.url)).rejects.toThrow(sentence);
+
+    // A database of version 0.2.0, which stored no checksums.
+    await database.query('ALTER TABLE schema_migration DROP COLUMN checksum');
+    await checkDatabase(database.url);
+    await migrate(database.url);
+    expect(await database.query('SELECT name, checksum FROM schema_migration ORDER BY "timestamp"')).toEqual(
+      stored,
+    );
+  });
+
+  it('are refused if another branch added some, but not if a newer release did', async () => {
+    await migrate(database.url);
+    const add = (number: string) =>
+      database.query(`INSERT INTO schema_migration ("timestamp", name) VALUES (${number}, 'Other${number}')`);
+    await add('9790000000001');
+    expect(await migrate(database.url)).toEqual([]);
+    await checkDatabase(database.url);
+    await add('1700000000001');
+    const sentence =
+      'The database contains migrations that this release does not know: Other1700000000001. They come from another branch, or from before version 0.2.0.';
+    await expect(migrate(database.url)).rejects.toThrow(sentence);
+    await expect(checkDatabase(database.url)).rejects.toThrow(sentence);
+  });
+
+  it('are required if the process does not run them itself', async () => {
+    await expect(checkDatabase(database.url)).rejects.toThrow(
+      `The schema of the database is older than this release: ${NAMES.join(', ')} did not run. Run "npm run cli -- migrate" first, or set MIGRATE_ON_START=on.`,
+    );
+  });
+
+  it('of released versions keep their statements', async () => {
+    expect(await checksumOf(new Baseline1790000000001())).toBe(
+      '64fc02e07353ce4b2640ad5c76fa435f610b43b17fbf00d770fb3086d112a566',
+    );
+  });
+
+  it('create indexes of large tables without blocking writers, also after an interruption', async () => {
+    await migrate(database.url);
+    await dataSource.initialize();
+    await database.query('DROP INDEX request_log_webhook_index');
+    await database.query(`CREATE TABLE request_log_20260131 PARTITION OF request_log
+                            FOR VALUES FROM ('2026-01-31T00:00:00Z') TO ('2026-02-01T00:00:00Z')`);
+    // An interrupted attempt leaves an invalid index.
+    await database.query(
+      `CREATE INDEX request_log_20260131_request_log_webhook_index ON request_log_20260131 (id)`,
+    );
+    await database.query(
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'request_log_20260131_request_log_webhook_index'::regclass`,
+    );
+    const writer = new pg.Client({ connectionString: database.url });
+    await writer.connect();
+    await writer.query(`BEGIN; LOCK TABLE request_log_default IN ROW EXCLUSIVE MODE`);
+    const runner = dataSource.createQueryRunner();
+    const creating = new WebhookLogIndex1790000000006().up(runner);
+    // The migration waits for the open transaction, and other writers do not wait for the migration.
+    await eventually('the migration waits', async () => {
+      const waiting = await database.query(
+        `SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await database.query(`SET statement_timeout = 5000`);
+    await database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, status_code, latency_ms)
+       VALUES (gen_random_uuid(), 'production', now(), 'webhook', 'POST', 200, 1)`,
+    );
+    await writer.query('COMMIT');
+    await writer.end();
+    await creating;
+    await runner.release();
+    const [index] = await database.query(
+      `SELECT indisvalid, (SELECT count(*)::int FROM pg_inherits WHERE inhparent = indexrelid) AS partitions
+         FROM pg_index WHERE indexrelid = 'request_log_webhook_index'::regclass`,
+    );
+    expect(index).toEqual({ indisvalid: true, partitions: 2 });
   });
 
   it('name every constraint and index', async () => {

@@ -1,5 +1,5 @@
 import { Command, CommandRunner } from 'nest-commander';
-import { DatabaseConfiguration, migrate } from '../../infrastructure/database/index.js';
+import { DatabaseConfiguration, migrateConfigured } from '../../infrastructure/database/index.js';
 import { OperatorSession } from '../operator-session.js';
 import { printResult } from './output.js';
 
@@ -11,8 +11,7 @@ export class MigrateCommand extends CommandRunner {
 
   override run(): Promise<void> {
     return this.session.withConfiguration(async (configuration) => {
-      const { url = '', authority, startTimeoutMilliseconds } = configuration.get(DatabaseConfiguration);
-      printResult({ migrations: await migrate(url, authority, startTimeoutMilliseconds) });
+      printResult({ migrations: await migrateConfigured(configuration.get(DatabaseConfiguration)) });
     });
   }
 }

@@ -6,7 +6,7 @@ import {
   type LoadedConfiguration,
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
-import { checkDatabase, DatabaseConfiguration, migrate } from '../database/index.js';
+import { checkDatabase, DatabaseConfiguration, migrateConfigured } from '../database/index.js';
 import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
 
@@ -37,8 +37,8 @@ export async function prepareProcess(
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
   const database = configuration.get(DatabaseConfiguration);
   const { url = '', authority, startTimeoutMilliseconds } = database;
-  const prepare = database.migrateOnStart ? migrate : checkDatabase;
-  await prepare(url, authority, startTimeoutMilliseconds);
+  if (database.migrateOnStart) await migrateConfigured(database);
+  else await checkDatabase(url, authority, startTimeoutMilliseconds);
 }
 
 /** Lists settings that are acceptable in development but not in production. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import type { DriverAddress } from './database-address.js';
@@ -9,8 +10,8 @@ export function advisoryLockKey(name: string): string {
   return createHash('sha256').update(`merchant-connectivity:${name}`).digest().readBigInt64BE().toString();
 }
 
-const WAIT_FOR_LOCK = 'SELECT true AS acquired FROM pg_advisory_lock($1)';
-const TRY_LOCK = 'SELECT pg_try_advisory_lock($1) AS acquired';
+/** Milliseconds between two attempts to get a lock. */
+const RETRY_DELAY = 200;
 /** Milliseconds. A server that is not reachable by then fails the job, which runs again later. */
 const CONNECT_TIMEOUT = 5_000;
 
@@ -18,12 +19,14 @@ const CONNECT_TIMEOUT = 5_000;
  * Runs the work while holding the lock on a connection of its own. A connection of a pool would be missing for the work
  * itself: jobs that start together could then hold all of them and wait for more.
  *
- * @returns undefined if the statement did not get the lock
+ * Waits by asking again: a statement that waits would hold a snapshot, for which CREATE INDEX CONCURRENTLY waits.
+ *
+ * @returns undefined if another session holds the lock, unless `waits`
  */
 async function withLock<T>(
   address: DriverAddress,
   name: string,
-  statement: string,
+  waits: boolean,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
   const connection = new pg.Client({
@@ -36,8 +39,17 @@ async function withLock<T>(
   connection.on('error', () => undefined);
   try {
     await connection.connect();
-    const { rows } = await connection.query<{ acquired: boolean }>(statement, [advisoryLockKey(name)]);
-    return rows[0]?.acquired ? await work() : undefined;
+    const isAcquired = async (): Promise<boolean> => {
+      const { rows } = await connection.query('SELECT pg_try_advisory_lock($1) AS acquired', [
+        advisoryLockKey(name),
+      ]);
+      return rows[0].acquired;
+    };
+    while (!(await isAcquired())) {
+      if (!waits) return undefined;
+      await pause(RETRY_DELAY);
+    }
+    return await work();
   } finally {
     // The end of the session releases the lock.
     await connection.end().catch(() => undefined);
@@ -50,7 +62,7 @@ export async function withAdvisoryLock<T>(
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return (await withLock(address, name, WAIT_FOR_LOCK, work)) as T;
+  return (await withLock(address, name, true, work)) as T;
 }
 
 /** Keeps several processes from doing the same background work at once. */
@@ -60,6 +72,6 @@ export class JobLock {
 
   /** Runs the work unless another process is running it at this moment. */
   runExclusively(job: string, work: () => Promise<void>): Promise<void> {
-    return withLock(this.configuration.driverAddress, job, TRY_LOCK, work);
+    return withLock(this.configuration.driverAddress, job, false, work);
   }
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
 import { MIGRATIONS } from './migrations/index.js';
+import { TYPEORM_LOGGER } from './typeorm-logger.js';
 
 export interface ConnectionOptions extends DatabaseAddress {
   readonly poolSize?: number;
@@ -34,6 +35,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',
     synchronize: false,
+    logger: TYPEORM_LOGGER,
     poolSize: options.poolSize ?? 2,
     connectTimeoutMS: options.connectTimeoutMilliseconds ?? 5_000,
     poolErrorHandler: options.onIdleConnectionLost ?? (() => undefined),

@@ -7,6 +7,7 @@ import {
   IsIntegerBetween,
 } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
+import { roleOf } from './service-role.js';
 import { driverAddress, hasKnownTlsMode, acceptsAuthority, type DriverAddress } from './database-address.js';
 
 /** Checks every part of the URL, because the errors of the driver do not name the variable. */
@@ -19,6 +20,11 @@ function isDatabaseUrl(value: unknown): boolean {
 
 function isOnlyTlsSetting(_authority: unknown, context?: ValidationArguments): boolean {
   return acceptsAuthority((context?.object as DatabaseConfiguration | undefined)?.url ?? '');
+}
+
+function isOfAnotherRole(ownerUrl: unknown, context?: ValidationArguments): boolean {
+  const role = roleOf((context?.object as DatabaseConfiguration | undefined)?.url ?? '');
+  return role !== undefined && role !== roleOf(String(ownerUrl));
 }
 
 @Configuration('Database')
@@ -34,6 +40,18 @@ export class DatabaseConfiguration {
   )
   @Satisfies(hasKnownTlsMode, 'url must not have any sslmode other than verify-full, disable or no-verify')
   url?: string;
+
+  @EnvironmentVariable(
+    'DATABASE_OWNER_URL',
+    'URL of the database with the role that owns the tables. If it is set, migrations use it, and grant the role of `DATABASE_URL` only what the service needs. Only processes that migrate need it.',
+    { secret: true },
+  )
+  @Satisfies(
+    isDatabaseUrl,
+    'ownerUrl must be a URL such as postgres://owner:password@host:5432/database; write special characters as %XX',
+  )
+  @Satisfies(isOfAnotherRole, 'ownerUrl must name another role than DATABASE_URL, which must name one too')
+  ownerUrl?: string;
 
   @EnvironmentVariable(
     'DATABASE_CA',
@@ -79,6 +97,11 @@ export class DatabaseConfiguration {
     'Whether the service runs pending migrations when it starts. If it is disabled, run `npm run cli -- migrate`.',
   )
   migrateOnStart: boolean = true;
+
+  /** The role that the service runs with, if another role owns the tables. */
+  get serviceRole(): string | undefined {
+    return this.ownerUrl === undefined ? undefined : roleOf(this.url ?? '');
+  }
 
   /** The same for all connections. */
   get driverAddress(): DriverAddress {

@@ -8,28 +8,43 @@ import {
   TLS_NOT_SUPPORTED,
   type DatabaseAddress,
 } from './database-address.js';
+import type { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { inspectMigrations, storeChecksums } from './migration-checksums.js';
+import { grantToServiceRole } from './service-role.js';
 import { isDatabaseUnavailable } from './sql-state.js';
 import { untilAvailable } from './until-available.js';
 
+const INSUFFICIENT_PRIVILEGE = '42501';
 const MIN_SERVER_VERSION = 150_000;
 
 /** The database cannot be used. */
 class DatabaseStartError extends OperatorError {}
 
+interface MigrationOptions {
+  readonly startTimeoutMilliseconds?: number | undefined;
+  readonly serviceRole?: string | undefined;
+}
+
+/** Runs the pending migrations as configured: with the role that owns the tables, if there is one. */
+export function migrateConfigured(configuration: DatabaseConfiguration): Promise<string[]> {
+  const { url = '', ownerUrl, authority, startTimeoutMilliseconds, serviceRole } = configuration;
+  return migrate(ownerUrl ?? url, authority, { startTimeoutMilliseconds, serviceRole });
+}
+
 /**
  * Runs the pending migrations on a connection of its own.
  * Any number of processes may call this at once: one runs the migrations while the others wait.
  *
- * @param startTimeoutMilliseconds how long connecting is retried while the database is unavailable
+ * @param options.startTimeoutMilliseconds how long connecting is retried while the database is unavailable
+ * @param options.serviceRole a role that gets the privileges that the running service needs
  * @returns the names of the migrations that ran
  * @throws DatabaseStartError when the database is unreachable or too old, or its schema is not of this service
  */
 export async function migrate(
   url: string,
   authority?: string,
-  startTimeoutMilliseconds = 0,
+  { startTimeoutMilliseconds = 0, serviceRole }: MigrationOptions = {},
 ): Promise<string[]> {
   const address = { url, authority };
   return withDatabase(address, startTimeoutMilliseconds, (dataSource) =>
@@ -37,6 +52,7 @@ export async function migrate(
       await refuseForeignSchema(dataSource);
       const done = await dataSource.runMigrations();
       await storeChecksums(dataSource);
+      if (serviceRole !== undefined) await grantToServiceRole(dataSource, serviceRole);
       return done.map((migration) => migration.name);
     }),
   );
@@ -141,6 +157,11 @@ function explain(error: unknown, url: string): DatabaseStartError | undefined {
   }
   if (code === '28P01' || code === '28000') {
     return new DatabaseStartError(`The database at ${host} refused the user or password of DATABASE_URL.`);
+  }
+  if (code === INSUFFICIENT_PRIVILEGE) {
+    return new DatabaseStartError(
+      `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`,
+    );
   }
   if (code === '3D000') {
     return new DatabaseStartError(

@@ -51,6 +51,9 @@ export async function inspectMigrations(dataSource: DataSource): Promise<Migrati
 
 /** Stores the checksums of the migrations that ran without one, such as those of version 0.2.0. */
 export async function storeChecksums(dataSource: DataSource): Promise<void> {
+  const isComplete = [...(await storedChecksums(dataSource)).values()].every((checksum) => checksum !== null);
+  // A role that does not own the table cannot alter it, even if the column exists.
+  if (isComplete) return;
   await dataSource.query(`ALTER TABLE ${TABLE} ADD COLUMN IF NOT EXISTS checksum text`);
   for (const [name, checksum] of await knownChecksums()) {
     await dataSource.query(`UPDATE ${TABLE} SET checksum = $2 WHERE name = $1 AND checksum IS NULL`, [

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { OrganizationTurns } from './reading/organization-turns.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
 import { RequestLogPartitions } from './partitions/request-log-partitions.js';
@@ -17,6 +18,7 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogsRotation,
     RequestLogsService,
+    OrganizationTurns,
   ],
   exports: [RequestLogWriter, RequestLogStore, RequestLogHistory, RequestLogPartitions],
 })

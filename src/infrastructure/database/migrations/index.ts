@@ -2,6 +2,7 @@ import { Baseline1790000000001 } from './1790000000001-baseline.js';
 import { Identity1790000000003 } from './1790000000003-identity.js';
 import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-lanes-and-recoveries.js';
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
+import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   Identity1790000000003,
   WebhookLanesAndRecoveries1790000000004,
   PartitionFunctions1790000000005,
+  WebhookLogIndex1790000000006,
 ];

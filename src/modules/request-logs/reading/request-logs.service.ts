@@ -5,6 +5,7 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
+import { OrganizationTurns } from './organization-turns.js';
 import { validatePeriod, resolvedPeriod } from './request-log-period.js';
 import {
   RequestLogStore,
@@ -34,6 +35,7 @@ export class RequestLogsService {
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
+    private readonly turns: OrganizationTurns,
   ) {}
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
@@ -47,9 +49,11 @@ export class RequestLogsService {
     // One more entry shows whether there is a next page.
     const found = isContradictory(query)
       ? []
-      : await this.store.newest(
-          { client, period, filter: filterOf(query) },
-          { before: previous?.position, limit: query.limit + 1 },
+      : await this.turns.run(actor.organizationId, () =>
+          this.store.newest(
+            { client, period, filter: filterOf(query) },
+            { before: previous?.position, limit: query.limit + 1 },
+          ),
         );
     const entries = found.slice(0, query.limit);
     const last = found.length > query.limit ? entries.at(-1) : undefined;
@@ -66,7 +70,9 @@ export class RequestLogsService {
    */
   async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
     const clients = await this.clients.all(actor);
-    const entry = ID.test(id) ? await this.store.find(clients, Number(id)) : undefined;
+    const entry = ID.test(id)
+      ? await this.turns.run(actor.organizationId, () => this.store.find(clients, Number(id)))
+      : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
     return toDetailedResponse(entry);
   }

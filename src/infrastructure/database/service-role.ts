@@ -1,0 +1,39 @@
+import type { DataSource } from 'typeorm';
+import { parsedUrl } from '../urls/index.js';
+
+/** What the role may do with tables that are not just data to it. All functions and other tables: what it needs. */
+const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
+  audit_log: 'SELECT, INSERT',
+  schema_migration: 'SELECT',
+};
+
+/** Returns the role of a database URL, or undefined if the URL does not name one. */
+export function roleOf(url: string): string | undefined {
+  const { username = '' } = parsedUrl(url) ?? {};
+  return username === '' ? undefined : decodeURIComponent(username);
+}
+
+/**
+ * Grants the role of the running service the privileges that it needs on the schema of the current role, which owns it.
+ * Can be repeated; later tables, such as partitions, get the privileges when they are created.
+ */
+export async function grantToServiceRole(dataSource: DataSource, role: string): Promise<void> {
+  const [{ name, schema }] = await dataSource.query(
+    'SELECT quote_ident($1) AS name, quote_ident(current_schema()) AS schema',
+    [role],
+  );
+  const tables = 'SELECT, INSERT, UPDATE, DELETE';
+  await dataSource.transaction(async (transaction) => {
+    await transaction.query(`GRANT USAGE ON SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT ${tables} ON ALL TABLES IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${name}`);
+    await transaction.query(
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT ${tables} ON TABLES TO ${name}`,
+    );
+    for (const [table, privileges] of Object.entries(RESTRICTED_TABLES)) {
+      await transaction.query(`REVOKE ALL ON ${table} FROM ${name}`);
+      await transaction.query(`GRANT ${privileges} ON ${table} TO ${name}`);
+    }
+  });
+}

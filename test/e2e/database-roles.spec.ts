@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { ExpiryJob, migrate } from '../../src/infrastructure/database/index.js';
+import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { logLines } from '../support/log-lines.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+const suffix = randomBytes(4).toString('hex');
+const [OWNER, SERVICE] = [`owner_${suffix}`, `Service-${suffix}`];
+
+let database: TestDatabase;
+let service: TestApp;
+let connection: pg.Client;
+
+/** Returns the URL of the database for a role whose password is its name. */
+const urlOf = (role: string): string =>
+  Object.assign(new URL(database.url), { username: encodeURIComponent(role), password: role }).href;
+
+beforeAll(async () => {
+  database = await cloneDatabase({ empty: true });
+  for (const role of [OWNER, SERVICE]) await database.query(`CREATE ROLE "${role}" LOGIN PASSWORD '${role}'`);
+  await database.query(`ALTER DATABASE ${database.name} OWNER TO ${OWNER}`);
+  await migrate(urlOf(OWNER), undefined, { serviceRole: SERVICE });
+  service = await startTestApp({ DATABASE_URL: urlOf(SERVICE) }, { backgroundWork: true });
+  connection = new pg.Client({ connectionString: urlOf(SERVICE) });
+  await connection.connect();
+});
+afterAll(async () => {
+  await connection.end();
+  await service.close();
+  await database.query(`DROP OWNED BY "${SERVICE}"`);
+  await database.query(`DROP OWNED BY ${OWNER} CASCADE`);
+  await database.query(`ALTER DATABASE ${database.name} OWNER TO CURRENT_USER`);
+  await database.query(`DROP ROLE ${OWNER}; DROP ROLE "${SERVICE}"`);
+  await database.drop();
+});
+
+describe('The role of the running service', () => {
+  it('has the privileges that the service needs', async () => {
+    const login = await service.login();
+    const added = await service.request('/allowlisted-domains/create', {
+      login,
+      body: { domain: 'roles.example.com' },
+    });
+    expect(added.status).toBe(200);
+    const token = { external_user_id: 'user-1' };
+    expect(
+      (await service.request('/mcp/tokens/create', { as: service.development, body: token })).status,
+    ).toBe(200);
+    expect((await service.request('/request-logs?environment=development', { login })).body).toMatchObject({
+      data: [{ path: '/mcp/tokens/create' }],
+    });
+    await service.app.get(ExpiryJob).run();
+    expect(logLines().filter(({ level }) => level === 'error')).toEqual([]);
+    const [audited] = await database.query(`SELECT count(*)::int FROM audit_log`);
+    expect(audited).not.toEqual({ count: 0 });
+  });
+
+  it('maintains partitions, and moves rows into them', async () => {
+    const store = service.app.get(RequestLogStore);
+    const later = new Date(Date.now() + 40 * DAY);
+    await connection.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, status_code, latency_ms)
+       VALUES (gen_random_uuid(), 'production', $1, 'request', 'POST', 200, 1)`,
+      [later],
+    );
+    await store.rotate(later, 30);
+    const parts = await store.partitions();
+    expect(parts.at(-1)).toMatchObject({ name: 'request_log_default', entries: 0 });
+    const [row] = await connection
+      .query(`SELECT tableoid::regclass::text AS name FROM request_log WHERE created_at = $1`, [later])
+      .then(({ rows }) => rows);
+    expect(row.name).toBe(`request_log_${later.toISOString().slice(0, 10).replaceAll('-', '')}`);
+  });
+
+  it.each([
+    `UPDATE audit_log SET action = 'changed'`,
+    'DELETE FROM audit_log',
+    'TRUNCATE audit_log',
+    'DROP TABLE audit_log',
+    'ALTER TABLE audit_log DISABLE TRIGGER ALL',
+    'ALTER TABLE audit_log DISABLE TRIGGER audit_log_append_only',
+    'DROP TRIGGER audit_log_append_only ON audit_log',
+    'ALTER TABLE audit_log RENAME TO other',
+    `ALTER TABLE audit_log OWNER TO "${SERVICE}"`,
+    'CREATE RULE changed AS ON INSERT TO audit_log DO INSTEAD NOTHING',
+    'CREATE TRIGGER changed BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit_log()',
+    'CREATE OR REPLACE FUNCTION refuse_change_of_audit_log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+    'DROP FUNCTION refuse_change_of_audit_log CASCADE',
+    `GRANT UPDATE ON audit_log TO "${SERVICE}"`,
+    `SET session_replication_role = 'replica'`,
+    `SET ROLE ${OWNER}`,
+    `UPDATE schema_migration SET checksum = 'changed'`,
+    'CREATE TABLE other ()',
+    `SELECT drop_stray_table('request_log', 'audit_log')`,
+  ])('cannot run %s', async (statement) => {
+    await connection.query('BEGIN');
+    const failure: unknown = await connection.query(statement).catch((error: unknown) => error);
+    // A warning instead of an error means that the statement had no effect.
+    const privileges = await connection
+      .query(`ROLLBACK; SELECT has_table_privilege('audit_log', 'UPDATE, DELETE, TRUNCATE, TRIGGER') AS has`)
+      .then((results) => (results as unknown as pg.QueryResult[])[1]?.rows[0]);
+    expect(privileges).toEqual({ has: false });
+    if (!statement.startsWith('GRANT')) {
+      expect(failure).toMatchObject({
+        message: expect.stringMatching(/^permission denied|^must be owner|is no stray table/),
+      });
+    }
+  });
+
+  it('cannot migrate, and says what to do', async () => {
+    await expect(migrate(urlOf(SERVICE))).resolves.toEqual([]);
+    await database.query(
+      'DELETE FROM schema_migration WHERE name = (SELECT max(name) FROM schema_migration)',
+    );
+    await expect(migrate(urlOf(SERVICE))).rejects.toThrow(
+      /^The role of the database URL may not change the schema \(.*\)\. Set DATABASE_OWNER_URL/,
+    );
+  });
+});
