@@ -205,7 +205,8 @@ export class DailyPartitions {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.dataSource.transaction(async (transaction) => {
-          await transaction.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+          // On a busy server, even creating an empty table can take longer than a request may.
+          await transaction.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL statement_timeout = 0`);
           await work(transaction);
         });
         return;
