@@ -206,7 +206,9 @@ export class DailyPartitions {
       try {
         await this.dataSource.transaction(async (transaction) => {
           // On a busy server, even creating an empty table can take longer than a request may.
-          await transaction.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL statement_timeout = 0`);
+          await transaction.query(
+            `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL statement_timeout = 0`,
+          );
           await work(transaction);
         });
         return;
