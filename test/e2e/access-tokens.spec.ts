@@ -581,6 +581,23 @@ describe("A user's device access", () => {
   });
 });
 
+it('A denied attempt with an access token is recorded with its target and environment', async () => {
+  const login = await service.login('member');
+  const token = await accessToken(service, login, service.development, 'request_logs:read');
+  const id = randomUUID();
+  const denied = await service.request(`/webhook-endpoints/${id}`, { method: 'DELETE', token });
+  expect(denied.status).toBe(403);
+  const rows = await service.database.query("SELECT * FROM audit_log WHERE outcome = 'denied'");
+  expect(rows).toContainEqual(
+    expect.objectContaining({
+      action: 'webhook.delete',
+      actor_email: login.email,
+      target_name: id,
+      target_environment: 'development',
+    }),
+  );
+});
+
 describe('Signing keys', () => {
   const kids = async (): Promise<string[]> => {
     const { status, headers, body } = await service.request<{ keys: { kid: string }[] }>(

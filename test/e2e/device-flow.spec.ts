@@ -226,6 +226,7 @@ describe('POST /oauth/token', () => {
       scope: 'request_logs:read',
       roles: ['member'],
       org: service.organizationId,
+      access_version: 0,
     });
     for (let attempt = 0; attempt < 3; attempt += 1)
       expectOAuthError(await poll(service, flow), INVALID_GRANT);

@@ -41,6 +41,7 @@ describe('Expiry of rows', () => {
       'McpToken.expiresAt': 7,
       'Session.expiresAt': 30,
       'JobApplication.receivedAt': 365,
+      'KnownBrowser.loggedInAt': 365,
     });
   });
 

@@ -2,11 +2,6 @@ export { DashboardUsersModule } from './dashboard-users.module.js';
 export type { DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
-export {
-  generatePassword,
-  hashPassword,
-  matchesHash,
-  MIN_PASSWORD_LENGTH,
-} from './users/password.js';
+export { generatePassword, hashPassword, matchesHash, MIN_PASSWORD_LENGTH } from './users/password.js';
 export { PasswordRules } from './users/password-rules.js';
 export { UserLogins } from './users/user-logins.js';

@@ -7,7 +7,6 @@ import { PublicAddress, type FormFields, type RequestOrigin } from '../../../inf
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { OAuthClientsService } from '../protocol/oauth-clients.service.js';
 import { INVALID_SCOPE } from '../protocol/oauth-errors.js';
@@ -31,7 +30,6 @@ export class DeviceAuthorizationsService {
   constructor(
     private readonly clients: OAuthClientsService,
     private readonly repository: DeviceAuthorizationsRepository,
-    private readonly users: DashboardUsersRepository,
     private readonly auditLog: AuditLog,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
@@ -55,7 +53,7 @@ export class DeviceAuthorizationsService {
 
   /**
    * Records a user's decision and its audit entry. Does nothing if the device authorization is no longer pending, or
-   * another session entered its code, or the user's access has ended in the meantime.
+   * another session entered its code.
    */
   @Transactional()
   async decide(
@@ -63,10 +61,8 @@ export class DeviceAuthorizationsService {
     actor: DashboardActor,
     status: Decision['status'],
   ): Promise<void> {
+    // With the version that the request was authenticated with, so that no approval survives a concurrent reset.
     const { userId, accessVersion } = actor;
-    // Takes the same lock as a password reset, so that no approval survives a concurrent reset.
-    const user = await this.users.lock(userId);
-    if (!user || user.disabledAt || user.accessVersion !== accessVersion) return;
     const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
     if (!(await this.repository.decide(id, decision, this.clock.now()))) return;
     const target = { name: clientId, environment };
