@@ -616,6 +616,10 @@ describe('Documentation', () => {
   const expected = JSON.parse(
     readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
       .replace('Limit: 600 requests per minute per client', 'Limit: 1000000 requests per minute per client')
+      .replaceAll(
+        'Limit: 6000 requests per minute per client',
+        'Limit: 1000000 requests per minute per client',
+      )
       .replace('Limit: 30 requests per hour', 'Limit: 1000000 requests per hour'),
   ) as Record<string, unknown>;
 

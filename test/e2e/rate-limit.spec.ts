@@ -1,5 +1,13 @@
-import { CREATE_MCP_TOKEN, DASHBOARD_OPERATIONS, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
+import {
+  CREATE_MCP_TOKEN,
+  DASHBOARD_OPERATIONS,
+  OPERATIONS,
+  SEARCH_DETECTED_ACCOUNTS,
+  SESSION_OPERATIONS,
+  UNKNOWN_ID,
+} from '../support/operations.js';
 import { error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY } from '../support/visitor.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 
@@ -80,6 +88,117 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
     }
     const { path, body } = SEARCH_DETECTED_ACCOUNTS;
     expect((await service.request(path, { body, as: service.development })).status).toBe(200);
+  });
+});
+
+// The following blocks start an application each, because in one process only the application that started last can
+// use its database in every way.
+describe('Rate limit of the platform API', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '3' });
+  });
+  afterAll(() => service.close());
+
+  const LIMITED = [...OPERATIONS, ...SESSION_OPERATIONS].filter(
+    ({ credentials, path }) => credentials === 'basic' && path !== PATH,
+  );
+
+  it.each(LIMITED)('applies to all operations of a client together, and refuses $id', async (operation) => {
+    const { development, production } = await service.anotherOrganization();
+    const as = operation.environment === 'production' ? production : development;
+    const { path, body, method } = operation;
+    const statuses: number[] = [];
+    for (let index = 0; index < 3; index += 1)
+      statuses.push((await service.request(SEARCH_DETECTED_ACCOUNTS.path, { body: {}, as })).status);
+    expect(statuses).toEqual([400, 400, 400]);
+    const response = await service.request(path, { method, body, as });
+    expect([response.status, response.body['error_code']]).toEqual([429, 'TOO_MANY_REQUESTS']);
+    expect(response.headers.get('retry-after')).toBe(String(response.body['retry_after']));
+    // Operation 1 has a limit of its own.
+    expect((await service.request(PATH, { body: BODY, as })).status).toBe(200);
+  });
+});
+
+describe('Requests with wrong credentials', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp({
+      ...BEHIND_PROXY,
+      FAILED_CREDENTIALS_PER_MINUTE: '5',
+      FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '8',
+    });
+  });
+  afterAll(() => service.close());
+
+  const search = (as: TestApp['development'], address: string) =>
+    service.request(SEARCH_DETECTED_ACCOUNTS.path, {
+      body: SEARCH_DETECTED_ACCOUNTS.body,
+      as,
+      headers: { 'x-forwarded-for': address },
+    });
+  const flood = (as: TestApp['development'], address: string, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) => search({ ...as, secret: `wrong-${index}` }, address)),
+    );
+  const loggedStatuses = async ({ clientId }: TestApp['development']): Promise<number[]> => {
+    const rows = await service.database.query<{ status_code: number }>(
+      'SELECT status_code FROM request_log WHERE client_id = $1 ORDER BY created_at, id',
+      [clientId],
+    );
+    return rows.map(({ status_code }) => status_code).toSorted((one, other) => one - other);
+  };
+
+  it('are refused beyond the limit per client and address, with one log entry for all of them', async () => {
+    const { development } = await service.anotherOrganization();
+    const responses = await flood(development, '192.0.2.1', 220);
+    expect([countOf(responses, 401), countOf(responses, 429)]).toEqual([5, 215]);
+    for (const { headers, body } of responses.filter(({ status }) => status === 429)) {
+      expect(body['error_code']).toBe('TOO_MANY_REQUESTS');
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    expect(await loggedStatuses(development)).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+
+  it('never cause requests with the right credentials to be refused', async () => {
+    const { development, production } = await service.anotherOrganization();
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const [wrong] = await flood(development, '192.0.2.2', 1);
+        const right = await search(index % 2 === 0 ? development : production, '192.0.2.2');
+        return [wrong?.status, right.status];
+      }),
+    );
+    expect(responses.map(([, right]) => right)).toEqual(Array(60).fill(200));
+    expect(responses.filter(([wrong]) => wrong === 429).length).toBe(55);
+  });
+
+  it('are limited per address, whichever clients they name', async () => {
+    const clients = await Promise.all(Array.from({ length: 3 }, () => service.anotherOrganization()));
+    const statuses: number[] = [];
+    for (const { development } of clients)
+      statuses.push(...(await flood(development, '192.0.2.3', 4)).map(({ status }) => status));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(8);
+    const [last] = await flood({ ...service.development, clientId: UNKNOWN_ID }, '192.0.2.3', 1);
+    expect(last?.status).toBe(429);
+    const [other] = await flood({ ...service.development, clientId: UNKNOWN_ID }, '192.0.2.4', 1);
+    expect(other?.status).toBe(401);
+  });
+
+  it('are limited at OAuth endpoints too', async () => {
+    const { development } = await service.anotherOrganization();
+    const introspect = (secret: string) =>
+      service.request('/oauth/introspect', {
+        body: 'token=unknown',
+        as: { ...development, secret },
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': '192.0.2.5' },
+      });
+    for (let index = 0; index < 5; index += 1) expect((await introspect('wrong')).status).toBe(401);
+    const { status, body } = await introspect('wrong');
+    expect([status, body['error'], body['error_code']]).toEqual([429, 'slow_down', 'RATE_LIMIT_EXCEEDED']);
+    expect((await introspect(development.secret)).status).toBe(200);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
-import { INVALID_API_KEYS } from '../errors/index.js';
+import { ApiError, INVALID_API_KEYS, TOO_MANY_REQUESTS, type ErrorKind } from '../errors/index.js';
 import { requestContext } from '../http/index.js';
 import {
   describeInvalidHeader,
@@ -9,6 +9,7 @@ import {
   parseBasicCredentials,
   type BasicCredentials,
 } from './basic-credentials.js';
+import { FailedCredentials } from './failed-credentials.js';
 
 /** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
@@ -16,12 +17,33 @@ const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 /** Admits requests with valid credentials of an API client. Every other request gets the same 401 response. */
 @Injectable()
 export class BasicAuthGuard extends AuthGuard('basic') {
-  override canActivate(context: ExecutionContext): Promise<boolean> {
-    const { headers } = requestOf(context);
-    const credentials = this.readCredentials(headers.authorization);
+  /** The error for too many requests with wrong credentials. */
+  protected readonly tooManyFailures: ErrorKind = TOO_MANY_REQUESTS;
+
+  constructor(private readonly failures: FailedCredentials) {
+    super();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    const credentials = this.readCredentials(request.headers.authorization);
     if (!credentials) throw invalidCredentials(context);
-    headers.authorization = formatBasicCredentials(credentials);
-    return super.canActivate(context) as Promise<boolean>;
+    request.headers.authorization = formatBasicCredentials(credentials);
+    try {
+      return (await super.canActivate(context)) as boolean;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === INVALID_API_KEYS.code)
+        await this.refuseTooMany(request, credentials.clientId);
+      throw error;
+    }
+  }
+
+  private async refuseTooMany(request: Request, clientId: string): Promise<void> {
+    const excess = await this.failures.count(request, clientId);
+    if (!excess) return;
+    const context = requestContext(request);
+    context.isRecorded &&= excess.isFirst;
+    throw this.tooManyFailures.error(undefined, { retryAfter: excess.retryAfter });
   }
 
   override handleRequest<Client>(

@@ -4,6 +4,7 @@ export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
 export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
 export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
+export { FailedCredentials, type TooManyFailures } from './failed-credentials.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
 export { CROSS_SITE_REQUEST, DashboardAuthGuard, DashboardSessionVerifier } from './dashboard-auth.guard.js';
 export {

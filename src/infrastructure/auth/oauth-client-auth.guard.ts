@@ -1,5 +1,6 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import { requestContext } from '../http/index.js';
 import { BasicAuthGuard } from './basic-auth.guard.js';
 import { parseBasicCredentials, type BasicCredentials } from './basic-credentials.js';
@@ -10,6 +11,8 @@ import { parseBasicCredentials, type BasicCredentials } from './basic-credential
  */
 @Injectable()
 export class OAuthClientAuthGuard extends BasicAuthGuard {
+  protected override readonly tooManyFailures = RATE_LIMIT_EXCEEDED;
+
   override canActivate(context: ExecutionContext): Promise<boolean> {
     requestContext(context.switchToHttp().getRequest<Request>()).isRecorded = false;
     return super.canActivate(context);

@@ -20,7 +20,12 @@ export class FormFields {
 
   /** The name of a field that was sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
   get repeated(): string | undefined {
-    return [...this.fields.keys()].find((name) => this.fields.getAll(name).length > 1);
+    const seen = new Set<string>();
+    for (const name of this.fields.keys()) {
+      if (seen.has(name)) return name;
+      seen.add(name);
+    }
+    return undefined;
   }
 }
 

@@ -87,6 +87,35 @@ describe('redactText', () => {
     'Basic auth is what the platform API takes',
   ])('does not mask %s', (text) => expect(redactText(text)).toBe(text));
 
+  it.each([
+    ['redis://:hunter2hunter2@cache:6379', 'redis://[REDACTED]@cache:6379'],
+    ['prefix-eyJhbGciOiJI.eyJzdWIiOiIx.sig rest', 'prefix-[REDACTED] rest'],
+    ['a.eyJhbGciOiJI.eyJzdWIiOiIx.sig', 'a.[REDACTED]'],
+    ['eyJhbGciOiJI.eyJzdWIiOiIx.', '[REDACTED]'],
+  ])('masks the secret in %s', (text, redacted) => expect(redactText(text)).toBe(redacted));
+
+  it.each(
+    [
+      'eyJ-',
+      'eyJa.',
+      'eyJa.eyJ',
+      'a.',
+      'a:',
+      'a://b:',
+      'a://b:c',
+      'a+-.',
+      'Basic ',
+      'Basic a',
+      ' ',
+      'mcs_live_',
+      'x',
+    ].map((part) => [part, `a://${part.repeat(400_000 / part.length)}`]),
+  )('takes linear time for a long text of %j', (_part, text) => {
+    const start = performance.now();
+    redactText(text);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
   it('keeps JSON lines valid', () => {
     const line = JSON.stringify({ message: `refused ${generateSecret('mcs_dev_')}`, status: 401 });
     expect(JSON.parse(redactText(line))).toEqual({ message: `refused ${MASK}`, status: 401 });

@@ -25,17 +25,39 @@ export const REDACTED_PROPERTIES: readonly string[] = [
   'internalQuery',
 ];
 
+/** Each takes linear time: a match that fails does not scan the same text again from another position. */
 const SECRET_TEXTS: readonly RegExp[] = [
   SECRET_PATTERN,
-  // A JWT: two JSON objects in base64url and a signature.
-  /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g,
   // Credentials as in an Authorization header.
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}={0,2}/gi,
   // The user information of a URL, as in a database address.
-  /(?<=\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]+:[^\s/@]+(?=@)/gi,
+  /(?<=[a-z0-9+.-]:\/\/)[^\s/@:]*:[^\s/@]+(?=@)/gi,
 ];
+
+/** Everything that may be or contain a JWT. */
+const DOTTED_TEXT = /(?<![\w-])[\w-]+(?:\.[\w-]*)+/g;
+/** The beginning of a JSON object in base64url. */
+const JSON_OBJECT = /\beyJ[\w-]/;
 
 /** Masks everything that looks like a secret in free text, such as error messages of libraries. */
 export function redactText(text: string): string {
-  return SECRET_TEXTS.reduce((redacted, pattern) => redacted.replace(pattern, MASK), text);
+  const withoutTokens = text.includes('eyJ') ? text.replace(DOTTED_TEXT, maskJsonWebTokens) : text;
+  return SECRET_TEXTS.reduce((redacted, pattern) => redacted.replace(pattern, MASK), withoutTokens);
+}
+
+/**
+ * Masks two JSON objects in base64url and a signature, joined by dots. One pattern for all three would try each
+ * `eyJ` of a long text up to its end.
+ */
+function maskJsonWebTokens(text: string): string {
+  const parts = text.split('.');
+  const masked: string[] = [];
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] as string;
+    const start = index + 2 < parts.length ? part.search(JSON_OBJECT) : -1;
+    const isToken = start >= 0 && parts[index + 1]?.search(JSON_OBJECT) === 0;
+    masked.push(isToken ? part.slice(0, start) + MASK : part);
+    if (isToken) index += 2;
+  }
+  return masked.join('.');
 }

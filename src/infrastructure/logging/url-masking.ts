@@ -1,16 +1,18 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { looksGenerated } from './generated-text.js';
 import { redactText } from './redaction.js';
 
 const MASK = '***';
 /** Parameters whose name contains one of these words have secret values. */
 const SECRET_NAME =
   /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac|(?:^|[^a-z])pin(?:$|[^a-z])/i;
-/** Generated values: long, with letters and digits. */
-const SECRET_VALUE = /^(?=.*\d)(?=.*[A-Za-z])[\w~+=.%-]{20,}$/;
-const HEX_OR_BASE64 = /^(?:[0-9a-f]{16,}|[A-Za-z0-9+/_=-]{32,})$/i;
+const EMAIL = /[^\s@]@[^\s@]*\.[a-z]{2}/i;
+/** What a phone number consists of; whether it is one depends on its digits. In a query, a plus sign is a space. */
+const PHONE_CHARACTERS = /^[+ ]?[\d ().-]{7,20}$/;
 
 /**
  * Returns the URL in a form that may be displayed and stored: without user information and fragment, and with
- * everything masked that looks like a secret in the path and the parameters. Parameter names and their order
+ * everything masked that looks like a secret, an email address or a phone number in the path and the parameters. Parameter names and their order
  * remain, so the URL is recognizable. Idempotent. Never throws.
  */
 export function maskedUrl(url: string): string {
@@ -41,8 +43,14 @@ function maskedParameter(parameter: string): string {
 function looksSecret(text: string): boolean {
   const plain = decoded(text);
   return [text, plain].some(
-    (each) => SECRET_VALUE.test(each) || HEX_OR_BASE64.test(each) || redactText(each) !== each,
+    (each) => looksGenerated(each) || EMAIL.test(each) || isPhoneNumber(each) || redactText(each) !== each,
   );
+}
+
+/** A number without a country code counts as one of the US. */
+function isPhoneNumber(text: string): boolean {
+  if (!PHONE_CHARACTERS.test(text)) return false;
+  return parsePhoneNumberFromString(text.replace(/^ /, '+'), 'US')?.isValid() === true;
 }
 
 function decoded(text: string): string {

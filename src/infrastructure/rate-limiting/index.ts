@@ -3,4 +3,5 @@ export { tooManyAttempts } from './too-many-attempts.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
 export type { RateLimit } from './rate-limiters.js';
 export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
+export { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
 export { RateLimitingModule } from './rate-limiting.module.js';

@@ -2,12 +2,20 @@ import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } fro
 import { ApiBasicAuth, ApiSecurity } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
 import { INVALID_API_KEYS, TOO_MANY_REQUESTS } from '../errors/index.js';
-import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
-import { RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
+import { DocumentedOperation, resolveDescription, type OperationDocument } from '../openapi/index.js';
+import { PlatformRateLimitConfiguration, RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
+/** Counts the requests of a client to all operations without a limit of their own together. */
+const LIMIT: RateLimit = {
+  name: 'platform',
+  requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).requestsPerMinute,
+  per: 'client',
+  seconds: 60,
+};
+
 interface Checks {
-  /** Checked after the credentials, before `guards` (429). */
+  /** Checked after the credentials, before `guards` (429). The default is one limit for all operations of a client. */
   readonly limit?: RateLimit;
   /** Access checks that run before the body is read (403). */
   readonly guards?: readonly CanActivate[];
@@ -18,13 +26,15 @@ interface Checks {
  * (specification, "Order of checks").
  */
 export function PlatformOperation(document: OperationDocument, checks: Checks = {}): MethodDecorator {
+  const limited = { ...checks, limit: checks.limit ?? LIMIT };
   return applyDecorators(
     HttpCode(200),
-    UseGuards(BasicAuthGuard, ...guardsOf(checks)),
+    UseGuards(BasicAuthGuard, ...guardsOf(limited)),
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
       ...document,
-      errors: [...errorsOf(document, checks), INVALID_API_KEYS],
+      ...(checks.limit ? {} : { description: withLimit(document) }),
+      errors: [...errorsOf(document, limited), INVALID_API_KEYS],
     }),
   );
 }
@@ -37,6 +47,13 @@ export function SdkOperation(document: OperationDocument, checks: Checks): Metho
     ApiSecurity({}),
     DocumentedOperation('platform', { ...document, errors: errorsOf(document, checks) }),
   );
+}
+
+function withLimit({ description }: OperationDocument): OperationDocument['description'] {
+  return (configurationOf) =>
+    `${resolveDescription(description, configurationOf)}\n\n` +
+    `Limit: ${configurationOf(PlatformRateLimitConfiguration).requestsPerMinute} requests per minute per client, ` +
+    'across all operations of the platform API without a limit of their own.';
 }
 
 function guardsOf({ limit, guards = [] }: Checks): (CanActivate | Type<CanActivate>)[] {

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { FailedCredentials, type TooManyFailures } from '../auth/index.js';
+import { rateLimitKeyOfAddress } from '../http/index.js';
+import { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
+import { RateLimiters } from './rate-limiters.js';
+
+const WINDOW = { per: 'address', seconds: 60 } as const;
+/** Characters of a UUID. Other client IDs are longer or shorter, and do not exist. */
+const CLIENT_ID_LENGTH = 36;
+
+/** Limits wrong credentials per IP address, and per client and IP address. */
+@Injectable()
+export class FailedCredentialLimits extends FailedCredentials {
+  private readonly perAddress = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-per-address',
+    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerAddress,
+  });
+  private readonly perClient = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-per-client',
+    requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerClient,
+  });
+  /** Failures beyond a limit share one entry in the request log. */
+  private readonly entries = this.limiters.limit({
+    ...WINDOW,
+    name: 'failed-credentials-entries',
+    requests: () => 1,
+  });
+
+  constructor(private readonly limiters: RateLimiters) {
+    super();
+  }
+
+  async count(request: Request, clientId: string): Promise<TooManyFailures | undefined> {
+    const address = rateLimitKeyOfAddress(request.ip ?? '');
+    const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH)}`;
+    // The address first: it bounds the number of client IDs that are counted.
+    const retryAfter = (await this.perAddress.count(address)) ?? (await this.perClient.count(both));
+    if (retryAfter === undefined) return undefined;
+    return { retryAfter, isFirst: (await this.entries.count(both)) === undefined };
+  }
+}
