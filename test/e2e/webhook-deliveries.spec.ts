@@ -366,12 +366,20 @@ describe('Lanes', () => {
           [endpoint.id],
         )
       )[0];
+    const health = async () =>
+      (await service.request(`/webhook-endpoints/${endpoint.id}`, { login: owner })).body['health'];
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: 1, consecutive_failures: 6 });
+    expect(await health()).toEqual({ last_success_at: null, consecutive_failures: 6, throttled: true });
     receiver.response = 200;
     await publish();
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
+    expect(await health()).toEqual({
+      last_success_at: expect.stringMatching(/Z$/) as string,
+      consecutive_failures: 0,
+      throttled: false,
+    });
   });
 
   it('stay wide while first attempts fail and their retries succeed', async () => {
