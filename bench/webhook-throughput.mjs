@@ -9,7 +9,7 @@ import { openWorkbench } from './support/workbench.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const DELIVERIES = Number(process.env.DELIVERIES ?? 40_000);
-/** To a worker, 200 endpoints of one client are the same as ten endpoints each of twenty clients. */
+/** All of one organization, which can use half of the slots. */
 const ENDPOINTS = 200;
 const CONNECTIONS = 256;
 

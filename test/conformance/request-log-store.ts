@@ -23,6 +23,7 @@ export interface OpenRequestLogStore {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const MINUTE = HOUR / 60;
 const MAX_ENTRIES = 1_000;
 const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
 
@@ -240,39 +241,38 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       expect(await store.find([one], Number.MAX_SAFE_INTEGER)).toBeUndefined();
     });
 
-    it('lists the events that an endpoint has never received', async () => {
+    it('returns each delivery attempt to an endpoint once, page by page, oldest first', async () => {
       const client = someClient();
       const endpointId = randomUUID();
-      const attempts = (
-        reasons: (string | null)[],
-        hoursAgo = 1,
-      ): { id: string; entries: NewRequestLogEntry[] } => {
-        const id = randomUUID();
-        const entries = reasons.map((reason, index) =>
-          attemptOf(client, {
-            createdAt: at(-hoursAgo * HOUR),
-            attempt: {
-              endpointId,
-              eventId: id,
-              number: index + 1,
-              reason,
-              phases: { dns: null, connect: null, tls: null, firstByte: null },
-            },
-          }),
-        );
-        return { id, entries };
-      };
-      const [failed, alsoFailed] = [attempts(['TIMEOUT', 'NON_200', 'DNS']), attempts(['TIMEOUT'])];
-      const others = [attempts([null]), attempts(['TIMEOUT', null]), attempts(['TIMEOUT'], 30)];
-      await store.append([failed, alsoFailed, ...others].flatMap(({ entries }) => entries));
+      const attempt = (minutes: number, reason: string | null, to = endpointId): NewRequestLogEntry =>
+        attemptOf(client, {
+          createdAt: at(minutes * MINUTE),
+          attempt: {
+            endpointId: to,
+            eventId: randomUUID(),
+            number: 1,
+            reason,
+            phases: { dns: null, connect: null, tls: null, firstByte: null },
+          },
+        });
+      // More than a page, several in each millisecond.
+      const entries = Array.from({ length: 6_000 }, (_, index) =>
+        attempt(Math.floor(index / 10) - 700, index % 3 === 0 ? null : 'TIMEOUT'),
+      );
+      await store.append([...entries, attempt(-800, null), attempt(-1, null, randomUUID())]);
       await store.append([attemptOf(client), requestOf(client)]);
-      const expected = [failed.id, alsoFailed.id].toSorted();
-      const page = (after: string | undefined, limit: number) =>
-        store.failedEvents(endpointId, at(-DAY), { after, limit });
-      expect(await page(undefined, 10)).toEqual(expected);
-      expect(await page(undefined, 1)).toEqual(expected.slice(0, 1));
-      expect(await page(expected[0], 1)).toEqual(expected.slice(1));
-      expect(await page(expected[1], 1)).toEqual([]);
+      const found: { eventId: string; hasFailed: boolean }[] = [];
+      let position = { createdAt: at(-700 * MINUTE), id: '0' };
+      for (;;) {
+        const page = await store.attempts(endpointId, position);
+        const last = page.at(-1);
+        if (!last) break;
+        found.push(...page);
+        position = last;
+      }
+      expect(found.map(({ eventId, hasFailed }) => [eventId, hasFailed])).toEqual(
+        entries.map((entry) => [entry.attempt?.eventId, entry.attempt?.reason !== null]),
+      );
     });
 
     it('drops entries past retention, keeps the others, and prepares the coming days', async () => {

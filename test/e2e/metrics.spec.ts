@@ -9,6 +9,7 @@ import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/inde
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import { scraperOf, serveMetrics, type Scraper } from '../support/metrics.js';
 import { Program } from '../support/program.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -242,6 +243,24 @@ describe('Database metrics', () => {
     expect(await metrics.value('mcs_request_log_entries_waiting')).toBe(0);
     expect(await metrics.value('mcs_request_log_entries_waiting_limit')).toBe(12_345);
     expect(await metrics.value('mcs_request_log_entries_lost_total', { reason: 'dropped' })).toBe(0);
+  });
+});
+
+describe('Responses that did not wait for their request log entry', () => {
+  it('are counted', async () => {
+    const search = () =>
+      service.request('/detected-accounts/search', {
+        body: { external_user_id: 'user-1', names: ['Netflix'] },
+        as: service.development,
+      });
+    expect(await growth('mcs_request_log_responses_without_entry_total', {}, search)).toBe(0);
+    const grown = await growth('mcs_request_log_responses_without_entry_total', {}, () =>
+      whileLogIsLocked(service.database, async () => {
+        const responses = await Promise.all([search(), search()]);
+        expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+      }),
+    );
+    expect(grown).toBe(2);
   });
 });
 

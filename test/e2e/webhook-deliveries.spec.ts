@@ -355,7 +355,7 @@ describe('Lanes', () => {
     await queueIsEmpty();
   });
 
-  it('narrow to one attempt while an endpoint keeps failing, and widen when it recovers', async () => {
+  it('narrow to one attempt while an endpoint keeps failing, and widen with the first success', async () => {
     const endpoint = await createEndpoint();
     receiver.response = 500;
     await Promise.all(Array.from({ length: 2 }, () => publish()));
@@ -366,15 +366,41 @@ describe('Lanes', () => {
           [endpoint.id],
         )
       )[0];
+    const health = async () =>
+      (await service.request(`/webhook-endpoints/${endpoint.id}`, { login: owner })).body['health'];
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: 1, consecutive_failures: 6 });
+    expect(await health()).toEqual({ last_success_at: null, consecutive_failures: 6, throttled: true });
     receiver.response = 200;
     await publish();
     await queueIsEmpty();
-    expect(await lane()).toEqual({ width: 2, consecutive_failures: 0 });
+    expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
+    expect(await health()).toEqual({
+      last_success_at: expect.stringMatching(/Z$/) as string,
+      consecutive_failures: 0,
+      throttled: false,
+    });
+  });
+
+  it('stay wide while first attempts fail and their retries succeed', async () => {
+    const { id } = await createEndpoint();
     await publish();
     await queueIsEmpty();
-    expect(await lane()).toEqual({ width: null, consecutive_failures: 0 });
+    // A longer grace than that of retries without delay.
+    await service.database.query(`UPDATE webhook_lane SET last_success_at = now() + interval '1 minute'`);
+    const failed = new Set<unknown>();
+    receiver.response = (response, { headers }) => {
+      response.writeHead(failed.has(headers['webhook-id']) ? 200 : 503).end();
+      failed.add(headers['webhook-id']);
+    };
+    await Promise.all(Array.from({ length: 12 }, () => publish()));
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(25);
+    const [lane] = await service.database.query(
+      'SELECT width, not_before::text FROM webhook_lane WHERE endpoint_id = $1',
+      [id],
+    );
+    expect(lane).toEqual({ width: null, not_before: '-infinity' });
   });
 
   it('are resumed if their publisher ended before it could wake them', async () => {

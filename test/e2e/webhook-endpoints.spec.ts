@@ -107,8 +107,9 @@ describe('POST /webhook-endpoints/create', () => {
       description: 'Card updates',
       environment: 'development',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+      status: 'enabled',
+      health: { last_success_at: null, consecutive_failures: 0, throttled: false },
     });
-    expect(Object.keys(body)).toEqual(['id', 'url', 'description', 'environment', 'created_at']);
     expect(Date.parse(String(body['created_at']))).toBeGreaterThanOrEqual(before);
     expect(await rows()).toMatchObject([{ id: body.id, client_id: service.development.clientId }]);
     expect((await get(body.id)).body).toEqual(body);

@@ -10,6 +10,7 @@ import {
 } from '../../src/modules/webhooks/index.js';
 import { accessToken } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
+import { whileLogIsLocked } from '../support/locked-log.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import {
   error,
@@ -92,6 +93,17 @@ const redeliver = (id: string, event_id: unknown, as: RequestOptions = { login: 
 const recover = (id: string, since: unknown = LONG_AGO, as: RequestOptions = { login: owner }) =>
   act('recover', id, { since }, as);
 
+/** Requests a recovery and waits until it is finished. @returns how many deliveries it queued */
+async function recovered(id: string, since: unknown = LONG_AGO): Promise<unknown> {
+  expect((await recover(id, since)).status).toBe(202);
+  return eventually('the recovery is finished', async () => {
+    const { body } = await recoveryOf(id);
+    return body['status'] === 'finished' ? { queued: body['queued'] } : undefined;
+  });
+}
+const recoveryOf = (id: string): Promise<TestResponse> =>
+  service.request(`/webhook-endpoints/${id}/recover`, { login: owner });
+
 const publish = (as = service.development): Promise<string> => {
   const environment = as === service.production ? 'production' : 'development';
   return service.app
@@ -113,7 +125,8 @@ const arrivalsOf = (eventId: unknown): Arrival[] =>
 const queueIsEmpty = () =>
   eventually('the queue is empty and the lanes are idle', async () => {
     await service.database.query(
-      `UPDATE webhook_lane SET width = NULL, not_before = '-infinity', consecutive_failures = 0`,
+      `UPDATE webhook_lane
+          SET width = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
     );
     const [row] = await service.database.query<{ waiting: number; in_flight: number }>(
       `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,
@@ -180,7 +193,7 @@ describe.each([
     expect([refused.status, refused.body]).toEqual([403, MISMATCH]);
     expect(receiver.arrivals).toEqual([]);
     const { status } = await act(verb, id, body, { token: tokens.development });
-    expect(status).toBe(verb === 'redeliver' ? 400 : 200);
+    expect(status).toBe({ test: 200, redeliver: 400, recover: 202 }[verb]);
   });
 });
 
@@ -357,27 +370,59 @@ describe('Recovering from an outage', () => {
     await receiver.arrived(1);
     await queueIsEmpty();
     const ids = await failed(EVENTS);
-    expect((await recover(id)).body).toEqual({ queued: EVENTS });
+    expect(await recovered(id)).toEqual({ queued: EVENTS });
     await receiver.arrived(EVENTS);
     await queueIsEmpty();
     const arrivedIds = receiver.arrivals.map(({ headers }) => headers['webhook-id']);
     expect(arrivedIds.toSorted()).toEqual(ids.toSorted());
     expect(arrivalsOf(received)).toEqual([]);
-    expect((await recover(id)).body).toEqual({ queued: 0 });
+    expect(await recovered(id)).toEqual({ queued: 0 });
     await queueIsEmpty();
     expect(receiver.arrivals).toHaveLength(EVENTS);
   });
 
-  it('queues each event once for 20 concurrent requests', async () => {
+  it('runs once for 20 concurrent requests, and reports its state', async () => {
     const id = await createEndpoint();
     const ids = await failed(EVENTS);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => recover(id)));
-    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(responses.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(EVENTS);
+    expect((await recoveryOf(id)).body).toEqual({
+      status: 'none',
+      since: null,
+      queued: 0,
+      requested_at: null,
+      finished_at: null,
+    });
+    // While the log cannot be read, requests are still accepted.
+    let responses: TestResponse[] = [];
+    await whileLogIsLocked(service.database, async () => {
+      responses = await Promise.all(Array.from({ length: 20 }, () => recover(id)));
+    });
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(202));
+    expect(new Set(responses.map(({ body }) => body['requested_at'])).size).toBe(1);
+    expect(responses[0]?.body).toMatchObject({ status: 'running', queued: 0, finished_at: null });
     await receiver.arrived(EVENTS);
     await queueIsEmpty();
     for (const eventId of ids) expect(arrivalsOf(eventId)).toHaveLength(1);
     expect(receiver.arrivals).toHaveLength(EVENTS);
+    const { body } = await recoveryOf(id);
+    expect(body).toMatchObject({ status: 'finished', queued: EVENTS });
+  });
+
+  it('starts at the oldest entry of the request log at the earliest', async () => {
+    const { body } = await recover(await createEndpoint(), '2001-01-31T08:00:00Z');
+    const daysAgo = (Date.now() - Date.parse(String(body['since']))) / (24 * 60 * 60_000);
+    expect(Math.round(daysAgo)).toBe(30);
+  });
+
+  it('continues after the process that ran it has ended', async () => {
+    const id = await createEndpoint();
+    await failed(2);
+    await service.database.query(
+      `INSERT INTO webhook_recovery (endpoint_id, since, requested_at, lease_until)
+       VALUES ($1, now() - interval '1 day', now(), now() - interval '1 second')`,
+      [id],
+    );
+    await receiver.arrived(2);
+    await queueIsEmpty();
   });
 
   it('handles thousands of events', async () => {
@@ -397,8 +442,7 @@ describe('Recovering from an outage', () => {
       [eventId],
     );
     const release = holdResponses();
-    const responses = await Promise.all(Array.from({ length: 3 }, () => recover(id)));
-    expect(responses.reduce((sum, { body }) => sum + Number(body['queued']), 0)).toBe(2_501);
+    expect(await recovered(id)).toEqual({ queued: 2_501 });
     // Also deletes the deliveries.
     await service.database.query('DELETE FROM webhook_endpoint');
     release();
@@ -410,8 +454,8 @@ describe('Recovering from an outage', () => {
     const release = holdResponses();
     const fresh = await publish();
     await receiver.arrived(1);
-    expect((await recover(id)).body).toEqual({ queued: 2 });
-    expect((await recover(id)).body).toEqual({ queued: 0 });
+    expect(await recovered(id)).toEqual({ queued: 2 });
+    expect(await recovered(id)).toEqual({ queued: 0 });
     await receiver.arrived(3);
     release();
     await queueIsEmpty();
@@ -424,12 +468,12 @@ describe('Recovering from an outage', () => {
     const other = await createEndpoint(`${receiver.url}/other`);
     await failed(2, 2);
     const later = new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, '');
-    expect((await recover(id, later)).body).toEqual({ queued: 0 });
-    expect((await recover(other)).body).toEqual({ queued: 2 });
+    expect(await recovered(id, later)).toEqual({ queued: 0 });
+    expect(await recovered(other)).toEqual({ queued: 2 });
     await receiver.arrived(2);
     await queueIsEmpty();
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/other', '/other']);
-    expect((await recover(id)).body).toEqual({ queued: 2 });
+    expect(await recovered(id)).toEqual({ queued: 2 });
   });
 
   it('leaves out failed tests', async () => {
@@ -437,7 +481,7 @@ describe('Recovering from an outage', () => {
     receiver.response = 204;
     expect((await act('test', id, {}, { login: owner })).body).toMatchObject({ received: false });
     receiver.response = 200;
-    expect((await recover(id)).body).toEqual({ queued: 0 });
+    expect(await recovered(id)).toEqual({ queued: 0 });
   });
 
   it.each([

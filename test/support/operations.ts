@@ -345,4 +345,9 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isNotFound: true,
     body: { since: '2026-01-31T08:00:00Z' },
   }),
+  operation('getWebhookRecovery', `GET /webhook-endpoints/${UNKNOWN_ID}/recover`, {
+    role: 'member',
+    scope: 'webhook_endpoints:read',
+    isNotFound: true,
+  }),
 ];

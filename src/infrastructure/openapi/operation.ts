@@ -39,6 +39,8 @@ export interface OperationDocument {
   /** Media types of a response that is not JSON. */
   readonly responseType?: string | readonly string[];
   readonly responseDescription: string;
+  /** Status of the response if it is not 200. */
+  readonly status?: 202;
   /**
    * Defaults to the examples of the response's properties. For an object, list only the properties that differ; set a
    * property to `undefined` to omit it.
@@ -102,7 +104,7 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
     ApiExtension(SURFACE_EXTENSION, surface),
     ...(model ? [ApiExtraModels(model)] : []),
     ApiResponse({
-      status: 200,
+      status: operation.status ?? 200,
       description: operation.responseDescription,
       headers: REQUEST_ID_HEADER,
       content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema, example }])),

@@ -44,7 +44,7 @@ export function DashboardOperation(
 ): MethodDecorator {
   const bearer = permission.token === 'none' ? [] : [ApiSecurity('bearer')];
   return applyDecorators(
-    HttpCode(200),
+    HttpCode(document.status ?? 200),
     RequirePermission(permission),
     UseGuards(DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard),
     ...bearer,

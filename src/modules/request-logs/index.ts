@@ -4,6 +4,7 @@ export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export type { SingleRequestLogEntryResponse } from './reading/request-logs.dto.js';
 export {
   RequestLogStore,
+  type AttemptPosition,
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,

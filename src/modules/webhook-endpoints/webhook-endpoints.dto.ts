@@ -1,5 +1,8 @@
 import {
+  BooleanProperty,
   EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
   TextProperty,
   TimestampProperty,
   UuidProperty,
@@ -61,6 +64,22 @@ export class UpdateWebhookEndpointRequest {
   description?: string | null;
 }
 
+export class WebhookEndpointHealth {
+  @TimestampProperty('When the endpoint last responded with 200; null if it never did.', undefined, {
+    nullable: true,
+  })
+  last_success_at!: Date | null;
+
+  @IntegerProperty('Number of attempts that failed since the last success.', 0)
+  consecutive_failures!: number;
+
+  @BooleanProperty(
+    'Whether the endpoint gets one attempt per second, because 5 attempts in a row failed. The next success ends that.',
+    false,
+  )
+  throttled!: boolean;
+}
+
 export class WebhookEndpointResponse {
   @UuidProperty('ID of the endpoint.', EXAMPLE_ID)
   id!: string;
@@ -81,4 +100,10 @@ export class WebhookEndpointResponse {
 
   @TimestampProperty('When the endpoint was created.')
   created_at!: Date;
+
+  @EnumProperty(['enabled'], 'Whether events are sent to the endpoint.', 'enabled')
+  status!: 'enabled';
+
+  @ObjectProperty(WebhookEndpointHealth, 'How deliveries to the endpoint went recently.')
+  health!: WebhookEndpointHealth;
 }

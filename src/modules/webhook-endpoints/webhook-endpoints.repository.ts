@@ -5,6 +5,13 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 /** The part of an endpoint that sending to it requires. */
 export type WebhookTarget = Pick<WebhookEndpoint, 'id' | 'url'>;
 
+/** How deliveries to an endpoint went recently. */
+export interface EndpointHealth {
+  readonly lastSuccessAt: Date | null;
+  readonly consecutiveFailures: number;
+  readonly throttled: boolean;
+}
+
 const SAME_URL = 'webhook_endpoint_client_url_key';
 
 @Injectable()
@@ -31,6 +38,17 @@ export class WebhookEndpointsRepository {
   async ofClientBlockingAdditions(clientId: string): Promise<WebhookEndpoint[]> {
     await this.transaction.lock(`webhook-endpoints:${clientId}`);
     return this.ofClient(clientId);
+  }
+
+  /** Returns the health by endpoint. Endpoints that never had a delivery are missing. */
+  async healthOf(endpointIds: readonly string[]): Promise<Map<string, EndpointHealth>> {
+    const rows = await this.transaction.manager.query<(EndpointHealth & { readonly id: string })[]>(
+      `SELECT endpoint_id AS id, last_success_at AS "lastSuccessAt", consecutive_failures AS "consecutiveFailures",
+              width IS NOT NULL AS throttled
+         FROM webhook_lane WHERE endpoint_id = ANY ($1)`,
+      [endpointIds],
+    );
+    return new Map(rows.map(({ id, ...health }) => [id, health]));
   }
 
   async one(id: string): Promise<WebhookEndpoint | null> {

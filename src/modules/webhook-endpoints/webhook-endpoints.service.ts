@@ -30,7 +30,11 @@ import type {
   UpdateWebhookEndpointRequest,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
-import { WebhookEndpointsRepository, type WebhookTarget } from './webhook-endpoints.repository.js';
+import {
+  WebhookEndpointsRepository,
+  type EndpointHealth,
+  type WebhookTarget,
+} from './webhook-endpoints.repository.js';
 
 /** An endpoint with the client whose events it receives. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
@@ -74,11 +78,11 @@ export class WebhookEndpointsService {
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
-    return endpoints.map((endpoint) => toResponse({ ...endpoint, client }));
+    return this.toResponses(endpoints.map((endpoint) => ({ ...endpoint, client })));
   }
 
   async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
-    return toResponse(await this.require(actor, id));
+    return this.toResponse(await this.require(actor, id));
   }
 
   @Transactional()
@@ -115,7 +119,7 @@ export class WebhookEndpointsService {
     const url = request.url === undefined ? endpoint.url : normalUrl(request.url);
     const description = request.description === undefined ? endpoint.description : request.description;
     const changed = { ...endpoint, url, description, client };
-    if (url === endpoint.url && description === endpoint.description) return toResponse(changed);
+    if (url === endpoint.url && description === endpoint.description) return this.toResponse(changed);
     if (!(await this.repository.change(id, { url, description })))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     return this.record('webhook.update', actor, changed);
@@ -149,7 +153,17 @@ export class WebhookEndpointsService {
   ): Promise<WebhookEndpointResponse> {
     const target = { name: maskedUrl(endpoint.url), environment: endpoint.client.environment };
     await this.auditLog.record({ action, actor, target });
-    return toResponse(endpoint);
+    return this.toResponse(endpoint);
+  }
+
+  private async toResponse(endpoint: OwnedWebhookEndpoint): Promise<WebhookEndpointResponse> {
+    const health = await this.repository.healthOf([endpoint.id]);
+    return toResponse(endpoint, health.get(endpoint.id));
+  }
+
+  private async toResponses(endpoints: readonly OwnedWebhookEndpoint[]): Promise<WebhookEndpointResponse[]> {
+    const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
+    return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
   }
 }
 
@@ -158,12 +172,19 @@ function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint;
 }
 
-function toResponse({
-  id,
-  url,
-  description,
-  client,
-  createdAt,
-}: OwnedWebhookEndpoint): WebhookEndpointResponse {
-  return { id, url, description, environment: client.environment, created_at: createdAt };
+function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): WebhookEndpointResponse {
+  const { id, url, description, client, createdAt } = endpoint;
+  return {
+    id,
+    url,
+    description,
+    environment: client.environment,
+    created_at: createdAt,
+    status: 'enabled',
+    health: {
+      last_success_at: health?.lastSuccessAt ?? null,
+      consecutive_failures: health?.consecutiveFailures ?? 0,
+      throttled: health?.throttled ?? false,
+    },
+  };
 }

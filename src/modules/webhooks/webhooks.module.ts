@@ -11,6 +11,9 @@ import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
+import { RecoveriesJob } from './recoveries/recoveries.job.js';
+import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
+import { RecoveriesService } from './recoveries/recoveries.service.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
@@ -28,11 +31,22 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     AttemptRecorder,
     DeliverySender,
     DeliveriesService,
+    RecoveriesService,
+    RecoveriesRepository,
   ],
-  exports: [WebhookPublisher, DeliveryQueueService, DeliveryQueueRepository, DeliverySender],
+  exports: [
+    WebhookPublisher,
+    DeliveryQueueService,
+    DeliveryQueueRepository,
+    DeliverySender,
+    RecoveriesRepository,
+  ],
 })
 export class WebhooksModule {}
 
 /** Claims and sends deliveries, only in processes that do background work. */
-@Module({ imports: [WebhooksModule], providers: [DeliveryWorker, StrandedDeliveriesJob, QueueMetrics] })
+@Module({
+  imports: [WebhooksModule, RequestLogsModule],
+  providers: [DeliveryWorker, StrandedDeliveriesJob, RecoveriesJob, QueueMetrics],
+})
 export class DeliveryWorkerModule {}

@@ -9,9 +9,12 @@ import {
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import {
   RequestLogStore,
+  type AttemptPosition,
+  type EndpointAttempt,
   type LoggedAttempt,
   type NewRequestLogEntry,
   type RequestLogEntry,
@@ -35,6 +38,8 @@ const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
   statusCode: 'status_code',
 };
 
+const ATTEMPTS_PER_PAGE = 5_000;
+const RECOVERY_TIMEOUT = 30 * SECOND;
 const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
 
@@ -52,6 +57,7 @@ interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attemp
 @Injectable()
 export class PostgresRequestLogRepository extends RequestLogStore {
   private readonly reads: ReadPool;
+  private readonly recoveryReads: ReadPool;
 
   constructor(
     private readonly transaction: Transaction,
@@ -65,6 +71,10 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     this.reads = pools.open('request-logs', {
       connections: configuration.readConnections,
       timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+    });
+    this.recoveryReads = pools.open('webhook-recovery', {
+      connections: 1,
+      timeoutMilliseconds: RECOVERY_TIMEOUT,
     });
   }
 
@@ -159,21 +169,15 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     return entry;
   }
 
-  async failedEvents(
-    endpointId: string,
-    since: Date,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<string[]> {
-    const rows = await this.transaction.manager.query<{ id: string }[]>(
-      `SELECT webhook_event_id AS id FROM request_log
-        WHERE webhook_endpoint_id = $1 AND created_at >= $2 AND ($3::uuid IS NULL OR webhook_event_id > $3)
-        GROUP BY webhook_event_id
-       HAVING bool_and(reason IS NOT NULL)
-        ORDER BY webhook_event_id
-        LIMIT $4`,
-      [endpointId, since, after, limit],
+  attempts(endpointId: string, { createdAt, id }: AttemptPosition): Promise<EndpointAttempt[]> {
+    return this.recoveryReads.query<EndpointAttempt>(
+      `SELECT id, created_at AS "createdAt", webhook_event_id AS "eventId", reason IS NOT NULL AS "hasFailed"
+         FROM request_log
+        WHERE webhook_endpoint_id = $1 AND created_at >= $2 AND (created_at, id) > ($2, $3)
+        ORDER BY created_at, id
+        LIMIT ${ATTEMPTS_PER_PAGE}`,
+      [endpointId, createdAt, id],
     );
-    return rows.map(({ id }) => id);
   }
 
   async rotate(now: Date, retentionDays: number): Promise<void> {

@@ -45,6 +45,17 @@ export interface RequestLogEntry extends NewRequestLogEntry {
 /** The position of an entry in a log, which is sorted by time, and by ID within a millisecond. */
 export type RequestLogPosition = Pick<RequestLogEntry, 'createdAt' | 'id'>;
 
+/** The position of an attempt in the log of an endpoint. The ID is a decimal number. */
+export interface AttemptPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+export interface EndpointAttempt extends AttemptPosition {
+  readonly eventId: string;
+  readonly hasFailed: boolean;
+}
+
 /** Conditions, all of which an entry must meet. */
 export interface RequestLogFilter {
   readonly type?: RequestLogType | undefined;
@@ -90,16 +101,8 @@ export abstract class RequestLogStore {
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
    */
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
-  /**
-   * Returns the IDs of the events whose attempts to the endpoint since the given time all failed, sorted by ID.
-   *
-   * @param page.after the last ID of the previous page
-   */
-  abstract failedEvents(
-    endpointId: string,
-    since: Date,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<string[]>;
+  /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
+  abstract attempts(endpointId: string, after: AttemptPosition): Promise<EndpointAttempt[]>;
   /** Creates the partitions of the coming days and drops those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
   /** Returns the partitions, oldest first, the default partition last. */

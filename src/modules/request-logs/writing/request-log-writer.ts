@@ -41,6 +41,10 @@ const LOST = new CounterMetric({
   help: 'Entries that were lost: `dropped` because the buffer was full, or `refused` by the database.',
   labels: ['reason'],
 });
+const NOT_AWAITED = new CounterMetric({
+  name: 'mcs_request_log_responses_without_entry_total',
+  help: 'Responses that were sent before their request log entry was committed, because the database took longer than 250 ms. The entry is lost if the process ends before it is written.',
+});
 const WAITING = new GaugeMetric({
   name: 'mcs_request_log_entries_waiting',
   help: 'Entries that wait in memory to be written.',
@@ -61,6 +65,7 @@ export class RequestLogWriter extends RequestRecorder {
   private droppedEntries = 0;
   private isStoreUnavailable = false;
   private readonly losses: CounterValue<'reason'>;
+  private readonly notAwaited: CounterValue<never>;
 
   constructor(
     store: RequestLogStore,
@@ -71,6 +76,7 @@ export class RequestLogWriter extends RequestRecorder {
     super();
     const written = metrics.counter(WRITTEN);
     this.losses = metrics.counter(LOST);
+    this.notAwaited = metrics.counter(NOT_AWAITED);
     for (const reason of ['dropped', 'refused']) this.losses.inc({ reason }, 0);
     metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
@@ -108,7 +114,10 @@ export class RequestLogWriter extends RequestRecorder {
   /** Resolves when the entry is committed or after 250 ms, whichever comes first. Never rejects. */
   write(entry: NewRequestLogEntry): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, TIMEOUT);
+      const timer = setTimeout(() => {
+        this.notAwaited.inc({});
+        resolve();
+      }, TIMEOUT);
       this.entries.enqueue(entry, (error) => {
         clearTimeout(timer);
         if (error !== undefined) this.noteLoss(error);

@@ -1,24 +1,28 @@
-import { Controller, Param, Post } from '@nestjs/common';
+import { Controller, Get, Param, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { JsonBody } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import {
   QueuedDeliveriesResponse,
-  RecoverRequest,
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS } from './deliveries.docs.js';
+import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
+import { RecoveriesService } from '../recoveries/recoveries.service.js';
+import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
 const PERMISSION = { token: 'webhook_endpoints:write' } as const;
 
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
 export class DeliveriesController {
-  constructor(private readonly deliveries: DeliveriesService) {}
+  constructor(
+    private readonly deliveries: DeliveriesService,
+    private readonly recoveries: RecoveriesService,
+  ) {}
 
   @Post('test')
   @DashboardOperation(TEST_ENDPOINT, PERMISSION)
@@ -46,7 +50,13 @@ export class DeliveriesController {
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @JsonBody() request: RecoverRequest,
-  ): Promise<QueuedDeliveriesResponse> {
-    return this.deliveries.recover(actor, id, new Date(request.since));
+  ): Promise<RecoveryResponse> {
+    return this.recoveries.request(actor, id, new Date(request.since));
+  }
+
+  @Get('recover')
+  @DashboardOperation(GET_RECOVERY, { token: 'webhook_endpoints:read' })
+  recovery(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<RecoveryResponse> {
+    return this.recoveries.get(actor, id);
   }
 }

@@ -3,11 +3,11 @@ import { withMessages, type OperationDocument } from '../../../infrastructure/op
 import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
 import {
   QueuedDeliveriesResponse,
-  RecoverRequest,
   RedeliverRequest,
   TestedWebhookEndpointResponse,
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
+import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
 import { UNKNOWN_EVENT } from './deliveries.service.js';
 
 const ID = {
@@ -46,12 +46,27 @@ export const RECOVER_EVENTS: OperationDocument = {
   operationId: 'recoverWebhooks',
   summary: 'Send all failed events again',
   description:
-    'Sends every event again that the endpoint has not received since a given time. Use it after an outage of your ' +
-    'receiver. Events with pending retries are skipped, so you can safely repeat the request.',
+    'Sends every event again that the endpoint has not received since a given time: events whose last attempt failed. ' +
+    'Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a ' +
+    'time: while one is running, the response describes that one. Events with pending retries are skipped, so you can ' +
+    'safely repeat the request.',
   pathParameters: ID,
   body: RecoverRequest,
-  response: QueuedDeliveriesResponse,
-  responseDescription: 'The deliveries are queued.',
-  responseExample: { queued: 118 },
+  response: RecoveryResponse,
+  status: 202,
+  responseDescription: 'The recovery is running.',
+  responseExample: { queued: 0 },
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+};
+
+export const GET_RECOVERY: OperationDocument = {
+  operationId: 'getWebhookRecovery',
+  summary: 'Get the last recovery of a webhook endpoint',
+  description:
+    'Returns how far the last recovery has come. Use it after you requested one, until it is finished.',
+  pathParameters: ID,
+  response: RecoveryResponse,
+  responseDescription: 'The last recovery.',
+  responseExample: { status: 'finished', finished_at: '2026-01-31T08:15:31.500Z' },
   errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
 };

@@ -5,7 +5,7 @@ import {
   TextProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
-import { EnumField, TextField, TimestampField } from '../../../infrastructure/validation/index.js';
+import { EnumField, TextField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
@@ -58,14 +58,6 @@ export class RedeliverRequest {
     example: EXAMPLE_EVENT_ID,
   })
   event_id!: string;
-}
-
-export class RecoverRequest {
-  @TimestampField({
-    description: 'Start of the period, as `YYYY-MM-DDTHH:MM:SSZ`.',
-    example: '2026-01-31T08:00:00Z',
-  })
-  since!: string;
 }
 
 export class QueuedDeliveriesResponse {

@@ -3,7 +3,6 @@ import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { RequestLogStore } from '../../request-logs/index.js';
 import {
   WEBHOOK_ENDPOINT_NOT_FOUND,
   WebhookEndpointsService,
@@ -18,14 +17,6 @@ import { WebhookPublisher } from '../webhook-publisher.js';
 import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
 export const UNKNOWN_EVENT = 'The selected event id is invalid.';
-const EVENTS_PER_PAGE = 1_000;
-
-interface RecoveredPage {
-  readonly queued: number;
-  /** The last event of a full page; undefined if there are no more events. */
-  readonly last: string | undefined;
-}
-
 /** Tests endpoints and repeats deliveries on request. */
 @Injectable()
 export class DeliveriesService {
@@ -35,7 +26,6 @@ export class DeliveriesService {
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueService,
     private readonly sender: DeliverySender,
-    private readonly requestLog: RequestLogStore,
   ) {}
 
   /** Makes a single attempt during the request, in the same way as the worker. */
@@ -65,35 +55,6 @@ export class DeliveriesService {
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
     await this.lockLane(endpoint);
     return { queued: await this.queue.addMissing(endpoint, { ids: [event.id], includeTests: true }) };
-  }
-
-  /** Runs page by page, because the lane is locked while a page is queued. */
-  async recover(actor: DashboardActor, id: string, since: Date): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.require(actor, id);
-    let queued = 0;
-    let page: RecoveredPage | undefined;
-    do {
-      page = await this.recoverPage(endpoint, since, page?.last);
-      queued += page.queued;
-    } while (page.last !== undefined);
-    return { queued };
-  }
-
-  /**
-   * While the lane is locked, no attempt is settled. Therefore an event that failed according to the log and is not in
-   * the queue cannot be received in between. Concurrent requests run one after the other and find what is left.
-   */
-  @Transactional()
-  private async recoverPage(
-    endpoint: OwnedWebhookEndpoint,
-    since: Date,
-    after: string | undefined,
-  ): Promise<RecoveredPage> {
-    await this.lockLane(endpoint);
-    const page = { after, limit: EVENTS_PER_PAGE };
-    const eventIds = await this.requestLog.failedEvents(endpoint.id, since, page);
-    const queued = await this.queue.addMissing(endpoint, { ids: eventIds, includeTests: false });
-    return { queued, last: eventIds.length === EVENTS_PER_PAGE ? eventIds.at(-1) : undefined };
   }
 
   /** The endpoint may have been deleted since it was read. */

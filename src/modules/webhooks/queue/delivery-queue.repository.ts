@@ -3,13 +3,17 @@ import { Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
-import type { ClaimedDelivery, DeliveredEvent } from './delivery.js';
+import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
 
-/** Limits of one call to `claim()`. */
-export interface ClaimLimits {
-  readonly deliveries: number;
-  /** How many of them can be retries; the rest is reserved for first attempts. */
-  readonly retries: number;
+/** Limits of one call to `lockDueLanes()`. */
+export interface LaneLimits {
+  readonly width: number;
+  /** Consecutive failures after which an endpoint is no longer proven. */
+  readonly failuresUntilNarrow: number;
+  /** Maximum number of unproven lanes. After a failure, such a lane has room for one attempt at a time. */
+  readonly unproven: number;
+  /** Organizations whose lanes are skipped. */
+  readonly fullOrganizations: readonly string[];
 }
 
 /** Events to be sent again. */
@@ -19,8 +23,9 @@ export interface SelectedEvents {
 }
 
 /** A lane that the open transaction has locked. */
-export interface LockedLane {
+export interface LockedLane extends DeliveryLane {
   readonly endpointId: string;
+  readonly isIdle: boolean;
   /** Deliveries that can be claimed in addition to those in flight. */
   readonly room: number;
 }
@@ -35,13 +40,11 @@ export interface Settlement {
   readonly retryIn: number | null;
 }
 
-/**
- * How failures narrow a lane. Each settled batch with at least one success doubles the lane's current width until it is
- * back at the full `width`, which is stored as NULL.
- */
+/** How failures narrow a lane. A success gives it back its full width, which is stored as NULL. */
 export interface LaneRules {
-  readonly width: number;
   readonly failuresUntilNarrow: number;
+  /** Milliseconds after a success during which failures do not narrow the lane. */
+  readonly grace: number;
   /** Milliseconds between two attempts in a lane that keeps failing. */
   readonly probeInterval: number;
 }
@@ -74,6 +77,17 @@ export const LANES_CHANNEL = 'webhook_lanes';
 /** Seconds. An attempt takes at most 10; the rest allows for a slow settlement. */
 const LEASE = 30;
 const LANES_PER_CLAIM = 64;
+/** Time after a success for which an endpoint is proven. */
+const PROVEN_FOR = '1 day';
+
+/** SQL for the organization of an endpoint. */
+const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
+/** Conditions of `lockDueLanes()` and, the last one, of `settle()`. */
+const DUE = `next_due <= now() AND not_before <= now() AND (organization_id = ANY ($2)) IS NOT TRUE`;
+const IS_PROVEN = `((consecutive_failures < $3 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`;
+const UNPROVEN_WIDTH = 'CASE consecutive_failures WHEN 0 THEN LEAST(width, $1) ELSE 1 END';
+const IS_THROTTLED = `consecutive_failures + failed >= $6
+                                      AND (last_success_at > now() - $7 * interval '1 millisecond') IS NOT TRUE`;
 
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
   claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
@@ -126,9 +140,10 @@ export class DeliveryQueueRepository {
   async wakeLanes(endpointIds: readonly string[]): Promise<void> {
     await this.transaction.manager.query(
       `WITH woken AS (
-         INSERT INTO webhook_lane (endpoint_id, next_due)
-         SELECT id, now() FROM webhook_endpoint WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE
-             ON CONFLICT (endpoint_id) DO UPDATE SET next_due = excluded.next_due
+         INSERT INTO webhook_lane (endpoint_id, organization_id, next_due)
+         SELECT id, ${ORGANIZATION}, now() FROM webhook_endpoint WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE
+             ON CONFLICT (endpoint_id) DO UPDATE
+                SET next_due = excluded.next_due, organization_id = excluded.organization_id
                 WHERE webhook_lane.next_due IS NULL OR webhook_lane.next_due > excluded.next_due)
        SELECT pg_notify('${LANES_CHANNEL}', '')`,
       [endpointIds],
@@ -142,7 +157,8 @@ export class DeliveryQueueRepository {
    */
   async lockLane(endpointId: string): Promise<boolean> {
     const locked = await this.transaction.manager.query<object[]>(
-      `INSERT INTO webhook_lane (endpoint_id) SELECT id FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
+      `INSERT INTO webhook_lane (endpoint_id, organization_id)
+       SELECT id, ${ORGANIZATION} FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
            ON CONFLICT (endpoint_id) DO UPDATE SET next_due = webhook_lane.next_due
        RETURNING 1`,
       [endpointId],
@@ -151,15 +167,28 @@ export class DeliveryQueueRepository {
   }
 
   /** Locks lanes with due deliveries and free room, starting with the one that has been due for longest. */
-  async lockDueLanes(width: number): Promise<LockedLane[]> {
+  async lockDueLanes(limits: LaneLimits): Promise<LockedLane[]> {
     return this.transaction.manager.query<LockedLane[]>(
-      `SELECT endpoint_id AS "endpointId", LEAST(width, $1) - in_flight AS room
-         FROM webhook_lane
-        WHERE next_due <= now() AND not_before <= now() AND in_flight < LEAST(width, $1)
-        ORDER BY next_due
-        LIMIT ${LANES_PER_CLAIM}
-          FOR UPDATE SKIP LOCKED`,
-      [width],
+      `WITH proven AS (
+              SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, LEAST(width, $1) - in_flight AS room
+                FROM webhook_lane
+               WHERE ${DUE} AND in_flight < LEAST(width, $1) AND ${IS_PROVEN}
+               ORDER BY next_due
+               LIMIT ${LANES_PER_CLAIM}
+                 FOR UPDATE SKIP LOCKED),
+            unproven AS (
+              SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, ${UNPROVEN_WIDTH} - in_flight AS room
+                FROM webhook_lane
+               WHERE ${DUE} AND in_flight < ${UNPROVEN_WIDTH} AND NOT ${IS_PROVEN}
+               ORDER BY in_flight > 0, next_due
+               LIMIT LEAST($4, ${LANES_PER_CLAIM})
+                 FOR UPDATE SKIP LOCKED)
+       SELECT endpoint_id AS "endpointId", organization_id AS "organizationId", is_idle AS "isIdle", room,
+              true AS "isProven"
+         FROM proven
+       UNION ALL
+       SELECT endpoint_id, organization_id, is_idle, room, false FROM unproven`,
+      [limits.width, limits.fullOrganizations, limits.failuresUntilNarrow, limits.unproven],
     );
   }
 
@@ -167,21 +196,20 @@ export class DeliveryQueueRepository {
    * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. It is a separate
    * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
    */
-  async claim(lanes: readonly LockedLane[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
+  async claim(lanes: readonly LockedLane[], limit: number): Promise<ClaimedDelivery[]> {
     const rows = await this.transaction.manager.query<ClaimedRow[]>(
       `WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
-            candidate AS MATERIALIZED (
-              SELECT due.id, due.due_at, due.rank, due.is_retry,
-                     row_number() OVER (PARTITION BY due.is_retry ORDER BY due.rank, due.due_at) AS turn
+            picked AS MATERIALIZED (
+              SELECT due.id
                 FROM lane
                CROSS JOIN LATERAL (
-                       SELECT id, due_at, attempts > 0 AS is_retry, row_number() OVER (ORDER BY due_at, id) AS rank
+                       SELECT id, due_at, row_number() OVER (ORDER BY due_at, id) AS rank
                          FROM webhook_delivery
                         WHERE endpoint_id = lane.endpoint_id AND claim_id IS NULL AND due_at <= now()
                         ORDER BY due_at, id
-                        LIMIT lane.room) due),
-            picked AS MATERIALIZED (
-              SELECT id FROM candidate WHERE NOT is_retry OR turn <= $4 ORDER BY rank, due_at LIMIT $3),
+                        LIMIT lane.room) due
+               ORDER BY due.rank, due.due_at
+               LIMIT $3),
             claimed AS (
               UPDATE webhook_delivery
                  SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
@@ -200,12 +228,7 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED}
          FROM claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`,
-      [
-        lanes.map(({ endpointId }) => endpointId),
-        lanes.map(({ room }) => room),
-        limits.deliveries,
-        limits.retries,
-      ],
+      [lanes.map(({ endpointId }) => endpointId), lanes.map(({ room }) => room), limit],
     );
     return rows.map(toClaimed);
   }
@@ -214,7 +237,8 @@ export class DeliveryQueueRepository {
   async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<ClaimedRow[]>(
       `WITH lane AS (
-              INSERT INTO webhook_lane (endpoint_id, in_flight) VALUES ($3, 1)
+              INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)
+              SELECT id, ${ORGANIZATION}, 1 FROM webhook_endpoint WHERE id = $3 FOR KEY SHARE
                   ON CONFLICT (endpoint_id) DO UPDATE SET in_flight = webhook_lane.in_flight + 1
               RETURNING endpoint_id),
             claimed AS (
@@ -266,11 +290,11 @@ export class DeliveryQueueRepository {
                  SET in_flight = in_flight - finished,
                      next_due = LEAST(next_due, due_at),
                      consecutive_failures = CASE WHEN any_succeeded THEN 0 ELSE consecutive_failures + failed END,
-                     width = CASE WHEN any_succeeded THEN CASE WHEN width * 2 < $6 THEN width * 2 END
-                                  WHEN consecutive_failures + failed >= $7 THEN 1
-                                  ELSE width END,
-                     not_before = CASE WHEN NOT any_succeeded AND consecutive_failures + failed >= $7
-                                       THEN now() + $8 * interval '1 millisecond' ELSE not_before END
+                     last_success_at = CASE WHEN any_succeeded THEN now() ELSE last_success_at END,
+                     width = CASE WHEN any_succeeded THEN NULL WHEN ${IS_THROTTLED} THEN 1 ELSE width END,
+                     not_before = CASE WHEN any_succeeded THEN '-infinity'
+                                       WHEN ${IS_THROTTLED} THEN now() + $8 * interval '1 millisecond'
+                                       ELSE not_before END
                 FROM change
                WHERE webhook_lane.endpoint_id = change.endpoint_id)
        SELECT id FROM owned`,
@@ -280,8 +304,8 @@ export class DeliveryQueueRepository {
         settlements.map(({ endpointId }) => endpointId),
         settlements.map(({ succeeded }) => succeeded),
         settlements.map(({ retryIn }) => retryIn),
-        rules.width,
         rules.failuresUntilNarrow,
+        rules.grace,
         rules.probeInterval,
       ],
     );
@@ -307,15 +331,16 @@ export class DeliveryQueueRepository {
   async wakeForgottenLanes(): Promise<void> {
     await this.transaction.manager.query(
       `WITH forgotten AS (
-         SELECT endpoint.id, first.due_at
-           FROM webhook_endpoint endpoint
-           LEFT JOIN webhook_lane lane ON lane.endpoint_id = endpoint.id
+         SELECT id, ${ORGANIZATION} AS organization_id, first.due_at
+           FROM webhook_endpoint
+           LEFT JOIN webhook_lane lane ON lane.endpoint_id = id
           CROSS JOIN LATERAL (SELECT due_at FROM webhook_delivery
-                               WHERE endpoint_id = endpoint.id AND claim_id IS NULL
+                               WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL
                                ORDER BY due_at, id LIMIT 1) first
           WHERE lane.next_due IS NULL OR lane.next_due > first.due_at
-          ORDER BY endpoint.id)
-       INSERT INTO webhook_lane (endpoint_id, next_due) SELECT id, due_at FROM forgotten
+          ORDER BY id)
+       INSERT INTO webhook_lane (endpoint_id, organization_id, next_due)
+       SELECT id, organization_id, due_at FROM forgotten
            ON CONFLICT (endpoint_id) DO UPDATE SET next_due = LEAST(webhook_lane.next_due, excluded.next_due)`,
     );
   }

@@ -11,20 +11,29 @@ import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptRecorder } from './attempt-recorder.js';
-import type { ClaimedDelivery, FinishedAttempt, Outcome } from './delivery.js';
+import type { ClaimedDelivery, FinishedAttempt, Outcome, QueuedDelivery } from './delivery.js';
 import {
   DeliveryQueueRepository,
+  type LockedLane,
   type SelectedEvents,
   type Settlement,
 } from './delivery-queue.repository.js';
-import { delayUntilRetry } from './retry-delay.js';
+import { delayUntilRetry, longestDelayOfFirstRetry } from './retry-delay.js';
+
+/** Attempts that a process can start now. */
+export interface ClaimableRoom {
+  readonly free: number;
+  readonly freeForUnproven: number;
+  /** Those that unproven endpoints can use besides the first one of each. */
+  readonly furtherForUnproven: number;
+  readonly fullOrganizations: readonly string[];
+  freeFor(organizationId: string | null): number;
+}
 
 /**
- * Share of the free slots that one call to `claim()` gives to retries, so that failing deliveries don't delay new ones.
- * Retries of earlier calls are not counted.
+ * Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each unless its last
+ * success is recent.
  */
-const RETRY_SHARE = 0.5;
-/** Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each. */
 const FAILURES_UNTIL_NARROW = 5;
 const PROBE_INTERVAL = SECOND;
 const LANES_PER_WAKE_UP = 1_000;
@@ -100,12 +109,18 @@ export class DeliveryQueueService {
     return this.repository.lockLane(endpointId);
   }
 
-  /** @param slots attempts that this process can start now */
   @Transactional()
-  async claim(slots: number): Promise<ClaimedDelivery[]> {
-    const lanes = await this.repository.lockDueLanes(this.configuration.endpointConcurrency);
-    if (lanes.length === 0) return [];
-    return this.repository.claim(lanes, { deliveries: slots, retries: Math.ceil(slots * RETRY_SHARE) });
+  async claim(room: ClaimableRoom): Promise<QueuedDelivery[]> {
+    const due = await this.repository.lockDueLanes({
+      width: this.configuration.endpointConcurrency,
+      failuresUntilNarrow: FAILURES_UNTIL_NARROW,
+      unproven: room.freeForUnproven,
+      fullOrganizations: room.fullOrganizations,
+    });
+    const lanes = withinShares(due, room);
+    if (lanes.size === 0) return [];
+    const claimed = await this.repository.claim([...lanes.values()], room.free);
+    return claimed.map((delivery) => ({ ...delivery, lane: lanes.get(delivery.endpointId) as LockedLane }));
   }
 
   /** Resolves when the attempt is settled. Attempts that end at about the same time are settled together. */
@@ -144,8 +159,9 @@ export class DeliveryQueueService {
     const settled = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),
       {
-        width: this.configuration.endpointConcurrency,
         failuresUntilNarrow: FAILURES_UNTIL_NARROW,
+        // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
+        grace: longestDelayOfFirstRetry(this.configuration.retryDelays),
         probeInterval: PROBE_INTERVAL,
       },
     );
@@ -177,6 +193,28 @@ export class DeliveryQueueService {
       : delayUntilRetry({ attempts, allowed }, retryDelays, outcome.retryAfterMilliseconds);
     return { deliveryId, claimId, endpointId, succeeded, retryIn: retryIn ?? null };
   }
+}
+
+/**
+ * Returns the lanes by endpoint, with their room reduced to what is left for their organizations and for unproven
+ * endpoints. Every unproven endpoint gets one slot before any of them gets a second one.
+ */
+function withinShares(lanes: readonly LockedLane[], free: ClaimableRoom): Map<string, LockedLane> {
+  const left = new Map<string | null, number>();
+  const kept = new Map<string, LockedLane>();
+  let furtherForUnproven = free.furtherForUnproven;
+  for (const lane of lanes) {
+    const { endpointId, organizationId, isProven } = lane;
+    const available = left.get(organizationId) ?? free.freeFor(organizationId);
+    const first = !isProven && lane.isIdle ? 1 : 0;
+    const wanted = isProven ? lane.room : first + Math.min(lane.room - first, furtherForUnproven);
+    const room = Math.min(wanted, available);
+    left.set(organizationId, available - room);
+    if (room === 0) continue;
+    if (!isProven) furtherForUnproven -= room - first;
+    kept.set(endpointId, { ...lane, room });
+  }
+  return kept;
 }
 
 function interruptedAfter(total: number): Outcome {

@@ -16,6 +16,19 @@ export interface ClaimedDelivery {
   readonly event: DeliveredEvent;
 }
 
+/** What counts for the share of a process's slots that a lane can occupy. */
+export interface DeliveryLane {
+  /** Null if a previous release created the lane. */
+  readonly organizationId: string | null;
+  /** Whether the endpoint succeeded within a day and has not failed several times in a row since. */
+  readonly isProven: boolean;
+}
+
+/** A delivery claimed from the queue by a worker. */
+export interface QueuedDelivery extends ClaimedDelivery {
+  readonly lane: DeliveryLane;
+}
+
 /** The part of an event that its deliveries need. */
 export interface DeliveredEvent {
   readonly id: string;

@@ -5,6 +5,11 @@ const JITTER = 0.2;
 /** Limit for `Retry-After`, which can only postpone an attempt. */
 const MAX_RETRY_AFTER = 15 * MINUTE;
 
+/** Returns the milliseconds until a first retry at the latest, without `Retry-After`. */
+export function longestDelayOfFirstRetry(delays: readonly number[]): number {
+  return (delays[0] ?? 0) * (1 + JITTER);
+}
+
 /**
  * Returns the milliseconds until the next attempt, or undefined if the failed attempt was the last one.
  *

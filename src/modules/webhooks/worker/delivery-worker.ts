@@ -13,11 +13,12 @@ import {
 } from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { ClaimedDelivery } from '../queue/delivery.js';
+import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
 import { LANES_CHANNEL } from '../queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import { AttemptSlots } from './attempt-slots.js';
 
 /** Milliseconds. Notifications may get lost; polling guarantees that every delivery is found. */
 const POLL_INTERVAL = SECOND;
@@ -43,6 +44,7 @@ export class DeliveryWorker
 {
   private readonly logger = new Logger('Webhooks');
   private readonly inFlight = new Set<Promise<void>>();
+  private readonly slots: AttemptSlots;
   /** Aborted when something happens that makes another claim worthwhile. */
   private wakeUp = new AbortController();
   private isStopping = false;
@@ -56,9 +58,10 @@ export class DeliveryWorker
     private readonly queue: DeliveryQueueService,
     private readonly sender: DeliverySender,
     private readonly notifications: Notifications,
-    private readonly configuration: WebhookDeliveriesConfiguration,
+    configuration: WebhookDeliveriesConfiguration,
     metrics: Metrics,
   ) {
+    this.slots = new AttemptSlots(configuration.concurrency);
     metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: this.inFlight.size }]);
     metrics.gauge(SLOTS, () => [{ labels: {}, value: configuration.concurrency }]);
     metrics.gauge(LAST_POLL_AGE, () => [
@@ -99,12 +102,12 @@ export class DeliveryWorker
     }
   }
 
-  private async claim(): Promise<ClaimedDelivery[]> {
-    const slots = this.configuration.concurrency - this.inFlight.size;
+  private async claim(): Promise<QueuedDelivery[]> {
+    const hasRoom = this.slots.free > 0;
     try {
-      const claimed = slots > 0 ? await this.queue.claim(slots) : [];
+      const claimed = hasRoom ? await this.queue.claim(this.slots) : [];
       this.lastPollAt = performance.now();
-      if (slots > 0 && this.isPaused) {
+      if (hasRoom && this.isPaused) {
         this.logger.log('Deliveries resumed');
         this.isPaused = false;
       }
@@ -115,13 +118,15 @@ export class DeliveryWorker
     }
   }
 
-  private start(delivery: ClaimedDelivery): void {
+  private start(delivery: QueuedDelivery): void {
+    const release = this.slots.take(delivery.lane);
     const attempt = this.deliver(delivery)
       .catch((error: unknown) =>
         this.logger.error('An attempt could not be settled; its lease will expire', error),
       )
       .then(() => {
         this.inFlight.delete(attempt);
+        release();
         this.wakeUp.abort();
       });
     this.inFlight.add(attempt);

@@ -1,0 +1,102 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { RequestLogStore, type AttemptPosition } from '../../request-logs/index.js';
+import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { RecoveriesRepository, type ClaimedRecovery } from './recoveries.repository.js';
+
+const EVENTS_PER_PAGE = 1_000;
+/** Milliseconds. Entries can be committed in another order than that of their times. */
+const COMMIT_DELAY = MINUTE;
+
+/**
+ * Runs recoveries, one at a time in each process: reads the log of the endpoint once, then queues the events whose last
+ * attempt failed. Memory grows with the number of these events, about 100 bytes for each.
+ */
+@Injectable()
+export class RecoveriesJob implements OnApplicationShutdown {
+  private readonly logger = new Logger('Webhooks');
+  private running: Promise<void> | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly repository: RecoveriesRepository,
+    private readonly requestLog: RequestLogStore,
+    private readonly queue: DeliveryQueueService,
+    private readonly clock: Clock,
+  ) {}
+
+  @Interval(SECOND)
+  run(): Promise<void> {
+    this.running ??= this.runAll()
+      .catch((error: unknown) => {
+        if (!isDatabaseUnavailable(error)) this.logger.error('A recovery of webhooks failed', error);
+      })
+      .finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  /** Another process continues when the lease expires. */
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.running;
+  }
+
+  private async runAll(): Promise<void> {
+    for (;;) {
+      const recovery = this.isStopping ? undefined : await this.repository.claim();
+      if (!recovery) return;
+      await this.recover(recovery);
+    }
+  }
+
+  private async recover({ endpointId, since, requestedAt }: ClaimedRecovery): Promise<void> {
+    const failed = new Set<string>();
+    const readUntil = await this.read(endpointId, since, (eventId, hasFailed) => {
+      if (hasFailed) failed.add(eventId);
+      else failed.delete(eventId);
+    });
+    const overlap = new Date(Math.min(readUntil.getTime(), requestedAt.getTime()) - COMMIT_DELAY);
+    const eventIds = [...failed];
+    for (let start = 0; start < eventIds.length; start += EVENTS_PER_PAGE) {
+      if (this.isStopping) return;
+      await this.queuePage(endpointId, eventIds.slice(start, start + EVENTS_PER_PAGE), overlap);
+    }
+    if (!this.isStopping) await this.repository.finish(endpointId, this.clock.now());
+  }
+
+  /**
+   * While the lane is locked, no attempt is settled. Therefore an event that failed according to the log and is not in
+   * the queue cannot be received in between.
+   */
+  @Transactional()
+  private async queuePage(endpointId: string, eventIds: string[], readAgainFrom: Date): Promise<void> {
+    if (!(await this.queue.lockLane(endpointId))) return;
+    const missing = new Set(eventIds);
+    await this.read(endpointId, readAgainFrom, (eventId, hasFailed) => {
+      if (!hasFailed) missing.delete(eventId);
+    });
+    const target = await this.repository.target(endpointId);
+    if (!target) return;
+    const queued = await this.queue.addMissing(target, { ids: [...missing], includeTests: false });
+    await this.repository.progress(endpointId, queued);
+  }
+
+  /** Calls `visit` for each attempt since the time, oldest first. @returns the time of the last one */
+  private async read(
+    endpointId: string,
+    since: Date,
+    visit: (eventId: string, hasFailed: boolean) => void,
+  ): Promise<Date> {
+    let position: AttemptPosition = { createdAt: since, id: '0' };
+    for (;;) {
+      const page = await this.requestLog.attempts(endpointId, position);
+      for (const { eventId, hasFailed } of page) visit(eventId, hasFailed);
+      const last = page.at(-1);
+      if (!last || this.isStopping) return position.createdAt;
+      position = last;
+      await this.repository.progress(endpointId, 0);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+
+/** A request to send all failed events of an endpoint again. */
+export interface Recovery {
+  readonly since: Date;
+  readonly requestedAt: Date;
+  readonly finishedAt: Date | null;
+  /** Deliveries queued so far. */
+  readonly queued: number;
+}
+
+export interface ClaimedRecovery extends Recovery {
+  readonly endpointId: string;
+}
+
+const COLUMNS = `since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
+/** A process that runs a recovery renews its lease with each page. */
+const LEASE = '2 minutes';
+
+/** The last recovery of each endpoint. */
+@Injectable()
+export class RecoveriesRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Requests a recovery unless one is running. @returns the one that is running then */
+  async request(endpointId: string, since: Date, now: Date): Promise<Recovery | undefined> {
+    await this.transaction.manager.query(
+      `INSERT INTO webhook_recovery (endpoint_id, since, requested_at)
+       SELECT id, $2, $3 FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
+           ON CONFLICT (endpoint_id) DO UPDATE
+              SET since = excluded.since, requested_at = excluded.requested_at, finished_at = NULL, queued = 0,
+                  lease_until = '-infinity'
+            WHERE webhook_recovery.finished_at IS NOT NULL`,
+      [endpointId, since, now],
+    );
+    return this.of(endpointId);
+  }
+
+  async of(endpointId: string): Promise<Recovery | undefined> {
+    const [recovery] = await this.transaction.manager.query<Recovery[]>(
+      `SELECT ${COLUMNS} FROM webhook_recovery WHERE endpoint_id = $1`,
+      [endpointId],
+    );
+    return recovery;
+  }
+
+  /** Claims a recovery that no process runs. */
+  async claim(): Promise<ClaimedRecovery | undefined> {
+    const [[recovery]] = await this.transaction.manager.query<[ClaimedRecovery[], number]>(
+      `UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
+        WHERE endpoint_id = (SELECT endpoint_id FROM webhook_recovery
+                              WHERE finished_at IS NULL AND lease_until < now()
+                              ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+       RETURNING endpoint_id AS "endpointId", ${COLUMNS}`,
+    );
+    return recovery;
+  }
+
+  /** Renews the lease and counts queued deliveries. */
+  async progress(endpointId: string, queued: number): Promise<void> {
+    await this.transaction.manager.query(
+      `UPDATE webhook_recovery SET queued = queued + $2, lease_until = now() + interval '${LEASE}'
+        WHERE endpoint_id = $1`,
+      [endpointId, queued],
+    );
+  }
+
+  async finish(endpointId: string, now: Date): Promise<void> {
+    await this.transaction.manager.query(
+      'UPDATE webhook_recovery SET finished_at = $2 WHERE endpoint_id = $1',
+      [endpointId, now],
+    );
+  }
+
+  async target(endpointId: string): Promise<WebhookTarget | undefined> {
+    const [target] = await this.transaction.manager.query<WebhookTarget[]>(
+      'SELECT id, url FROM webhook_endpoint WHERE id = $1',
+      [endpointId],
+    );
+    return target;
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from '../../request-logs/index.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND, WebhookEndpointsService } from '../../webhook-endpoints/index.js';
+import type { RecoveryResponse } from './recoveries.dto.js';
+import { RecoveriesRepository, type Recovery } from './recoveries.repository.js';
+
+/** Accepts recoveries and reports their progress. `RecoveriesJob` runs them. */
+@Injectable()
+export class RecoveriesService {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly repository: RecoveriesRepository,
+    private readonly configuration: RequestLogsConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  @Transactional()
+  async request(actor: DashboardActor, id: string, since: Date): Promise<RecoveryResponse> {
+    const endpoint = await this.endpoints.require(actor, id);
+    const now = this.clock.now();
+    const oldest = now.getTime() - this.configuration.retentionDays * DAY;
+    const start = new Date(Math.max(since.getTime(), oldest));
+    const recovery = await this.repository.request(endpoint.id, start, now);
+    // The endpoint may have been deleted since it was read.
+    if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    return toResponse(recovery);
+  }
+
+  async get(actor: DashboardActor, id: string): Promise<RecoveryResponse> {
+    const endpoint = await this.endpoints.require(actor, id);
+    const recovery = await this.repository.of(endpoint.id);
+    return recovery ? toResponse(recovery) : NONE;
+  }
+}
+
+const NONE: RecoveryResponse = {
+  status: 'none',
+  since: null,
+  queued: 0,
+  requested_at: null,
+  finished_at: null,
+};
+
+function toResponse({ since, queued, requestedAt, finishedAt }: Recovery): RecoveryResponse {
+  return {
+    status: finishedAt ? 'finished' : 'running',
+    since,
+    queued,
+    requested_at: requestedAt,
+    finished_at: finishedAt,
+  };
+}

@@ -1,0 +1,29 @@
+import { AttemptSlots } from './attempt-slots.js';
+
+const lane = (organizationId: string | null, isProven: boolean) => ({ organizationId, isProven });
+
+describe('AttemptSlots', () => {
+  it('leaves half of the slots to endpoints with a recent success', () => {
+    const slots = new AttemptSlots(16);
+    const releases = Array.from({ length: 8 }, (_, index) => slots.take(lane(`o-${index}`, false)));
+    expect([slots.free, slots.freeForUnproven]).toEqual([8, 0]);
+    releases[0]?.();
+    expect([slots.free, slots.freeForUnproven]).toEqual([9, 1]);
+  });
+
+  it('leaves half of the slots to other organizations', () => {
+    const slots = new AttemptSlots(16);
+    const releases = Array.from({ length: 8 }, () => slots.take(lane('one', true)));
+    expect([slots.freeFor('one'), slots.freeFor('other'), slots.fullOrganizations]).toEqual([0, 8, ['one']]);
+    for (const release of releases) release();
+    expect([slots.free, slots.freeFor('one'), slots.fullOrganizations]).toEqual([16, 8, []]);
+  });
+
+  it('gives unproven endpoints further slots only while few are used', () => {
+    const slots = new AttemptSlots(16);
+    expect(slots.furtherForUnproven).toBe(2);
+    slots.take(lane('one', false));
+    slots.take(lane('two', false));
+    expect(slots.furtherForUnproven).toBe(0);
+  });
+});

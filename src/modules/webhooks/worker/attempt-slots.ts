@@ -1,0 +1,58 @@
+import type { ClaimableRoom } from '../queue/delivery-queue.service.js';
+import type { DeliveryLane } from '../queue/delivery.js';
+
+/**
+ * Shares of the slots of one process. The rest is left to other organizations, and to endpoints with a recent success:
+ * an endpoint that does not respond occupies its slots for 10 seconds per attempt.
+ */
+const SHARE_OF_ORGANIZATION = 0.5;
+const SHARE_OF_UNPROVEN = 0.5;
+/** Until this share is used, unproven endpoints can have more than one attempt in flight. */
+const SHARE_OF_UNPROVEN_BEYOND_FIRST = 0.125;
+
+/** Counts the attempts that this process has in flight, in total, per organization, and to unproven endpoints. */
+export class AttemptSlots implements ClaimableRoom {
+  private used = 0;
+  private usedByUnproven = 0;
+  private readonly usedByOrganization = new Map<string, number>();
+
+  constructor(readonly total: number) {}
+
+  get free(): number {
+    return this.total - this.used;
+  }
+
+  get freeForUnproven(): number {
+    return Math.min(this.free, Math.floor(this.total * SHARE_OF_UNPROVEN) - this.usedByUnproven);
+  }
+
+  get furtherForUnproven(): number {
+    return Math.max(0, Math.floor(this.total * SHARE_OF_UNPROVEN_BEYOND_FIRST) - this.usedByUnproven);
+  }
+
+  get fullOrganizations(): string[] {
+    return [...this.usedByOrganization.keys()].filter((id) => this.freeFor(id) === 0);
+  }
+
+  /** @param organizationId null for a lane that a previous release created, which has no limit of its own */
+  freeFor(organizationId: string | null): number {
+    if (organizationId === null) return this.free;
+    const share = Math.floor(this.total * SHARE_OF_ORGANIZATION);
+    return Math.max(0, share - (this.usedByOrganization.get(organizationId) ?? 0));
+  }
+
+  /** @returns a function that frees the slot */
+  take({ organizationId, isProven }: DeliveryLane): () => void {
+    this.change(1, organizationId, isProven);
+    return () => this.change(-1, organizationId, isProven);
+  }
+
+  private change(difference: number, organizationId: string | null, isProven: boolean): void {
+    this.used += difference;
+    if (!isProven) this.usedByUnproven += difference;
+    if (organizationId === null) return;
+    const used = (this.usedByOrganization.get(organizationId) ?? 0) + difference;
+    if (used === 0) this.usedByOrganization.delete(organizationId);
+    else this.usedByOrganization.set(organizationId, used);
+  }
+}
