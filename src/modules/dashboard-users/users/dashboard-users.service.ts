@@ -5,6 +5,7 @@ import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { validateName } from '../../../infrastructure/validation/index.js';
+import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import {
   generatePassword,
@@ -14,6 +15,9 @@ import {
   MIN_PASSWORD_LENGTH,
 } from './password.js';
 import { PrincipalsBatch } from './principals.batch.js';
+
+/** More than an organization can have. */
+const MAX_LISTED = 10_000;
 
 export interface NewDashboardUser {
   readonly organizationId: string;
@@ -75,6 +79,11 @@ export class DashboardUsersService {
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
     return this.principals.find(userId, this.clock.now());
+  }
+
+  /** Returns the users of an organization for operators, in the order in which they were added. */
+  list(organizationId: string): Promise<DashboardUser[]> {
+    return this.repository.list(organizationId, MAX_LISTED);
   }
 
   async organizationName(organizationId: string): Promise<string> {
