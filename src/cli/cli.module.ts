@@ -5,6 +5,8 @@ import { AuditCommand } from './commands/audit.command.js';
 import { ClientCommand } from './commands/client.command.js';
 import { DataKeyCommand } from './commands/data-key.command.js';
 import { DetectionCommand } from './commands/detection.command.js';
+import { DoctorCommand } from './commands/doctor.command.js';
+import { EndpointCommand } from './commands/endpoint.command.js';
 import { MigrateCommand } from './commands/migrate.command.js';
 import { OrganizationCommand } from './commands/organization.command.js';
 import { RequestLogCommand } from './commands/request-log.command.js';
@@ -19,6 +21,7 @@ import { OperatorSession } from './operator-session.js';
     ...OrganizationCommand.registerWithSubCommands(),
     ...ClientCommand.registerWithSubCommands(),
     ...UserCommand.registerWithSubCommands(),
+    ...EndpointCommand.registerWithSubCommands(),
     ...DataKeyCommand.registerWithSubCommands(),
     ...DetectionCommand.registerWithSubCommands(),
     ...ApplicationCommand.registerWithSubCommands(),
@@ -26,6 +29,7 @@ import { OperatorSession } from './operator-session.js';
     ...RequestLogCommand.registerWithSubCommands(),
     ...TokenKeyCommand.registerWithSubCommands(),
     MigrateCommand,
+    DoctorCommand,
   ],
 })
 export class CliModule {

@@ -9,6 +9,7 @@ import {
   type PreparedProcess,
 } from '../infrastructure/bootstrap/index.js';
 import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
+import { DatabaseConfiguration } from '../infrastructure/database/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
 import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
@@ -37,6 +38,14 @@ export class OperatorSession {
     });
     await running;
     removeHandler();
+  }
+
+  /** Runs work on the application. @throws the reason if it cannot start */
+  onApplication(
+    configuration: LoadedConfiguration,
+    work: (app: INestApplicationContext) => Promise<void>,
+  ): Promise<void> {
+    return onApplication(configuration, work);
   }
 
   /** Runs work without starting the application, which requires an up-to-date schema. */
@@ -73,6 +82,8 @@ async function onApplication(
   configuration: LoadedConfiguration,
   work: (app: INestApplicationContext) => Promise<void>,
 ): Promise<void> {
+  // A person waits for the command.
+  configuration.get(DatabaseConfiguration).startTimeoutMilliseconds = 0;
   await prepareSchema(configuration);
   configuration.get(RequestLogsConfiguration).rotateOnStart = false;
   const app = await NestFactory.createApplicationContext(

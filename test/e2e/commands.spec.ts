@@ -25,6 +25,7 @@ describe('npm run cli', () => {
     database = await cloneDatabase({ empty: true });
     environment = {
       DATABASE_URL: database.url,
+      DATABASE_START_TIMEOUT_MS: '0',
       DATA_DIR: join(folder, 'data'),
       SECRET_PEPPER: randomBytes(32).toString('base64'),
       KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -60,16 +61,18 @@ describe('npm run cli', () => {
     it('describes every command and option', () => {
       const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
-        organization: ['create'],
+        organization: ['create', 'list'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
         'token-key': ['list', 'rotate'],
         'data-key': ['rewrap'],
-        user: ['add'],
+        user: ['add', 'list'],
+        endpoint: ['list'],
         detection: ['import'],
         application: ['list', 'export'],
         audit: ['verify', 'head', 'export'],
         'request-log': ['tail', 'export', 'partitions'],
         migrate: [],
+        doctor: [],
       });
       for (const { name, description, help, options } of all) {
         expect(help).toContain(name);

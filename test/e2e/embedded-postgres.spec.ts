@@ -12,6 +12,8 @@ import {
   type EmbeddedPostgres,
 } from '../../src/infrastructure/embedded-postgres/index.js';
 
+import { eventually } from '../support/eventually.js';
+
 const PASSWORD_FILE = 'superuser.password';
 const LOADER = pathToFileURL(join(import.meta.dirname, '../support/register-typescript.mjs')).href;
 const SECONDS = 1_000;
@@ -170,6 +172,36 @@ describe('embedded PostgreSQL', () => {
       await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
     },
     30 * SECONDS,
+  );
+
+  it.each<NodeJS.Signals>(['SIGKILL', 'SIGQUIT', 'SIGINT'])(
+    'is restarted by the processes that use it when the server ends by %s',
+    async (signal) => {
+      const [server, other] = [await start(), await startElsewhere()];
+      await query(server.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+      await query(server.url, 'CHECKPOINT'); // because the server is not durable
+      const isBack = () =>
+        query(server.url, 'SELECT seven FROM kept').then(
+          ([seven]) => seven === 7,
+          () => false,
+        );
+      for (let time = 1; time <= 2; time += 1) {
+        process.kill(await pidOfServer(directory), signal);
+        const isGone = () =>
+          query(server.url, 'SELECT 1').then(
+            () => false,
+            () => true,
+          );
+        await eventually('the server has ended', isGone);
+        await eventually('the server is back', isBack);
+      }
+      // If this process has not joined again yet, the other one stops the server as its last user.
+      await other.release();
+      await eventually('the server is back', isBack);
+      await server.release();
+      await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    },
+    60 * SECONDS,
   );
 
   it(

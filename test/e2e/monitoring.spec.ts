@@ -14,7 +14,11 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string };
+  readonly annotations: {
+    readonly summary: string;
+    readonly description: string;
+    readonly runbook_url: string;
+  };
 }
 
 interface Panel {
@@ -160,6 +164,15 @@ describe('Alerts and dashboard', () => {
         description: true,
       });
       expectShown(alert, expr, `${annotations.summary} ${annotations.description}`, /\$labels\.(\w+)/g);
+    }
+  });
+
+  it('each alert links to its runbook', () => {
+    const runbooks = readFileSync(join(import.meta.dirname, '../../docs/runbooks.md'), 'utf8');
+    const headings = [...runbooks.matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
+    expect(rules.map(({ alert }) => alert)).toEqual(headings);
+    for (const { alert, annotations } of rules) {
+      expect(annotations.runbook_url).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
     }
   });
 

@@ -46,9 +46,24 @@ class CreateOrganizationCommand extends OperatorCommand {
   }
 }
 
+@SubCommand({ name: 'list', description: 'List all organizations' })
+class ListOrganizationsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext): Promise<void> {
+    const organizations = await app.get(OrganizationsService).list();
+    printResult(
+      organizations.map(({ id, name, createdAt, activatedAt }) => ({
+        organization_id: id,
+        name,
+        created_at: createdAt,
+        activated_at: activatedAt,
+      })),
+    );
+  }
+}
+
 @Command({
   name: 'organization',
   description: 'Organizations, which are the customers of the platform',
-  subCommands: [CreateOrganizationCommand],
+  subCommands: [CreateOrganizationCommand, ListOrganizationsCommand],
 })
 export class OrganizationCommand extends CommandGroup {}

@@ -46,7 +46,31 @@ class AddUserCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'user', description: 'Dashboard users', subCommands: [AddUserCommand] })
+@SubCommand({ name: 'list', description: 'List the dashboard users of an organization' })
+@Options({ organization: ORGANIZATION })
+class ListUsersCommand extends OperatorCommand {
+  protected async execute(
+    app: INestApplicationContext,
+    { organization }: { organization: string },
+  ): Promise<void> {
+    await app.get(OrganizationsService).require(organization);
+    const users = await app.get(DashboardUsersService).list(organization);
+    printResult(
+      users.map((user) => ({
+        user_id: user.id,
+        email: user.email,
+        name: user.name,
+        role: user.role,
+        has_password: user.passwordHash !== null,
+        has_second_factor: user.totpEnabledAt !== null,
+        disabled_at: user.disabledAt,
+        created_at: user.createdAt,
+      })),
+    );
+  }
+}
+
+@Command({ name: 'user', description: 'Dashboard users', subCommands: [AddUserCommand, ListUsersCommand] })
 export class UserCommand extends CommandGroup {}
 
 function isRole(value: string): value is DashboardRole {

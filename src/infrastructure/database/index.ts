@@ -5,6 +5,7 @@ export { DatabaseModule } from './database.module.js';
 export { DeleteAfter } from './expiry/delete-after.js';
 export { ExpiryJob } from './expiry/expiry.job.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
+export { inspectDatabase, type DatabaseInspection } from './database-inspection.js';
 export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
 export { Notifications, type Subscription } from './notifications.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';

@@ -99,7 +99,8 @@ async function refuseForeignSchema(dataSource: DataSource): Promise<void> {
 
 const listed = (names: readonly string[]): string => names.join(', ');
 
-async function withDatabase<T>(
+/** Runs work on a connection of its own. @throws DatabaseStartError when the database is unreachable or too old */
+export async function withDatabase<T>(
   address: DatabaseAddress,
   startTimeoutMilliseconds: number,
   work: (dataSource: DataSource) => Promise<T>,

@@ -56,11 +56,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const requested = resolve(options.directory);
   try {
     const cluster = await locateCluster(requested, report);
-    const presence = new Presence(() => urlOf(cluster), database);
-    await startAndJoin(cluster, presence, durable, report);
+    let port: number | undefined;
+    const startAndJoinServer = (): Promise<void> =>
+      startAndJoin(cluster, presence, { isDurable: durable, report, port });
+    const presence = new Presence(() => urlOf(cluster), database, startAndJoinServer);
+    await startAndJoinServer();
+    const url = await urlOf(cluster);
+    // A server that is restarted must be where this process expects it.
+    port = Number(new URL(url).port);
     let released: Promise<void> | undefined;
     return {
-      url: `${await urlOf(cluster)}/${encodeURIComponent(database)}`,
+      url: `${url}/${encodeURIComponent(database)}`,
       directory: cluster.directory,
       release: () => (released ??= presence.leave(() => stopServer(cluster))),
     };
@@ -69,12 +75,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
+interface StartOptions {
+  readonly isDurable: boolean;
+  readonly report: (message: string) => void;
+  readonly port: number | undefined;
+}
+
 /** Joins the running server, or starts it and joins it. Other processes may do the same at any moment. */
 async function startAndJoin(
   cluster: Cluster,
   presence: Presence,
-  isDurable: boolean,
-  report: (message: string) => void,
+  { isDurable, report, port }: StartOptions,
 ): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   let lastResponse = performance.now();
@@ -93,7 +104,7 @@ async function startAndJoin(
     }
     report('Starting PostgreSQL…');
     if (!(await readPassword(cluster))) await createCluster(cluster, isDurable);
-    if (!(await startServer(cluster, isDurable, postmaster))) await sleep(RETRY_INTERVAL_MS);
+    if (!(await startServer(cluster, { isDurable, stale: postmaster, port }))) await sleep(RETRY_INTERVAL_MS);
     lastResponse = performance.now();
   }
   const log = (await readIfExists(cluster.log)) ?? '';

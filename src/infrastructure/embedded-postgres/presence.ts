@@ -21,10 +21,12 @@ export class Presence {
   /**
    * @param findServer returns the URL of the server without a database
    * @param database created if it does not exist
+   * @param restore joins the server again after it ended, and starts it if no other process did
    */
   constructor(
     private readonly findServer: () => Promise<string>,
     private readonly database: string,
+    private readonly restore: () => Promise<void>,
   ) {}
 
   /** Rejects when the server is not available, for example because its last user is stopping it. */
@@ -75,12 +77,11 @@ export class Presence {
     }
   }
 
-  /** After a crash the server returns with the next process that starts it. */
   private async reconnect(): Promise<void> {
     const { signal } = this.leaving;
     while (!this.session && !signal.aborted) {
       const pause = sleep(RECONNECT_INTERVAL_MS, undefined, { ref: false, signal });
-      await pause.then(() => this.join()).catch(() => undefined);
+      await pause.then(() => this.restore()).catch(() => undefined);
     }
   }
 }

@@ -41,23 +41,29 @@ export async function readPostmaster({ directory }: Cluster): Promise<Postmaster
     : undefined;
 }
 
+interface StartOptions {
+  readonly isDurable: boolean;
+  readonly stale: Postmaster | undefined;
+  readonly port: number | undefined;
+}
+
 /**
  * Starts the server and waits until it accepts connections.
  *
- * @param stale left behind by a dead server. PostgreSQL refuses to start while another process has that pid, which
+ * @param options.port undefined for that of the dead server, or any
+ * @param options.stale left behind by a dead server. PostgreSQL refuses to start while another process has that pid, which
  *   is common after a reboot, unless PG_GRANDPARENT_PID names it.
  * @returns whether the server is running; if not, look for another one and retry
  */
 export async function startServer(
   cluster: Cluster,
-  isDurable: boolean,
-  stale: Postmaster | undefined,
+  { isDurable, stale, port }: StartOptions,
 ): Promise<boolean> {
   // On the previous port, processes that outlived the previous server find this one.
   const settings = {
     ...SETTINGS,
     ...(isDurable ? {} : NOT_DURABLE),
-    port: stale?.port ?? (await freePort()),
+    port: port ?? stale?.port ?? (await freePort()),
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const logged = await stat(cluster.log)

@@ -11,15 +11,32 @@ export class SmtpMailer extends Mailer {
 
   constructor(private readonly configuration: MailConfiguration) {
     super();
-    this.transport = createTransport({
-      url: configuration.smtpUrl,
-      connectionTimeout: TIMEOUT,
-      greetingTimeout: TIMEOUT,
-      socketTimeout: TIMEOUT,
-    });
+    this.transport = transportOf(configuration);
   }
 
   async send(mail: Mail): Promise<void> {
     await this.transport.sendMail({ from: this.configuration.from, ...mail });
   }
+}
+
+/** Connects to the server and logs in. @returns the problem, if there is one */
+export async function checkMail(configuration: MailConfiguration): Promise<string | undefined> {
+  const transport = transportOf(configuration);
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    transport.close();
+  }
+}
+
+function transportOf({ smtpUrl }: MailConfiguration): Transporter {
+  return createTransport({
+    url: smtpUrl,
+    connectionTimeout: TIMEOUT,
+    greetingTimeout: TIMEOUT,
+    socketTimeout: TIMEOUT,
+  });
 }

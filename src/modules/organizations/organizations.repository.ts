@@ -28,6 +28,14 @@ export class OrganizationsRepository {
     return this.transaction.manager.existsBy(Organization, { id });
   }
 
+  /** Returns all organizations without their logos, in the order in which they were created. */
+  async all(): Promise<Pick<Organization, 'id' | 'name' | 'createdAt' | 'activatedAt'>[]> {
+    return this.transaction.manager.find(Organization, {
+      select: { id: true, name: true, createdAt: true, activatedAt: true },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+  }
+
   /** Returns the organization without its logo. */
   async find(organizationId: string): Promise<Organization> {
     return this.transaction.manager.findOneByOrFail(Organization, { id: organizationId });

@@ -76,6 +76,11 @@ export class OrganizationsService {
     return created;
   }
 
+  /** Returns all organizations, for operators. */
+  list(): ReturnType<OrganizationsRepository['all']> {
+    return this.repository.all();
+  }
+
   /** @throws OperatorError when there is no such organization */
   async require(id: string): Promise<void> {
     if (!isUUID(id) || !(await this.repository.exists(id))) {

@@ -61,6 +61,12 @@ export class WebhookEndpointsService {
     return this.repository.ofClientBlockingDeletion(clientId);
   }
 
+  /** Returns the endpoints of a client for operators, with secrets in the URLs masked. */
+  async ofClientMasked(clientId: string): Promise<WebhookEndpoint[]> {
+    const endpoints = await this.repository.ofClient(clientId);
+    return endpoints.map((endpoint) => ({ ...endpoint, url: maskedUrl(endpoint.url) }));
+  }
+
   /**
    * Returns the endpoint with the ID from the request path.
    *

@@ -5,10 +5,14 @@ import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { validateName } from '../../../infrastructure/validation/index.js';
+import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 import { generatePassword, hashPassword } from './password.js';
 import { PasswordRules } from './password-rules.js';
 import { PrincipalsBatch } from './principals.batch.js';
+
+/** More than an organization can have. */
+const MAX_LISTED = 10_000;
 
 export interface NewDashboardUser {
   readonly organizationId: string;
@@ -76,6 +80,11 @@ export class DashboardUsersService {
   /** Ends the user's access tokens and device approvals. */
   async endAccess(userId: string): Promise<void> {
     await this.repository.endAccess(userId);
+  }
+
+  /** Returns the users of an organization for operators, in the order in which they were added. */
+  list(organizationId: string): Promise<DashboardUser[]> {
+    return this.repository.list(organizationId, MAX_LISTED);
   }
 
   async organizationName(organizationId: string): Promise<string> {

@@ -22,6 +22,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
 
   /** Until today's partition exists, events go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.requestLogs.rotateOnStart) return;
     await this.run().catch((error: unknown) =>
       this.logger.error('The partitions of webhook events could not be created', error),
     );

@@ -1,0 +1,164 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, CommandRunner } from 'nest-commander';
+import { operatorMessageFor } from '../../infrastructure/bootstrap/index.js';
+import { ServiceConfiguration, type LoadedConfiguration } from '../../infrastructure/config/index.js';
+import {
+  DailyPartitions,
+  DatabaseConfiguration,
+  inspectDatabase,
+  type DatabaseInspection,
+} from '../../infrastructure/database/index.js';
+import { checkMail, MailConfiguration } from '../../infrastructure/mail/index.js';
+import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
+import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { EXIT, OperatorSession } from '../operator-session.js';
+import { printResult } from './output.js';
+
+/** Receivers refuse signatures that are 5 minutes off; tokens and partitions notice less. */
+const MAX_CLOCK_LEAD = 5 * SECOND;
+const PARTITIONED = ['request_log', 'webhook_event'];
+
+interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly finding: string;
+  /** What to do. */
+  readonly remedy?: string;
+}
+
+type Verdict = Omit<Finding, 'check'>;
+
+const ok = (finding: string): Verdict => ({ status: 'ok', finding });
+const warning = (finding: string, remedy: string): Verdict => ({ status: 'warning', finding, remedy });
+const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed', finding, remedy });
+
+@Command({
+  name: 'doctor',
+  description: 'Check settings, database, keys, Redis and mail, and say what to do',
+})
+export class DoctorCommand extends CommandRunner {
+  private readonly findings: Finding[] = [];
+
+  constructor(private readonly session: OperatorSession) {
+    super();
+  }
+
+  /** If the settings are invalid, the session says so. */
+  override run(): Promise<void> {
+    return this.session.withConfiguration(async (configuration) => {
+      this.findings.length = 0;
+      this.add('settings', ok('All settings are valid.'));
+      await this.checkDatabase(configuration);
+      await this.examine('redis', () => redisVerdict(configuration));
+      await this.examine('mail', () => mailVerdict(configuration));
+      printResult(this.findings);
+      if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
+    });
+  }
+
+  private async checkDatabase(configuration: LoadedConfiguration): Promise<void> {
+    const database = configuration.get(DatabaseConfiguration);
+    const inspection = await inspectDatabase(database, () => new Clock().milliseconds()).catch(
+      (error: unknown) => {
+        this.add('database', failed(operatorMessageFor(error), 'Nothing works without the database.'));
+      },
+    );
+    if (!inspection) return;
+    this.add('database', ok(`PostgreSQL ${inspection.version} responds.`));
+    this.add('role', roleVerdict(inspection));
+    this.add('clock', clockVerdict(inspection));
+    const migrations = migrationsVerdict(inspection);
+    this.add('migrations', migrations);
+    if (migrations.status === 'failed') return;
+    // Only checks the schema.
+    database.migrateOnStart = false;
+    try {
+      await this.session.onApplication(configuration, async (app) => {
+        this.add('keys', ok('SECRET_PEPPER and KEY_ENCRYPTION_KEY are those of the database.'));
+        for (const table of PARTITIONED) {
+          await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
+        }
+      });
+    } catch (error) {
+      this.add('keys', failed(operatorMessageFor(error), 'Set the keys that the database was created with.'));
+    }
+  }
+
+  private async examine(check: string, verdict: () => Promise<Verdict>): Promise<void> {
+    this.add(
+      check,
+      await verdict().catch((error: unknown) =>
+        failed(operatorMessageFor(error), 'Fix the cause, and run the command again.'),
+      ),
+    );
+  }
+
+  private add(check: string, verdict: Verdict): void {
+    this.findings.push({ check, ...verdict });
+  }
+}
+
+function roleVerdict({ role, excess }: DatabaseInspection): Verdict {
+  if (excess === undefined) return ok(`The role ${role} cannot change the audit log.`);
+  return warning(
+    `The role ${role} is ${excess === 'superuser' ? 'a superuser' : 'an owner of the tables'}, and can remove the protection of the audit log.`,
+    'Use two roles: docs/deployment.md, "Database roles".',
+  );
+}
+
+function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
+  const finding = `The clocks of the database and of this machine differ by ${Math.abs(clockLead)} ms.`;
+  return Math.abs(clockLead) <= MAX_CLOCK_LEAD
+    ? ok(finding)
+    : failed(finding, 'Synchronize both clocks (NTP).');
+}
+
+function migrationsVerdict({
+  migrations: { pending, changed, unknown, newer },
+}: DatabaseInspection): Verdict {
+  if (unknown.length + changed.length > 0) {
+    return failed(
+      `The schema is not that of this release: ${[...unknown, ...changed].join(', ')}.`,
+      'Start the release that migrated the database, or restore a backup: docs/upgrades.md, "Drift".',
+    );
+  }
+  if (pending.length > 0)
+    return failed(`These migrations did not run: ${pending.join(', ')}.`, 'Run "npm run cli -- migrate".');
+  if (newer.length > 0)
+    return warning(`A newer release has migrated the database: ${newer.join(', ')}.`, 'Finish the upgrade.');
+  return ok('All migrations ran, and none changed since.');
+}
+
+async function partitionsVerdict(app: INestApplicationContext, table: string): Promise<Verdict> {
+  const { daysAhead, hasMisplacedRows } = await app
+    .get(DailyPartitions)
+    .overview(table, app.get(Clock).now());
+  const remedy = 'Start a worker, or a process with BACKGROUND_WORK=on, and read its log.';
+  if (daysAhead < 1) return failed('There is no partition for tomorrow.', remedy);
+  if (hasMisplacedRows) return warning('The default partition contains rows.', remedy);
+  return ok(`There are partitions for the next ${daysAhead} days.`);
+}
+
+async function redisVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  const redis = configuration.get(RedisConfiguration);
+  if (!redis.urls)
+    return warning(
+      'REDIS_URL is not set: each process counts rate limits by itself.',
+      'Set REDIS_URL if more than one process serves HTTP.',
+    );
+  const problem = await checkRedis(redis);
+  if (problem === undefined) return ok('Redis accepts writes.');
+  return failed(`Redis cannot be used: ${problem}`, 'Check REDIS_URL, REDIS_CA and the rights of its user.');
+}
+
+async function mailVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  const mail = configuration.get(MailConfiguration);
+  if (mail.smtpUrl === undefined) {
+    const { isProduction } = configuration.get(ServiceConfiguration);
+    const verdict = isProduction ? failed : warning;
+    return verdict('SMTP_URL is not set: emails are written to files.', 'Set SMTP_URL and MAIL_FROM.');
+  }
+  const problem = await checkMail(mail);
+  if (problem === undefined) return ok('The mail server accepts the login.');
+  return failed(`The mail server cannot be used: ${problem}`, 'Check SMTP_URL.');
+}

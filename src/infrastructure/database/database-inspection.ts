@@ -1,0 +1,45 @@
+import type { DatabaseConfiguration } from './database.configuration.js';
+import { withDatabase } from './migrate.js';
+import { inspectMigrations, type MigrationsState } from './migration-checksums.js';
+
+/** What an operator should know about the database and the role of the service. */
+export interface DatabaseInspection {
+  readonly version: string;
+  readonly role: string;
+  /** Why the role can remove the protection of the audit log; undefined if it cannot. */
+  readonly excess: 'superuser' | 'owner' | undefined;
+  readonly migrations: MigrationsState;
+  /** Milliseconds that the clock of the database is ahead of the given time. */
+  readonly clockLead: number;
+}
+
+/**
+ * Inspects the database as the role of the service. Changes nothing.
+ *
+ * @param now returns the time of this process
+ * @throws DatabaseStartError when the database is unreachable or too old
+ */
+export function inspectDatabase(
+  { url = '', authority }: DatabaseConfiguration,
+  now: () => number,
+): Promise<DatabaseInspection> {
+  return withDatabase({ url, authority }, 0, async (dataSource) => {
+    const begin = now();
+    const [{ time }] = await dataSource.query(
+      'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS time',
+    );
+    const halfway = (begin + now()) / 2;
+    const [row] = await dataSource.query(
+      `SELECT current_setting('server_version') AS version, rolname AS role, rolsuper AS "isSuperuser",
+              coalesce(pg_has_role(relowner, 'MEMBER'), false) AS "isOwner"
+         FROM pg_roles LEFT JOIN pg_class ON pg_class.oid = to_regclass('audit_log') WHERE rolname = current_user`,
+    );
+    return {
+      version: row.version,
+      role: row.role,
+      excess: row.isSuperuser ? 'superuser' : row.isOwner ? 'owner' : undefined,
+      migrations: await inspectMigrations(dataSource),
+      clockLead: Math.round(time - halfway),
+    };
+  });
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../src/infrastructure/database/index.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+
+interface Finding {
+  readonly check: string;
+  readonly status: string;
+  readonly finding: string;
+  readonly remedy?: string;
+}
+
+const key = (): string => randomBytes(32).toString('base64');
+
+let folder: string;
+let database: TestDatabase;
+let closed: Server;
+let environment: Record<string, string>;
+let commands: Commands;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  database = await cloneDatabase({ empty: true });
+  // A port on which nothing replies.
+  closed = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  environment = {
+    DATABASE_URL: database.url,
+    DATA_DIR: join(folder, 'data'),
+    SECRET_PEPPER: key(),
+    KEY_ENCRYPTION_KEY: key(),
+  };
+  rememberSecret(environment['SECRET_PEPPER'] ?? '', environment['KEY_ENCRYPTION_KEY'] ?? '');
+  commands = new Commands(environment);
+});
+afterAll(async () => {
+  await Program.endAll();
+  await database.drop();
+  closed.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function doctor(
+  more: Record<string, string> = {},
+): Promise<{ code: number | null; of: (check: string) => Finding | undefined; checks: string[] }> {
+  const { code, output, errors } = await commands.inProcess('doctor', '', more);
+  expect(errors).toBe('');
+  const findings = JSON.parse(output) as Finding[];
+  for (const { status, remedy } of findings) expect(remedy !== undefined).toBe(status !== 'ok');
+  return {
+    code,
+    checks: findings.map(({ check, status }) => `${check}: ${status}`),
+    of: (check) => findings.find((finding) => finding.check === check),
+  };
+}
+
+describe('npm run cli -- doctor', () => {
+  it(
+    'finds what is wrong, leaves it as it is, and says what to do',
+    async () => {
+      const empty = await doctor();
+      expect(empty.code).toBe(1);
+      expect(empty.of('migrations')).toEqual({
+        check: 'migrations',
+        status: 'failed',
+        finding: expect.stringMatching(/^These migrations did not run: Baseline1790000000001, /),
+        remedy: 'Run "npm run cli -- migrate".',
+      });
+      expect(await database.query(`SELECT FROM pg_class WHERE relname = 'schema_migration'`)).toEqual([]);
+
+      await migrate(database.url);
+      const { port } = closed.address() as AddressInfo;
+      const broken = await doctor({
+        REDIS_URL: `redis://127.0.0.1:${port}/0`,
+        SMTP_URL: `smtp://127.0.0.1:${port}`,
+      });
+      expect(broken.code).toBe(1);
+      expect(broken.checks).toEqual([
+        'settings: ok',
+        'database: ok',
+        'role: warning',
+        'clock: ok',
+        'migrations: ok',
+        'keys: ok',
+        'partitions of request_log: failed',
+        'partitions of webhook_event: failed',
+        'redis: failed',
+        'mail: failed',
+      ]);
+      expect(broken.of('role')?.finding).toMatch(/^The role postgres is a superuser/);
+
+      await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE name LIKE 'Baseline%'`);
+      expect((await doctor()).of('migrations')?.finding).toBe(
+        'The schema is not that of this release: Baseline1790000000001.',
+      );
+      await database.query(`UPDATE schema_migration SET checksum = NULL`);
+      const otherKey = await doctor({ KEY_ENCRYPTION_KEY: key() });
+      expect(otherKey.of('keys')?.finding).toMatch(/^KEY_ENCRYPTION_KEY is not the key/);
+
+      const unreachable = await doctor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none' });
+      expect(unreachable.of('database')?.finding).toMatch(/is unreachable \(ECONNREFUSED\)/);
+      const invalid = await commands.inProcess('doctor', '', { NODE_ENV: 'Production' });
+      expect(invalid.errors).toMatch(/NODE_ENV must be one of the following values/);
+    },
+    COMMAND_TIMEOUT,
+  );
+});
