@@ -1,3 +1,4 @@
+import { ApiSchema } from '@nestjs/swagger';
 import {
   BooleanProperty,
   EnumProperty,
@@ -64,13 +65,14 @@ export class UpdateWebhookEndpointRequest {
   description?: string | null;
 }
 
+@ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
 export class WebhookEndpointHealth {
   @TimestampProperty('When the endpoint last responded with 200; null if it never did.', undefined, {
     nullable: true,
   })
   last_success_at!: Date | null;
 
-  @IntegerProperty('Number of attempts that failed since the last success.', 0)
+  @IntegerProperty('Number of attempts that failed since the last success.', 0, { minimum: 0 })
   consecutive_failures!: number;
 
   @BooleanProperty(
@@ -86,6 +88,8 @@ export class WebhookEndpointResponse {
 
   @TextProperty('The URL that webhooks are sent to, in the normal form of the URL Standard.', EXAMPLE_URL, {
     format: 'uri',
+    // A character can become 12 in the normal form.
+    maxLength: 12 * MAX_URL_LENGTH,
   })
   url!: string;
 

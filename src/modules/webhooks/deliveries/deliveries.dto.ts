@@ -29,7 +29,10 @@ export class TestedWebhookEndpointResponse {
   @BooleanProperty('Whether the event counts as received: the endpoint responded with 200 in time.', false)
   received!: boolean;
 
-  @IntegerProperty('Status code of the endpoint’s response; 0 if there was no response.', 204)
+  @IntegerProperty('Status code of the endpoint’s response; 0 if there was no response.', 204, {
+    minimum: 0,
+    maximum: 599,
+  })
   status_code!: number;
 
   @EnumProperty(
@@ -46,7 +49,7 @@ export class TestedWebhookEndpointResponse {
   )
   message!: string;
 
-  @IntegerProperty('Duration of the attempt in milliseconds.', 84)
+  @IntegerProperty('Duration of the attempt in milliseconds.', 84, { minimum: 0 })
   latency_ms!: number;
 }
 
@@ -61,6 +64,6 @@ export class RedeliverRequest {
 }
 
 export class QueuedDeliveriesResponse {
-  @IntegerProperty('Number of deliveries added to the queue.', 1)
+  @IntegerProperty('Number of deliveries added to the queue.', 1, { minimum: 0, maximum: 1 })
   queued!: number;
 }

@@ -23,7 +23,7 @@ export class RecoveryResponse {
   @TimestampProperty('Start of the period.', '2026-01-31T08:00:00.000Z', { nullable: true })
   since!: Date | null;
 
-  @IntegerProperty('Number of deliveries that the recovery has added to the queue.', 118)
+  @IntegerProperty('Number of deliveries that the recovery has added to the queue.', 118, { minimum: 0 })
   queued!: number;
 
   @TimestampProperty('When the recovery was requested.', undefined, { nullable: true })
