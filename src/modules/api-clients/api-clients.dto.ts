@@ -46,7 +46,7 @@ export class ApiClientResponse {
   @TimestampProperty('When the client was created.')
   created_at!: Date;
 
-  @IntegerProperty('Version of the newest secret.', 2)
+  @IntegerProperty('Version of the newest secret.', 2, { minimum: 1 })
   newest_secret_version!: number;
 
   @IntegerProperty(

@@ -47,7 +47,7 @@ export class OrganizationResponse {
   @UuidProperty('ID of the organization.', '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c')
   organization_id!: string;
 
-  @TextProperty('Name of the organization.', 'Example organization')
+  @TextProperty('Name of the organization.', 'Example organization', { maxLength: 256 })
   name!: string;
 
   @TimestampProperty('When the organization was activated; null if it is not activated.', undefined, {

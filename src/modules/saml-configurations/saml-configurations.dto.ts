@@ -62,13 +62,13 @@ export class SamlConfigurationResponse {
   @UuidProperty('ID of the configuration.', EXAMPLE_ID)
   id!: string;
 
-  @TextProperty('Your name for the configuration.', 'Okta')
+  @TextProperty('Your name for the configuration.', 'Okta', { maxLength: 256 })
   name!: string;
 
-  @TextProperty('The `entityID` of the identity provider.', 'https://idp.example.com')
+  @TextProperty('The `entityID` of the identity provider.', 'https://idp.example.com', { maxLength: 1024 })
   entity_id!: string;
 
-  @TextProperty('Where users are redirected to log in.', 'https://idp.example.com/sso')
+  @TextProperty('Where users are redirected to log in.', 'https://idp.example.com/sso', { format: 'uri' })
   sso_url!: string;
 
   @ObjectProperty(

@@ -52,19 +52,19 @@ export class AccessGrantResponse {
   @UuidProperty('The user who has the role.', EXAMPLE_USER_ID)
   user_id!: string;
 
-  @TextProperty('Email address of the user.', 'ada@example.com')
+  @TextProperty('Email address of the user.', 'ada@example.com', { format: 'email' })
   email!: string;
 
   @EnumProperty(GRANTED_ROLES, 'The granted role.', 'admin')
   role!: GrantedRole;
 
-  @TextProperty('Why the role was granted.', EXAMPLE_REASON)
+  @TextProperty('Why the role was granted.', EXAMPLE_REASON, { maxLength: 256 })
   reason!: string;
 
   @TimestampProperty('When the role was granted.')
   created_at!: Date;
 
-  @TextProperty('Email address of the user who granted the role.', 'grace@example.com')
+  @TextProperty('Email address of the user who granted the role.', 'grace@example.com', { format: 'email' })
   created_by!: string;
 
   @TimestampProperty('When the grant expires.', '2026-02-01T08:15:30.123Z')

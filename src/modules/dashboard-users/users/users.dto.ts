@@ -43,10 +43,10 @@ export class UserResponse {
   @UuidProperty('ID of the user.', EXAMPLE_USER_ID)
   id!: string;
 
-  @TextProperty('Email address, in lower case.', 'ada@example.com')
+  @TextProperty('Email address, in lower case.', 'ada@example.com', { format: 'email' })
   email!: string;
 
-  @TextProperty('Name of the user.', 'Ada Lovelace')
+  @TextProperty('Name of the user.', 'Ada Lovelace', { maxLength: 256 })
   name!: string;
 
   @EnumProperty(

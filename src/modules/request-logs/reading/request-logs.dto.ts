@@ -165,10 +165,11 @@ export class RequestLogEntryResponse {
   @IntegerProperty(
     'Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.',
     200,
+    { minimum: 0, maximum: 599 },
   )
   status_code!: number;
 
-  @IntegerProperty('Milliseconds until the response.', 12)
+  @IntegerProperty('Milliseconds until the response.', 12, { minimum: 0 })
   latency_ms!: number;
 
   @UuidProperty('The session that the entry belongs to; null if there is none.', null, { nullable: true })
