@@ -455,7 +455,11 @@ describe('The audit log', () => {
       await remove(UNKNOWN_ID, reader);
       await get(UNKNOWN_ID, reader);
     });
-    expect(entries).toEqual(['create', 'update', 'delete'].map((verb) => `webhook.${verb} denied null`));
+    expect(entries).toEqual([
+      'webhook.create denied null',
+      `webhook.update denied ${UNKNOWN_ID}`,
+      `webhook.delete denied ${UNKNOWN_ID}`,
+    ]);
   });
 });
 
