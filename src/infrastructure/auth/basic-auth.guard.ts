@@ -14,7 +14,10 @@ import { FailedCredentials } from './failed-credentials.js';
 /** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 
-/** Admits requests with valid credentials of an API client. Every other request gets the same 401 response. */
+/**
+ * Admits requests with valid credentials of an API client. Every other request gets the same 401 response, or 429 after
+ * too many failures.
+ */
 @Injectable()
 export class BasicAuthGuard extends AuthGuard('basic') {
   /** The error for too many requests with wrong credentials. */
@@ -28,6 +31,7 @@ export class BasicAuthGuard extends AuthGuard('basic') {
     const request = requestOf(context);
     const credentials = this.readCredentials(request.headers.authorization);
     if (!credentials) throw invalidCredentials(context);
+    // passport-http parses the header again, and would cut the secret at a second colon.
     request.headers.authorization = formatBasicCredentials(credentials);
     try {
       return (await super.canActivate(context)) as boolean;
@@ -42,6 +46,7 @@ export class BasicAuthGuard extends AuthGuard('basic') {
     const excess = await this.failures.count(request, clientId);
     if (!excess) return;
     const context = requestContext(request);
+    // In the request log, the first refused request stands for those that follow.
     context.isRecorded &&= excess.isFirst;
     throw this.tooManyFailures.error(undefined, { retryAfter: excess.retryAfter });
   }

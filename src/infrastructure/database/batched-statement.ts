@@ -30,8 +30,8 @@ export class RowDropped extends Error {
 }
 
 /**
- * Collects the rows of concurrent requests into one statement (group commit). In a statement that only reads, the rows
- * are the parameters of the queries.
+ * Collects the rows of concurrent requests into one statement (group commit). In a statement that only reads, a
+ * `Row` holds the parameters of one lookup.
  *
  * While fewer than `maxStatements` statements are running, rows are sent at the end of the tick in which they arrive.
  * Otherwise they wait until a running statement ends, so the batches grow with the load.

@@ -7,7 +7,7 @@ export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /**
-   * Returns when the user's accounts were detected, by match key. Keys without an account are absent. One statement
+   * Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. One statement
    * looks up all keys, by a join with the names of the merchants.
    */
   async detectedAtByMatchKey(

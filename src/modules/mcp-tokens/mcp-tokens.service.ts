@@ -76,6 +76,7 @@ export class McpTokensService {
   }
 }
 
+/** Returns the row that a sealed phone number is bound to; see `Sealer`. */
 function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
 }

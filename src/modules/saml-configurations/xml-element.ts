@@ -10,7 +10,7 @@ export interface XmlElement {
   text: string;
 }
 
-/** Limits for a document. The metadata of an identity provider has at most a tenth of each. */
+/** Limits for a document, well above what the metadata of an identity provider needs. */
 export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_000, depth: 32 } as const;
 
 /** A document that exceeds one of `XML_LIMITS`. */
@@ -32,7 +32,7 @@ export function parseXml(text: string): XmlElement | 'malformed' | 'too complex'
 
 function rootOf(text: string): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false });
-  /** Stands for the document, whose only child is the root. */
+  /** The stack of open elements. The first one stands for the document, whose only child is the root. */
   const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
   const counts = { elements: 0, attributes: 0, declarations: 0 };
   const count = (what: keyof typeof counts): void => {

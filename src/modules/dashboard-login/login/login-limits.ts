@@ -20,8 +20,9 @@ export interface CountedLogin {
 
 /**
  * Limits failed logins. Nobody can use them to lock out the owner of an account: a browser that the user has logged in
- * with before has its own count. Failures of all other browsers first slow each other down. They reach the limit of the
- * account (NIST SP 800-63B, section 3.2.2) only from several addresses, and a password reset lifts it.
+ * with before has its own count. After several failures from other browsers, their further attempts on the account are
+ * first delayed. They reach the limit of the account (NIST SP 800-63B, section 3.2.2) only from several addresses, and a
+ * password reset lifts it.
  */
 @Injectable()
 export class LoginLimits {
@@ -76,7 +77,7 @@ export class LoginLimits {
     ]);
   }
 
-  /** Resets the counts of the account after a login. Those of the address still count: it may have guessed others. */
+  /** Resets the counts of the account after a login. The count of the address remains: it covers all accounts. */
   async forget(subject: LoginSubject): Promise<void> {
     await Promise.all([
       this.perBrowser.forget(browserKey(subject)),
@@ -85,7 +86,7 @@ export class LoginLimits {
     ]);
   }
 
-  /** Resets the counts of the account from all browsers that the user has not logged in with. */
+  /** Resets the account-wide counts of browsers that the user has not logged in with. Counts per address remain. */
   async forgetAccount(email: string): Promise<void> {
     await Promise.all([this.perAccount.forget(email), this.undelayed.forget(email)]);
   }

@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Runs one query of an organization at a time, so that slow queries of one organization leave connections to the others.
- * All organizations share few connections, whose waiting queries run in the order in which they came.
+ * All organizations share a small connection pool, which serves waiting queries in their order of arrival.
  */
 @Injectable()
 export class OrganizationTurns {
