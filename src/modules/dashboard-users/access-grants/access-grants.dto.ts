@@ -52,7 +52,7 @@ export class AccessGrantResponse {
   @UuidProperty('The user who has the role.', EXAMPLE_USER_ID)
   user_id!: string;
 
-  @TextProperty('Email address of the user.', 'ada@example.com', { format: 'email' })
+  @TextProperty('Email address of the user.', 'ada@example.com', { maxLength: 254 })
   email!: string;
 
   @EnumProperty(GRANTED_ROLES, 'The granted role.', 'admin')
@@ -64,7 +64,7 @@ export class AccessGrantResponse {
   @TimestampProperty('When the role was granted.')
   created_at!: Date;
 
-  @TextProperty('Email address of the user who granted the role.', 'grace@example.com', { format: 'email' })
+  @TextProperty('Email address of the user who granted the role.', 'grace@example.com', { maxLength: 254 })
   created_by!: string;
 
   @TimestampProperty('When the grant expires.', '2026-02-01T08:15:30.123Z')

@@ -43,7 +43,7 @@ export class UserResponse {
   @UuidProperty('ID of the user.', EXAMPLE_USER_ID)
   id!: string;
 
-  @TextProperty('Email address, in lower case.', 'ada@example.com', { format: 'email' })
+  @TextProperty('Email address, in lower case.', 'ada@example.com', { maxLength: 254 })
   email!: string;
 
   @TextProperty('Name of the user.', 'Ada Lovelace', { maxLength: 256 })
