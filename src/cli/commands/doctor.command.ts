@@ -80,7 +80,7 @@ export class DoctorCommand extends CommandRunner {
         }
       });
     } catch (error) {
-      this.add('keys', failed(operatorMessageFor(error), 'Set the keys that the database was created with.'));
+      this.add('keys', failed(operatorMessageFor(error), 'Set the keys that the database uses.'));
     }
   }
 

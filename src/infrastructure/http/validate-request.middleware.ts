@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 
-/** Headers that decide who is asked for what. Node.js uses the first of several, proxies may use another. */
+/** Headers that must not be repeated: Node.js uses the first value, and a proxy may use another. */
 const SINGLE_HEADERS = ['Host', 'Authorization'];
 
 /** Rejects requests that a proxy and the service could understand differently (RFC 9112, section 3.2). */
