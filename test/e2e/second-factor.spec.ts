@@ -156,7 +156,7 @@ describe('Setting up the second factor', () => {
     expect((await visitor.submit('/account/second-factor/enable', code())).status).toBe(200);
   });
 
-  it('and every change of it is notified by email', async () => {
+  it('notifies the user of every change by email', async () => {
     const user = await protectedUser();
     await mailTo(service, user.email, 'Two-factor authentication was turned on');
     await user.visitor.get('/account/second-factor');
