@@ -1,10 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
+import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { WebhookEndpointsService } from '../../modules/webhook-endpoints/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { CLIENT, Options } from './options.js';
+import { CLIENT, ENDPOINT, Options } from './options.js';
 import { printResult } from './output.js';
 
 @SubCommand({
@@ -13,19 +14,51 @@ import { printResult } from './output.js';
 })
 @Options({ client: CLIENT })
 class ListEndpointsCommand extends OperatorCommand {
-  protected async execute(app: INestApplicationContext, { client }: { client: string }): Promise<void> {
-    await app.get(ApiClientsService).require(client);
-    const endpoints = await app.get(WebhookEndpointsService).ofClientMasked(client);
-    printResult(
-      endpoints.map(({ id, url, description, createdAt }) => ({
-        webhook_endpoint_id: id,
-        url,
-        description,
-        created_at: createdAt,
-      })),
-    );
+  protected async execute(app: INestApplicationContext, options: { client: string }): Promise<void> {
+    const { id: clientId, environment } = await app.get(ApiClientsService).require(options.client);
+    const endpoints = await app.get(WebhookEndpointsService).ofClientMasked({ clientId, environment });
+    printResult(endpoints.map(({ id, ...endpoint }) => ({ webhook_endpoint_id: id, ...endpoint })));
   }
 }
 
-@Command({ name: 'endpoint', description: 'Webhook endpoints', subCommands: [ListEndpointsCommand] })
+/** Pauses or resumes one endpoint. Recorded in the audit log if anything changed. */
+abstract class PauseCommand extends OperatorCommand {
+  protected abstract readonly paused: boolean;
+
+  protected async execute(app: INestApplicationContext, options: { endpoint: string }): Promise<void> {
+    const endpoints = app.get(WebhookEndpointsService);
+    const { id, url, client } = await endpoints.requireForOperator(options.endpoint);
+    const { organizationId, environment } = client;
+    const target = { name: url, environment };
+    const changed = await app.get(OperatorAudit).run(
+      () => endpoints.setPaused(id, this.paused),
+      (didChange) => (didChange ? [{ organizationId, action: 'webhook.update', target }] : []),
+    );
+    printResult({ webhook_endpoint_id: id, status: this.paused ? 'paused' : 'enabled', changed });
+  }
+}
+
+@SubCommand({
+  name: 'pause',
+  description: 'Send nothing to a webhook endpoint until it is resumed; events wait',
+})
+@Options({ endpoint: ENDPOINT })
+class PauseEndpointCommand extends PauseCommand {
+  protected readonly paused = true;
+}
+
+@SubCommand({
+  name: 'resume',
+  description: 'Send events to a paused webhook endpoint again, those that waited first',
+})
+@Options({ endpoint: ENDPOINT })
+class ResumeEndpointCommand extends PauseCommand {
+  protected readonly paused = false;
+}
+
+@Command({
+  name: 'endpoint',
+  description: 'Webhook endpoints',
+  subCommands: [ListEndpointsCommand, PauseEndpointCommand, ResumeEndpointCommand],
+})
 export class EndpointCommand extends CommandGroup {}

@@ -8,6 +8,16 @@ interface CommandOption extends OptionMetadata {
 
 export const CLIENT = { flags: '--client <client_id>', description: 'the API client', required: true };
 export const ORGANIZATION = { flags: '--organization <id>', description: 'the organization', required: true };
+export const USER = {
+  flags: '--user <user_id>',
+  description: 'the user, as listed by `user list`',
+  required: true,
+};
+export const ENDPOINT = {
+  flags: '--endpoint <webhook_endpoint_id>',
+  description: 'the webhook endpoint, as listed by `endpoint list`',
+  required: true,
+};
 export const FORMAT = { flags: '--format <format>', description: 'csv or ndjson', required: true };
 
 /**

@@ -2,12 +2,17 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { OperatorAudit } from '../../modules/audit-logs/index.js';
-import { DashboardUsersService } from '../../modules/dashboard-users/index.js';
+import { OperatorAudit, type AuditAction } from '../../modules/audit-logs/index.js';
+import { UserLoginsService } from '../../modules/dashboard-login/index.js';
+import {
+  DashboardUsersService,
+  UserAdministrationService,
+  type DashboardUser,
+} from '../../modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { ORGANIZATION, Options } from './options.js';
+import { ORGANIZATION, Options, USER } from './options.js';
 import { printResult } from './output.js';
 import { readSecret } from './input.js';
 
@@ -70,7 +75,86 @@ class ListUsersCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'user', description: 'Dashboard users', subCommands: [AddUserCommand, ListUsersCommand] })
+/** A command that changes one user. Recorded in the audit log if anything changed. */
+abstract class ChangeUserCommand extends OperatorCommand {
+  protected abstract readonly action: AuditAction;
+
+  protected async execute(app: INestApplicationContext, options: { user: string }): Promise<void> {
+    const user = await app.get(DashboardUsersService).require(options.user);
+    const { organizationId, email } = user;
+    const changed = await app.get(OperatorAudit).run(
+      () => this.change(app, user),
+      (didChange) => (didChange ? [{ organizationId, action: this.action, target: { name: email } }] : []),
+    );
+    printResult({ user_id: user.id, email, changed });
+  }
+
+  /** @returns whether anything changed */
+  protected abstract change(app: INestApplicationContext, user: DashboardUser): Promise<boolean>;
+}
+
+@SubCommand({
+  name: 'disable',
+  description: 'Disable a user; ends their sessions, access tokens and device approvals',
+})
+@Options({ user: USER })
+class DisableUserCommand extends ChangeUserCommand {
+  protected readonly action = 'user.update';
+
+  protected change(app: INestApplicationContext, { id }: DashboardUser): Promise<boolean> {
+    return app.get(UserAdministrationService).setDisabledByOperator(id, true);
+  }
+}
+
+@SubCommand({ name: 'enable', description: 'Enable a disabled user, who can then log in again' })
+@Options({ user: USER })
+class EnableUserCommand extends ChangeUserCommand {
+  protected readonly action = 'user.update';
+
+  protected change(app: INestApplicationContext, { id }: DashboardUser): Promise<boolean> {
+    return app.get(UserAdministrationService).setDisabledByOperator(id, false);
+  }
+}
+
+@SubCommand({
+  name: 'unlock',
+  description: 'Lift the limits on failed logins for a user; the limits per browser and IP address remain',
+})
+@Options({ user: USER })
+class UnlockUserCommand extends ChangeUserCommand {
+  protected readonly action = 'user.unlock';
+
+  protected async change(app: INestApplicationContext, user: DashboardUser): Promise<boolean> {
+    await app.get(UserLoginsService).unlock(user);
+    return true;
+  }
+}
+
+@SubCommand({
+  name: 'reset-two-factor',
+  description: 'Turn off two-factor authentication for a user who lost the app; notifies the user by email',
+})
+@Options({ user: USER })
+class ResetTwoFactorCommand extends ChangeUserCommand {
+  protected readonly action = 'auth.two_factor_disable';
+
+  protected change(app: INestApplicationContext, user: DashboardUser): Promise<boolean> {
+    return app.get(UserLoginsService).resetSecondFactor(user);
+  }
+}
+
+@Command({
+  name: 'user',
+  description: 'Dashboard users',
+  subCommands: [
+    AddUserCommand,
+    ListUsersCommand,
+    DisableUserCommand,
+    EnableUserCommand,
+    UnlockUserCommand,
+    ResetTwoFactorCommand,
+  ],
+})
 export class UserCommand extends CommandGroup {}
 
 function isRole(value: string): value is DashboardRole {

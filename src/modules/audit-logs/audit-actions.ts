@@ -21,13 +21,20 @@ export const AUDIT_ACTIONS = {
   'auth.device_approve': { target: 'device', meaning: 'The request of a device was approved.' },
   'auth.device_deny': { target: 'device', meaning: 'The request of a device was denied.' },
   'user.add': { target: 'user', meaning: 'A dashboard user was added.' },
-  'user.update': { target: 'user', meaning: 'The name or role of a dashboard user was changed.' },
+  'user.update': {
+    target: 'user',
+    meaning: 'A dashboard user was disabled or enabled, or their name or role was changed.',
+  },
+  'user.unlock': { target: 'user', meaning: 'The limits on failed logins were lifted for a dashboard user.' },
   'user.remove': { target: 'user', meaning: 'A dashboard user was removed.' },
   'merchant.activate': { target: 'merchant', meaning: 'A merchant was made available to users.' },
   'merchant.hide': { target: 'merchant', meaning: 'A merchant was hidden from users.' },
   'merchant.export': { target: 'merchant', meaning: 'The list of merchants was exported.' },
   'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
-  'webhook.update': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was changed.' },
+  'webhook.update': {
+    target: 'webhook_endpoint',
+    meaning: 'A webhook endpoint was changed, paused or resumed.',
+  },
   'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
   'access_grant.create': {
     target: 'access_grant',

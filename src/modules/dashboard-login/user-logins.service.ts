@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
+import { LoginLimits } from './login/login-limits.js';
+import { SecondFactorLoginService } from './login/second-factor-login.service.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
+import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 
-/** Implements the port `UserLogins`, through which `dashboard-users` sends invitations and ends sessions. */
+/** Implements the port `UserLogins`, and what operators do for users who cannot log in. */
 @Injectable()
 export class UserLoginsService extends UserLogins {
   constructor(
     private readonly passwordLinks: PasswordLinksService,
     private readonly sessions: DashboardSessionsService,
+    private readonly limits: LoginLimits,
+    private readonly secondFactorLogin: SecondFactorLoginService,
+    private readonly secondFactor: SecondFactorService,
   ) {
     super();
   }
@@ -19,5 +25,20 @@ export class UserLoginsService extends UserLogins {
 
   override async end(userId: string): Promise<void> {
     await this.sessions.endAll(userId);
+  }
+
+  /** Lifts the limits on failed passwords and codes for the account. The limits per browser and address remain. */
+  async unlock({ id, email }: DashboardUser): Promise<void> {
+    await this.limits.forgetAccount(email);
+    await this.secondFactorLogin.forgetAttempts(id);
+  }
+
+  /**
+   * Removes the user's second factor. An email notifies the user.
+   *
+   * @returns false if there was none
+   */
+  async resetSecondFactor({ id }: DashboardUser): Promise<boolean> {
+    return this.secondFactor.reset(id);
   }
 }

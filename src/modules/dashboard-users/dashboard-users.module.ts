@@ -32,6 +32,6 @@ import { UsersController } from './users/users.controller.js';
     AccessGrantsRepository,
     RoleDenials,
   ],
-  exports: [PasswordRules, DashboardUsersService, DashboardUsersRepository],
+  exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],
 })
 export class DashboardUsersModule {}

@@ -65,6 +65,9 @@ export class UpdateWebhookEndpointRequest {
   description?: string | null;
 }
 
+const ENDPOINT_STATUSES = ['enabled', 'paused'] as const;
+type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+
 @ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
 export class WebhookEndpointHealth {
   @TimestampProperty('When the endpoint last responded with 200; null if it never did.', undefined, {
@@ -105,8 +108,12 @@ export class WebhookEndpointResponse {
   @TimestampProperty('When the endpoint was created.')
   created_at!: Date;
 
-  @EnumProperty(['enabled'], 'Whether events are sent to the endpoint.', 'enabled')
-  status!: 'enabled';
+  @EnumProperty(
+    ENDPOINT_STATUSES,
+    '`enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.',
+    'enabled',
+  )
+  status!: EndpointStatus;
 
   @ObjectProperty(WebhookEndpointHealth, 'How deliveries to the endpoint went recently.')
   health!: WebhookEndpointHealth;

@@ -10,6 +10,7 @@ export interface EndpointHealth {
   readonly lastSuccessAt: Date | null;
   readonly consecutiveFailures: number;
   readonly throttled: boolean;
+  readonly paused: boolean;
 }
 
 const SAME_URL = 'webhook_endpoint_client_url_key';
@@ -44,11 +45,25 @@ export class WebhookEndpointsRepository {
   async healthOf(endpointIds: readonly string[]): Promise<Map<string, EndpointHealth>> {
     const rows = await this.transaction.manager.query<(EndpointHealth & { readonly id: string })[]>(
       `SELECT endpoint_id AS id, last_success_at AS "lastSuccessAt", consecutive_failures AS "consecutiveFailures",
-              width IS NOT NULL AS throttled
+              width IS NOT NULL AS throttled, paused_at IS NOT NULL AS paused
          FROM webhook_lane WHERE endpoint_id = ANY ($1)`,
       [endpointIds],
     );
     return new Map(rows.map(({ id, ...health }) => [id, health]));
+  }
+
+  /** @returns whether this changed anything */
+  async setPaused(id: string, pausedAt: Date | null): Promise<boolean> {
+    const changed = await this.transaction.manager.query<object[]>(
+      `INSERT INTO webhook_lane (endpoint_id, organization_id, paused_at)
+       SELECT endpoint.id, organization_id, $2 FROM webhook_endpoint endpoint
+         JOIN api_client client ON client.id = client_id WHERE endpoint.id = $1
+           ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2
+              WHERE (webhook_lane.paused_at IS NULL) <> (excluded.paused_at IS NULL)
+       RETURNING 1`,
+      [id, pausedAt],
+    );
+    return changed.length > 0;
   }
 
   async one(id: string): Promise<WebhookEndpoint | null> {

@@ -8,13 +8,13 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { isMissing, validateText } from '../../infrastructure/validation/index.js';
-import { ApiClientDirectory } from '../api-clients/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { normalUrl } from './normal-url.js';
 import {
@@ -62,9 +62,32 @@ export class WebhookEndpointsService {
   }
 
   /** Returns the endpoints of a client for operators, with secrets in the URLs masked. */
-  async ofClientMasked(clientId: string): Promise<WebhookEndpoint[]> {
-    const endpoints = await this.repository.ofClient(clientId);
-    return endpoints.map((endpoint) => ({ ...endpoint, url: maskedUrl(endpoint.url) }));
+  async ofClientMasked(client: AttributedClient): Promise<WebhookEndpointResponse[]> {
+    const endpoints = await this.repository.ofClient(client.clientId);
+    return this.toResponses(
+      endpoints.map((endpoint) => ({ ...endpoint, url: maskedUrl(endpoint.url), client })),
+    );
+  }
+
+  /**
+   * Returns an endpoint for operators.
+   *
+   * @throws OperatorError if there is no such endpoint
+   */
+  async requireForOperator(id: string): Promise<OwnedWebhookEndpoint & { readonly client: ClientRecord }> {
+    const endpoint = isUUID(id) ? await this.repository.one(id) : null;
+    const client = endpoint && (await this.clients.find(endpoint.clientId));
+    if (!client) throw new OperatorError(`There is no webhook endpoint ${id}.`);
+    return { ...endpoint, url: maskedUrl(endpoint.url), client };
+  }
+
+  /**
+   * Pauses or resumes deliveries to an endpoint. Attempts in flight continue.
+   *
+   * @returns whether this changed anything
+   */
+  async setPaused(id: string, paused: boolean): Promise<boolean> {
+    return this.repository.setPaused(id, paused ? this.clock.now() : null);
   }
 
   /**
@@ -186,7 +209,7 @@ function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): We
     description,
     environment: client.environment,
     created_at: createdAt,
-    status: 'enabled',
+    status: health?.paused ? 'paused' : 'enabled',
     health: {
       last_success_at: health?.lastSuccessAt ?? null,
       consecutive_failures: health?.consecutiveFailures ?? 0,

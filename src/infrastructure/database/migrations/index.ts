@@ -3,6 +3,7 @@ import { Identity1790000000003 } from './1790000000003-identity.js';
 import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-lanes-and-recoveries.js';
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
+import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   WebhookLanesAndRecoveries1790000000004,
   PartitionFunctions1790000000005,
   WebhookLogIndex1790000000006,
+  WebhookPause1790000000007,
 ];

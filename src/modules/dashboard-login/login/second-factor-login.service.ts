@@ -64,6 +64,11 @@ export class SecondFactorLoginService {
     return opened.session;
   }
 
+  /** Resets the count of failed attempts. */
+  async forgetAttempts(userId: string): Promise<void> {
+    await this.perUser.forget(userId);
+  }
+
   /** Takes the same lock as a password reset, so that no session opened here survives a concurrent reset. */
   @Transactional()
   private async open(

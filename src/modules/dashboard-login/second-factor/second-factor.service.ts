@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
@@ -42,6 +42,7 @@ export class SecondFactorService {
     private readonly digest: SecretDigest,
     private readonly emails: AccountEmails,
     private readonly auditLog: AuditLog,
+    private readonly transaction: Transaction,
     private readonly clock: Clock,
   ) {}
 
@@ -96,7 +97,7 @@ export class SecondFactorService {
    */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
     if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
-    if (await this.remove(actor)) this.emails.sendSecondFactorDisabled(actor.email);
+    await this.remove(actor);
     return true;
   }
 
@@ -121,18 +122,29 @@ export class SecondFactorService {
     return step !== undefined && this.users.acceptTotpStep(user.id, step);
   }
 
+  /**
+   * Removes the second factor of a user, whom an email notifies after the commit.
+   *
+   * @returns false if there was none
+   */
   @Transactional()
-  private async remove(actor: DashboardActor): Promise<boolean> {
-    const user = await this.users.lock(actor.userId);
+  async reset(userId: string): Promise<boolean> {
+    const user = await this.users.lock(userId);
     if (!user?.totpEnabledAt) return false;
-    await this.users.change(user.id, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
-    await this.repository.deleteRecoveryCodes(user.id);
+    await this.users.change(userId, { totpSecretSealed: null, totpEnabledAt: null, totpLastStep: null });
+    await this.repository.deleteRecoveryCodes(userId);
+    this.transaction.afterCommit(() => this.emails.sendSecondFactorDisabled(user.email));
+    return true;
+  }
+
+  @Transactional()
+  private async remove(actor: DashboardActor): Promise<void> {
+    if (!(await this.reset(actor.userId))) return;
     await this.auditLog.record({
       action: 'auth.two_factor_disable',
       actor,
       target: { name: actor.email },
     });
-    return true;
   }
 
   @Transactional()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isEmail } from 'class-validator';
+import { isEmail, isUUID } from 'class-validator';
 import type { DashboardPrincipal, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -85,6 +85,13 @@ export class DashboardUsersService {
   /** Returns the users of an organization for operators, in the order in which they were added. */
   list(organizationId: string): Promise<DashboardUser[]> {
     return this.repository.list(organizationId, MAX_LISTED);
+  }
+
+  /** @throws OperatorError when there is no such user */
+  async require(userId: string): Promise<DashboardUser> {
+    const user = isUUID(userId) ? await this.repository.find(userId) : null;
+    if (!user) throw new OperatorError(`There is no user ${userId}.`);
+    return user;
   }
 
   async organizationName(organizationId: string): Promise<string> {

@@ -62,6 +62,24 @@ export class UserAdministrationService {
     return toResponse(user);
   }
 
+  /**
+   * Disables or enables a user. Operators can disable the last owner too. Disabling ends the user's sessions,
+   * access tokens and device approvals.
+   *
+   * @returns whether this changed anything
+   */
+  @Transactional()
+  async setDisabledByOperator(userId: string, disabled: boolean): Promise<boolean> {
+    const user = await this.repository.lock(userId);
+    if (!user || (user.disabledAt !== null) === disabled) return false;
+    await this.repository.change(userId, { disabledAt: disabled ? this.clock.now() : null });
+    if (disabled) {
+      await this.logins.end(userId);
+      await this.repository.endAccess(userId);
+    }
+    return true;
+  }
+
   @Transactional()
   private async add(actor: DashboardActor, request: CreateUserRequest): Promise<DashboardUser> {
     const { organizationId } = actor;

@@ -83,7 +83,7 @@ const PROVEN_FOR = '1 day';
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
 /** Conditions of `lockDueLanes()` and, the last one, of `settle()`. */
-const DUE = `next_due <= now() AND not_before <= now() AND (organization_id = ANY ($2)) IS NOT TRUE`;
+const DUE = `next_due <= now() AND not_before <= now() AND paused_at IS NULL AND (organization_id = ANY ($2)) IS NOT TRUE`;
 const IS_PROVEN = `((consecutive_failures < $3 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`;
 const UNPROVEN_WIDTH = 'CASE consecutive_failures WHEN 0 THEN LEAST(width, $1) ELSE 1 END';
 const IS_THROTTLED = `consecutive_failures + failed >= $6
@@ -355,7 +355,7 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Counts the queue for metrics. It scans the queue, which holds only unsettled deliveries: about 40 ms for 100,000
+   * Counts the queue for metrics, without the deliveries of paused endpoints. It scans the queue, which holds only unsettled deliveries: about 40 ms for 100,000
    * and 200 ms for a million. It neither takes nor waits for row locks.
    */
   async overview(): Promise<QueueOverview> {
@@ -367,7 +367,8 @@ export class DeliveryQueueRepository {
                       ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts = 0)')} AS "waitingAge",
                       ${ageOf('min(due_at) FILTER (WHERE claim_id IS NULL AND attempts > 0)')} AS "retryingAge",
                       ${ageOf('min(attempt_started_at)')} AS "inFlightAge"
-                 FROM webhook_delivery) delivery,
+                 FROM webhook_delivery
+                WHERE endpoint_id NOT IN (SELECT endpoint_id FROM webhook_lane WHERE paused_at IS NOT NULL)) delivery,
               (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesActive",
                       count(width)::integer AS "lanesNarrow"
                  FROM webhook_lane) lane`,
