@@ -18,6 +18,11 @@ export interface BatchedStatementOptions<Row, Result = void> {
   readonly maxStatements: number;
   /** Maximum number of waiting rows; one more rejects the oldest with `RowDropped`. The default is no limit. */
   readonly maxWaiting?: number;
+  /**
+   * Milliseconds that must pass between the starts of two statements, unless `maxRows` rows are waiting. Larger batches
+   * cost less per row. The default is 0.
+   */
+  readonly minInterval?: number;
   /** Returns after how many milliseconds to retry a batch that failed with this error; undefined to give up. */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
@@ -41,6 +46,7 @@ export class BatchedStatement<Row, Result = void> {
   private running = 0;
   private scheduled = false;
   private paused = false;
+  private nextStatementAt = 0;
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: BatchedStatementOptions<Row, Result>) {}
@@ -74,12 +80,20 @@ export class BatchedStatement<Row, Result = void> {
     if (this.scheduled || this.paused || this.waiting.length === 0) return;
     if (this.running >= this.options.maxStatements) return;
     this.scheduled = true;
-    setImmediate(() => {
+    const isFull = this.waiting.length >= this.options.maxRows;
+    const wait = isFull ? 0 : this.nextStatementAt - performance.now();
+    this.afterWait(wait, () => {
       this.scheduled = false;
+      this.nextStatementAt = performance.now() + (this.options.minInterval ?? 0);
       const batch = this.waiting.splice(0, this.options.maxRows);
       if (batch.length > 0) void this.commit(batch);
       this.schedule();
     });
+  }
+
+  private afterWait(milliseconds: number, callback: () => void): void {
+    if (milliseconds > 0) setTimeout(callback, milliseconds);
+    else setImmediate(callback);
   }
 
   private async commit(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {

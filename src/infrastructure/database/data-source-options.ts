@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
 import { MIGRATIONS } from './migrations/index.js';
+import { PreparingClient } from './prepared-statements.js';
 import { TYPEORM_LOGGER } from './typeorm-logger.js';
 
 export interface ConnectionOptions extends DatabaseAddress {
@@ -16,7 +17,7 @@ export interface ConnectionOptions extends DatabaseAddress {
  * A client with an error listener from the start. The pool removes its listener when it hands out a connection, and
  * TypeORM adds its own a moment later: without this one, a server that shuts down in between would crash the process.
  */
-class MonitoredClient extends pg.Client {
+class MonitoredClient extends PreparingClient {
   constructor(options?: pg.ClientConfig) {
     super(options);
     // The next statement on the connection fails with the error.

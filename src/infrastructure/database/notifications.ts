@@ -19,7 +19,7 @@ export class Subscription {
   constructor(
     private readonly configuration: DatabaseConfiguration,
     private readonly channel: string,
-    private readonly onNotification: () => void,
+    private readonly onNotification: (payload?: string) => void,
   ) {
     this.done = this.run();
   }
@@ -63,7 +63,7 @@ export class Subscription {
     lost.catch(() => undefined);
     // The promise of connect() never settles if the client is ended meanwhile.
     await Promise.race([client.connect(), lost]);
-    client.on('notification', this.onNotification);
+    client.on('notification', ({ payload }) => this.onNotification(payload));
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
     this.onNotification();
     await lost;
@@ -78,8 +78,8 @@ export class Subscription {
 export class Notifications {
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
-  /** @param onNotification called for every notification, and whenever some may have been missed */
-  listen(channel: string, onNotification: () => void): Subscription {
+  /** @param onNotification called for every notification, and without a payload whenever some may have been missed */
+  listen(channel: string, onNotification: (payload?: string) => void): Subscription {
     return new Subscription(this.configuration, channel, onNotification);
   }
 }

@@ -23,12 +23,17 @@ export class Transaction {
     return this.host.tx;
   }
 
+  /** Whether a transaction is open, which statements join. */
+  get isOpen(): boolean {
+    return this.host.isTransactionActive();
+  }
+
   /**
    * Waits for the lock of this name and holds it until the transaction ends. Use it to enforce a rule across
    * rows that may not exist yet, such as a maximum count.
    */
   async lock(name: string): Promise<void> {
-    if (!this.host.isTransactionActive()) throw new Error(`The lock ${name} requires an open transaction`);
+    if (!this.isOpen) throw new Error(`The lock ${name} requires an open transaction`);
     await this.manager.query('SELECT pg_advisory_xact_lock($1)', [advisoryLockKey(name)]);
   }
 

@@ -16,7 +16,7 @@ export class WebhookDeliveriesConfiguration {
     'Maximum number of concurrent delivery attempts to one endpoint, over all processes.',
   )
   @IsIntegerBetween(1, 100)
-  endpointConcurrency: number = 4;
+  endpointConcurrency: number = 64;
 
   @EnvironmentVariable(
     'WEBHOOK_RETRY_SECONDS',
@@ -24,6 +24,11 @@ export class WebhookDeliveriesConfiguration {
   )
   @Matches(/^\d{1,5}(?:,\d{1,5})*$/, { message: 'retrySeconds must be whole numbers separated by commas' })
   retrySeconds: string = '180,300';
+
+  /** Attempts that a delivery gets: the first one and its retries. */
+  get attemptsAllowed(): number {
+    return 1 + this.retryDelays.length;
+  }
 
   /** Milliseconds. */
   get retryDelays(): number[] {

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
-import { WebhookEndpointsService, type OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
+import { ApiClientDirectory } from '../api-clients/index.js';
+import type { OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
 import { eventBody } from './events/event-body.js';
 import type { EventName, EventOf } from './events/event-catalog.js';
 import { exampleEvent } from './events/event-document.js';
 import { WebhookEventsRepository, type NewEvent } from './events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './queue/delivery.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
+import { PublicationsBatch } from './queue/publications.batch.js';
+import { PublicationsRepository } from './queue/publications.repository.js';
+import { WebhookDeliveriesConfiguration } from './webhook-deliveries.configuration.js';
 
 /** Fields that only some events have. */
 interface Subject {
@@ -23,29 +27,42 @@ interface Subject {
 @Injectable()
 export class WebhookPublisher {
   constructor(
-    private readonly endpoints: WebhookEndpointsService,
+    private readonly clients: ApiClientDirectory,
+    private readonly publications: PublicationsRepository,
+    private readonly batch: PublicationsBatch,
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueService,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+    private readonly transaction: Transaction,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
   ) {}
 
   /**
-   * Stores the event and its deliveries in the caller's transaction: they are sent if and only if it commits.
+   * Stores the event and its deliveries in the open transaction: they are sent if and only if it commits. Without an open
+   * transaction, events that are published at the same time share a statement.
    *
    * @returns the event's id, which receivers get as `webhook-id`
    */
-  @Transactional()
   async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
     const stored = this.newEvent(client, event);
     const attributes = { 'messaging.message.id': stored.id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
-    await this.tracing.inSpan(`publish ${event.event}`, options, async () => {
-      await this.events.add(stored);
-      const endpoints = await this.endpoints.ofClient(client.clientId);
-      if (endpoints.length > 0) await this.queue.add(stored, endpoints);
-    });
+    await this.tracing.inSpan(`publish ${event.event}`, options, () => this.store(stored));
     return stored.id;
+  }
+
+  private async store(event: NewEvent): Promise<void> {
+    const publication = { event, organizationId: await this.organizationOf(event) };
+    if (this.transaction.isOpen)
+      await this.publications.publish([publication], this.configuration.attemptsAllowed);
+    else await this.batch.add(publication);
+  }
+
+  private async organizationOf({ clientId }: NewEvent): Promise<string> {
+    const client = await this.clients.find(clientId);
+    if (!client) throw new Error(`There is no client ${clientId}`);
+    return client.organizationId;
   }
 
   /** Stores an example event for one endpoint. The caller makes the only attempt to deliver it. */

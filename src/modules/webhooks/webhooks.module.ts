@@ -10,6 +10,8 @@ import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
+import { PublicationsBatch } from './queue/publications.batch.js';
+import { PublicationsRepository } from './queue/publications.repository.js';
 import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
@@ -28,6 +30,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     WebhookEventsRotation,
     DeliveryQueueService,
     DeliveryQueueRepository,
+    PublicationsBatch,
+    PublicationsRepository,
     AttemptRecorder,
     DeliverySender,
     DeliveriesService,
@@ -39,6 +43,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueService,
     DeliveryQueueRepository,
     DeliverySender,
+    PublicationsBatch,
     RecoveriesRepository,
   ],
 })

@@ -13,6 +13,7 @@ import { WebhookEventsRepository } from '../events/webhook-events.repository.js'
 import type { Outcome } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { WebhookPublisher } from '../webhook-publisher.js';
 import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
@@ -26,6 +27,7 @@ export class DeliveriesService {
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueService,
     private readonly sender: DeliverySender,
+    private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
   /** Makes a single attempt during the request, in the same way as the worker. */
@@ -65,7 +67,7 @@ export class DeliveriesService {
   private messageOf({ statusCode, reason, explanation }: Outcome): string {
     if (reason === null) return 'The endpoint received the event.';
     if (reason !== 'NON_200') return explanation ?? 'The endpoint did not respond.';
-    const retries = this.queue.attemptsAllowed - 1;
+    const retries = this.configuration.attemptsAllowed - 1;
     const times = retries === 2 ? 'twice more' : `${retries} times more`;
     return `The endpoint responded with ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
   }

@@ -1,19 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { prepared, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
+import {
+  FAILURES_UNTIL_NARROW,
+  LANE,
+  LEASE_UNTIL,
+  notifyLanes,
+  PROBE_INTERVAL,
+  secretVersionsOf,
+} from './lane-rules.js';
 
 /** Limits of one call to `lockDueLanes()`. */
 export interface LaneLimits {
   readonly width: number;
-  /** Consecutive failures after which an endpoint is no longer proven. */
-  readonly failuresUntilNarrow: number;
   /** Maximum number of unproven lanes. After a failure, such a lane has room for one attempt at a time. */
   readonly unproven: number;
   /** Organizations whose lanes are skipped. */
   readonly fullOrganizations: readonly string[];
+  /** Endpoints that have new deliveries, although their lanes may not say so. */
+  readonly notified: readonly string[];
 }
 
 /** Events to be sent again. */
@@ -40,13 +48,19 @@ export interface Settlement {
   readonly retryIn: number | null;
 }
 
-/** How failures narrow a lane. A success gives it back its full width, which is stored as NULL. */
+/** How the results of attempts change a lane. */
 export interface LaneRules {
-  readonly failuresUntilNarrow: number;
-  /** Milliseconds after a success during which failures do not narrow the lane. */
+  readonly maxWidth: number;
+  /** Milliseconds after a success during which failures do not throttle the lane. */
   readonly grace: number;
-  /** Milliseconds between two attempts in a lane that keeps failing. */
-  readonly probeInterval: number;
+}
+
+/** The result of `settle()`. */
+export interface SettledBatch {
+  /** IDs of the settled deliveries. For the others, the lease expired or the endpoint was deleted. */
+  readonly ids: ReadonlySet<string>;
+  /** Whether one of the lanes has further deliveries that are due. */
+  readonly hasDueLane: boolean;
 }
 
 export const DELIVERY_STATES = ['waiting', 'retrying', 'in_flight'] as const;
@@ -72,133 +86,56 @@ interface ClaimedRow
 type OverviewRow = Readonly<Record<`${'waiting' | 'retrying' | 'inFlight'}${'Count' | 'Age'}`, number>> &
   Pick<QueueOverview, 'lanesActive' | 'lanesNarrow'>;
 
-/** Channel that is notified when a lane gets deliveries. */
-export const LANES_CHANNEL = 'webhook_lanes';
-/** Seconds. An attempt takes at most 10; the rest allows for a slow settlement. */
-const LEASE = 30;
 const LANES_PER_CLAIM = 64;
-/** Time after a success for which an endpoint is proven. */
-const PROVEN_FOR = '1 day';
 
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
-/** Conditions of `lockDueLanes()` and, the last one, of `settle()`. */
-const DUE = `next_due <= now() AND not_before <= now() AND paused_at IS NULL AND (organization_id = ANY ($2)) IS NOT TRUE`;
-const IS_PROVEN = `((consecutive_failures < $3 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`;
-const UNPROVEN_WIDTH = 'CASE consecutive_failures WHEN 0 THEN LEAST(width, $1) ELSE 1 END';
-const IS_THROTTLED = `consecutive_failures + failed >= $6
-                                      AND (last_success_at > now() - $7 * interval '1 millisecond') IS NOT TRUE`;
+/** Conditions of `LOCK_DUE_LANES` and, the last one, of `SETTLE`. */
+const IS_DUE = `(next_due <= now() OR endpoint_id = ANY ($4)) AND ${LANE.isReady}
+                 AND (organization_id = ANY ($2)) IS NOT TRUE`;
+const UNPROVEN_WIDTH = 'CASE consecutive_failures WHEN 0 THEN LEAST(width, $1, 4) ELSE 1 END';
+const IS_THROTTLED = `consecutive_failures + failed >= ${FAILURES_UNTIL_NARROW}
+                                      AND (last_success_at > now() - $6 * interval '1 millisecond') IS NOT TRUE`;
 
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
   claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
   event.environment, event.id AS "eventId", event.event AS name, event.session_id AS "sessionId",
   event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body,
-  (SELECT array_agg(version ORDER BY signs_from <= now() DESC, version DESC) FROM api_secret
-    WHERE client_id = event.client_id AND (accepted_until IS NULL OR accepted_until > now())) AS "secretVersions"`;
+  ${secretVersionsOf('event.client_id')} AS "secretVersions"`;
 
-/**
- * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
- * lane first. A consistent lock order prevents deadlocks. All times are those of the database.
- */
-@Injectable()
-export class DeliveryQueueRepository {
-  constructor(private readonly transaction: Transaction) {}
+const LOCK_DUE_LANES = prepared(
+  `WITH proven AS MATERIALIZED (
+          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, LEAST(width, $1) - in_flight AS room
+            FROM webhook_lane
+           WHERE ${IS_DUE} AND in_flight < LEAST(width, $1) AND ${LANE.isProven}
+           ORDER BY next_due NULLS LAST
+           LIMIT ${LANES_PER_CLAIM}
+             FOR UPDATE SKIP LOCKED),
+        unproven AS MATERIALIZED (
+          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, ${UNPROVEN_WIDTH} - in_flight AS room
+            FROM webhook_lane
+           WHERE ${IS_DUE} AND in_flight < ${UNPROVEN_WIDTH} AND NOT ${LANE.isProven}
+           ORDER BY in_flight > 0, next_due NULLS LAST
+           LIMIT LEAST($3, ${LANES_PER_CLAIM})
+             FOR UPDATE SKIP LOCKED),
+        full_lane AS MATERIALIZED (
+          SELECT endpoint_id
+            FROM webhook_lane
+           WHERE endpoint_id = ANY ($4)
+             AND endpoint_id NOT IN (SELECT endpoint_id FROM proven UNION ALL SELECT endpoint_id FROM unproven)
+           ORDER BY endpoint_id
+             FOR UPDATE SKIP LOCKED)
+   SELECT endpoint_id AS "endpointId", organization_id AS "organizationId", is_idle AS "isIdle", room,
+          true AS "isProven"
+     FROM proven
+   UNION ALL
+   SELECT endpoint_id, organization_id, is_idle, room, false FROM unproven
+   UNION ALL
+   SELECT endpoint_id, NULL, false, 0, false FROM full_lane`,
+);
 
-  /** Adds a delivery for each endpoint, due now. */
-  async add(event: StoredEvent, endpoints: readonly WebhookTarget[], attemptsAllowed: number): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
-       SELECT endpoint_id, $1, $2, url, $3, now() FROM unnest($4::uuid[], $5::text[]) AS endpoint (endpoint_id, url)`,
-      [
-        event.id,
-        event.createdAt,
-        attemptsAllowed,
-        endpoints.map(({ id }) => id),
-        endpoints.map(({ url }) => url),
-      ],
-    );
-  }
-
-  /** Adds deliveries of stored events that are not in the endpoint's queue. @returns how many */
-  async addMissing(
-    endpoint: WebhookTarget,
-    events: SelectedEvents,
-    attemptsAllowed: number,
-  ): Promise<number> {
-    const added = await this.transaction.manager.query<object[]>(
-      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
-       SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
-        WHERE id = ANY ($4) AND ($5 OR NOT is_test)
-          AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
-       RETURNING 1`,
-      [endpoint.id, endpoint.url, attemptsAllowed, events.ids, events.includeTests],
-    );
-    return added.length;
-  }
-
-  /** Marks the lanes as due and notifies the workers. Call it after the deliveries are committed. */
-  async wakeLanes(endpointIds: readonly string[]): Promise<void> {
-    await this.transaction.manager.query(
-      `WITH woken AS (
-         INSERT INTO webhook_lane (endpoint_id, organization_id, next_due)
-         SELECT id, ${ORGANIZATION}, now() FROM webhook_endpoint WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE
-             ON CONFLICT (endpoint_id) DO UPDATE
-                SET next_due = excluded.next_due, organization_id = excluded.organization_id
-                WHERE webhook_lane.next_due IS NULL OR webhook_lane.next_due > excluded.next_due)
-       SELECT pg_notify('${LANES_CHANNEL}', '')`,
-      [endpointIds],
-    );
-  }
-
-  /**
-   * Locks an endpoint and then its lane, in the same order as deleting an endpoint does.
-   *
-   * @returns whether the endpoint still exists
-   */
-  async lockLane(endpointId: string): Promise<boolean> {
-    const locked = await this.transaction.manager.query<object[]>(
-      `INSERT INTO webhook_lane (endpoint_id, organization_id)
-       SELECT id, ${ORGANIZATION} FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
-           ON CONFLICT (endpoint_id) DO UPDATE SET next_due = webhook_lane.next_due
-       RETURNING 1`,
-      [endpointId],
-    );
-    return locked.length > 0;
-  }
-
-  /** Locks lanes with due deliveries and free room, starting with the one that has been due for longest. */
-  async lockDueLanes(limits: LaneLimits): Promise<LockedLane[]> {
-    return this.transaction.manager.query<LockedLane[]>(
-      `WITH proven AS (
-              SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, LEAST(width, $1) - in_flight AS room
-                FROM webhook_lane
-               WHERE ${DUE} AND in_flight < LEAST(width, $1) AND ${IS_PROVEN}
-               ORDER BY next_due
-               LIMIT ${LANES_PER_CLAIM}
-                 FOR UPDATE SKIP LOCKED),
-            unproven AS (
-              SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, ${UNPROVEN_WIDTH} - in_flight AS room
-                FROM webhook_lane
-               WHERE ${DUE} AND in_flight < ${UNPROVEN_WIDTH} AND NOT ${IS_PROVEN}
-               ORDER BY in_flight > 0, next_due
-               LIMIT LEAST($4, ${LANES_PER_CLAIM})
-                 FOR UPDATE SKIP LOCKED)
-       SELECT endpoint_id AS "endpointId", organization_id AS "organizationId", is_idle AS "isIdle", room,
-              true AS "isProven"
-         FROM proven
-       UNION ALL
-       SELECT endpoint_id, organization_id, is_idle, room, false FROM unproven`,
-      [limits.width, limits.fullOrganizations, limits.failuresUntilNarrow, limits.unproven],
-    );
-  }
-
-  /**
-   * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. It is a separate
-   * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
-   */
-  async claim(lanes: readonly LockedLane[], limit: number): Promise<ClaimedDelivery[]> {
-    const rows = await this.transaction.manager.query<ClaimedRow[]>(
-      `WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
+/** The first delivery of every lane comes before the second of any. */
+const CLAIM = prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
             picked AS MATERIALIZED (
               SELECT due.id
                 FROM lane
@@ -213,7 +150,7 @@ export class DeliveryQueueRepository {
             claimed AS (
               UPDATE webhook_delivery
                  SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
-                     lease_until = now() + interval '${LEASE} seconds'
+                     lease_until = ${LEASE_UNTIL}
                WHERE id IN (SELECT id FROM picked) AND claim_id IS NULL
               RETURNING *),
             moved AS (
@@ -227,42 +164,9 @@ export class DeliveryQueueRepository {
                WHERE webhook_lane.endpoint_id = lane.endpoint_id)
        SELECT ${CLAIMED}
          FROM claimed
-         JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`,
-      [lanes.map(({ endpointId }) => endpointId), lanes.map(({ room }) => room), limit],
-    );
-    return rows.map(toClaimed);
-  }
+         JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`);
 
-  /** Adds a delivery with a single attempt that is claimed from the start. */
-  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
-    const [row] = await this.transaction.manager.query<ClaimedRow[]>(
-      `WITH lane AS (
-              INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)
-              SELECT id, ${ORGANIZATION}, 1 FROM webhook_endpoint WHERE id = $3 FOR KEY SHARE
-                  ON CONFLICT (endpoint_id) DO UPDATE SET in_flight = webhook_lane.in_flight + 1
-              RETURNING endpoint_id),
-            claimed AS (
-              INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed,
-                                            due_at, claim_id, attempt_started_at, lease_until)
-              SELECT endpoint_id, $1, $2, $4, 1, 1, now(), gen_random_uuid(), now(), now() + interval '${LEASE} seconds'
-                FROM lane
-              RETURNING *)
-       SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
-      [event.id, event.createdAt, endpoint.id, endpoint.url],
-    );
-    if (!row) throw new Error(`The event ${event.id} is not stored`);
-    return toClaimed(row);
-  }
-
-  /**
-   * Ends attempts: finished deliveries leave the queue, the others get their next due time, and the lanes get room.
-   * A claim that another process has ended is left alone: the delivery may have been claimed again since.
-   *
-   * @returns ids of the settled deliveries; for the others the lease expired or the endpoint was deleted
-   */
-  async settle(settlements: readonly Settlement[], rules: LaneRules): Promise<Set<string>> {
-    const rows = await this.transaction.manager.query<{ id: string }[]>(
-      `WITH result AS MATERIALIZED (
+const SETTLE = prepared(`WITH result AS MATERIALIZED (
               SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[])
                          AS result (delivery_id, claim_id, endpoint_id, succeeded, retry_in)),
             lane AS MATERIALIZED (
@@ -287,29 +191,130 @@ export class DeliveryQueueRepository {
                 FROM owned GROUP BY endpoint_id),
             moved AS (
               UPDATE webhook_lane
-                 SET in_flight = in_flight - finished,
+                 SET in_flight = in_flight - finished::integer,
                      next_due = LEAST(next_due, due_at),
                      consecutive_failures = CASE WHEN any_succeeded THEN 0 ELSE consecutive_failures + failed END,
                      last_success_at = CASE WHEN any_succeeded THEN now() ELSE last_success_at END,
-                     width = CASE WHEN any_succeeded THEN NULL WHEN ${IS_THROTTLED} THEN 1 ELSE width END,
+                     width = CASE WHEN NOT any_succeeded AND ${IS_THROTTLED} THEN 1
+                                  WHEN failed > 0 THEN GREATEST(1, width / 2)
+                                  ELSE LEAST($7, width + finished::integer) END,
                      not_before = CASE WHEN any_succeeded THEN '-infinity'
-                                       WHEN ${IS_THROTTLED} THEN now() + $8 * interval '1 millisecond'
+                                       WHEN ${IS_THROTTLED} THEN now() + interval '${PROBE_INTERVAL} milliseconds'
                                        ELSE not_before END
                 FROM change
-               WHERE webhook_lane.endpoint_id = change.endpoint_id)
-       SELECT id FROM owned`,
-      [
-        settlements.map(({ deliveryId }) => deliveryId),
-        settlements.map(({ claimId }) => claimId),
-        settlements.map(({ endpointId }) => endpointId),
-        settlements.map(({ succeeded }) => succeeded),
-        settlements.map(({ retryIn }) => retryIn),
-        rules.failuresUntilNarrow,
-        rules.grace,
-        rules.probeInterval,
-      ],
+               WHERE webhook_lane.endpoint_id = change.endpoint_id
+              RETURNING next_due <= now() AS is_due)
+       SELECT id, due.exists AS "hasDueLane"
+         FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM moved) due
+         LEFT JOIN owned ON true`);
+
+/**
+ * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
+ * lane first. A consistent lock order prevents deadlocks. All times are those of the database.
+ */
+@Injectable()
+export class DeliveryQueueRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Adds deliveries of stored events that are not in the endpoint's queue. @returns how many */
+  async addMissing(
+    endpoint: WebhookTarget,
+    events: SelectedEvents,
+    attemptsAllowed: number,
+  ): Promise<number> {
+    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
+      `WITH added AS (
+              INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+              SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
+               WHERE id = ANY ($4) AND ($5 OR NOT is_test)
+                 AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
+              RETURNING endpoint_id)
+       SELECT (SELECT count(*)::integer FROM added) AS count
+         FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added')}) notified`,
+      [endpoint.id, endpoint.url, attemptsAllowed, events.ids, events.includeTests],
     );
-    return new Set(rows.map(({ id }) => id));
+    return count;
+  }
+
+  /**
+   * Locks an endpoint and then its lane, in the same order as deleting an endpoint does.
+   *
+   * @returns whether the endpoint still exists
+   */
+  async lockLane(endpointId: string): Promise<boolean> {
+    const locked = await this.transaction.manager.query<object[]>(
+      `INSERT INTO webhook_lane (endpoint_id, organization_id)
+       SELECT id, ${ORGANIZATION} FROM webhook_endpoint WHERE id = $1 FOR KEY SHARE
+           ON CONFLICT (endpoint_id) DO UPDATE SET next_due = webhook_lane.next_due
+       RETURNING 1`,
+      [endpointId],
+    );
+    return locked.length > 0;
+  }
+
+  /**
+   * Locks lanes with due deliveries and free room, starting with the one that has been due for longest, and lanes from the
+   * notifications, which may have no room. Lanes that another process has locked are missing.
+   */
+  async lockDueLanes(limits: LaneLimits): Promise<LockedLane[]> {
+    return this.transaction.manager.query<LockedLane[]>(LOCK_DUE_LANES, [
+      limits.width,
+      limits.fullOrganizations,
+      limits.unproven,
+      limits.notified,
+    ]);
+  }
+
+  /**
+   * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. It is a separate
+   * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
+   */
+  async claim(lanes: readonly LockedLane[], limit: number): Promise<ClaimedDelivery[]> {
+    const rows = await this.transaction.manager.query<ClaimedRow[]>(CLAIM, [
+      lanes.map(({ endpointId }) => endpointId),
+      lanes.map(({ room }) => room),
+      limit,
+    ]);
+    return rows.map(toClaimed);
+  }
+
+  /** Adds a delivery with a single attempt that is claimed from the start. */
+  async addClaimed(event: StoredEvent, endpoint: WebhookTarget): Promise<ClaimedDelivery> {
+    const [row] = await this.transaction.manager.query<ClaimedRow[]>(
+      `WITH lane AS (
+              INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)
+              SELECT id, ${ORGANIZATION}, 1 FROM webhook_endpoint WHERE id = $3 FOR KEY SHARE
+                  ON CONFLICT (endpoint_id) DO UPDATE SET in_flight = webhook_lane.in_flight + 1
+              RETURNING endpoint_id),
+            claimed AS (
+              INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed,
+                                            due_at, claim_id, attempt_started_at, lease_until)
+              SELECT endpoint_id, $1, $2, $4, 1, 1, now(), gen_random_uuid(), now(), ${LEASE_UNTIL}
+                FROM lane
+              RETURNING *)
+       SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
+      [event.id, event.createdAt, endpoint.id, endpoint.url],
+    );
+    if (!row) throw new Error(`The event ${event.id} is not stored`);
+    return toClaimed(row);
+  }
+
+  /**
+   * Ends attempts: finished deliveries leave the queue, the others get their next due time, and the lanes get room.
+   * A claim that another process has ended is left alone: the delivery may have been claimed again since.
+   */
+  async settle(settlements: readonly Settlement[], rules: LaneRules): Promise<SettledBatch> {
+    const rows = await this.transaction.manager.query<{ id: string | null; hasDueLane: boolean }[]>(SETTLE, [
+      settlements.map(({ deliveryId }) => deliveryId),
+      settlements.map(({ claimId }) => claimId),
+      settlements.map(({ endpointId }) => endpointId),
+      settlements.map(({ succeeded }) => succeeded),
+      settlements.map(({ retryIn }) => retryIn),
+      rules.grace,
+      rules.maxWidth,
+    ]);
+    const ids = new Set(rows.map(({ id }) => id).filter((id) => id !== null));
+    return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };
   }
 
   /** Returns claimed deliveries whose lease has expired. */
@@ -327,7 +332,7 @@ export class DeliveryQueueRepository {
     return rows.map((row) => ({ ...toClaimed(row), startedMillisecondsAgo: row.startedMillisecondsAgo }));
   }
 
-  /** Wakes lanes whose publisher ended between its commit and `wakeLanes`. */
+  /** Makes lanes due that have deliveries, if no process was notified of them. */
   async wakeForgottenLanes(): Promise<void> {
     await this.transaction.manager.query(
       `WITH forgotten AS (
@@ -337,7 +342,7 @@ export class DeliveryQueueRepository {
           CROSS JOIN LATERAL (SELECT due_at FROM webhook_delivery
                                WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL
                                ORDER BY due_at, id LIMIT 1) first
-          WHERE lane.next_due IS NULL OR lane.next_due > first.due_at
+          WHERE (lane.next_due IS NULL OR lane.next_due > first.due_at) AND first.due_at < now() - interval '1 second'
           ORDER BY id)
        INSERT INTO webhook_lane (endpoint_id, organization_id, next_due)
        SELECT id, organization_id, due_at FROM forgotten
@@ -370,7 +375,7 @@ export class DeliveryQueueRepository {
                  FROM webhook_delivery
                 WHERE endpoint_id NOT IN (SELECT endpoint_id FROM webhook_lane WHERE paused_at IS NOT NULL)) delivery,
               (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesActive",
-                      count(width)::integer AS "lanesNarrow"
+                      count(*) FILTER (WHERE consecutive_failures >= ${FAILURES_UNTIL_NARROW})::integer AS "lanesNarrow"
                  FROM webhook_lane) lane`,
     );
     const { lanesActive, lanesNarrow } = row;

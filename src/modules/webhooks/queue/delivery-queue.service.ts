@@ -20,6 +20,13 @@ import {
 } from './delivery-queue.repository.js';
 import { delayUntilRetry, longestDelayOfFirstRetry } from './retry-delay.js';
 
+/** The result of `claim()`. */
+export interface ClaimedBatch {
+  readonly deliveries: readonly QueuedDelivery[];
+  /** Endpoints whose lanes were looked at. They no longer need a notification. */
+  readonly endpointIds: readonly string[];
+}
+
 /** Attempts that a process can start now. */
 export interface ClaimableRoom {
   readonly free: number;
@@ -30,15 +37,10 @@ export interface ClaimableRoom {
   freeFor(organizationId: string | null): number;
 }
 
-/**
- * Consecutive failures after which an endpoint gets one attempt at a time, with a pause before each unless its last
- * success is recent.
- */
-const FAILURES_UNTIL_NARROW = 5;
-const PROBE_INTERVAL = SECOND;
-const LANES_PER_WAKE_UP = 1_000;
 const ATTEMPTS_PER_SETTLEMENT = 200;
 const CONCURRENT_SETTLEMENTS = 2;
+/** Milliseconds. Attempts that end within this time are settled together. */
+const SETTLEMENT_INTERVAL = 20;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 
@@ -46,19 +48,11 @@ const EXPIRED_PER_RUN = 200;
 @Injectable()
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
-  /**
-   * Wakes lanes after the publisher commits. Waking them inside the transaction would lock each lane until that
-   * transaction ends. If the process ends before the lane is woken, `StrandedDeliveriesJob` wakes it within a second or two.
-   */
-  private readonly wakeUps = new BatchedStatement<string>({
-    execute: (endpointIds) => this.repository.wakeLanes([...new Set(endpointIds)]),
-    maxRows: LANES_PER_WAKE_UP,
-    maxStatements: 1,
-  });
   private readonly settlements = new BatchedStatement<FinishedAttempt>({
     execute: (attempts) => this.settleBatch(attempts),
     maxRows: ATTEMPTS_PER_SETTLEMENT,
     maxStatements: CONCURRENT_SETTLEMENTS,
+    minInterval: SETTLEMENT_INTERVAL,
     retryAfter: (error) => {
       if (isMissingPartition(error)) return 0;
       return isDatabaseUnavailable(error) ? SETTLEMENT_RETRY_DELAY : undefined;
@@ -72,16 +66,8 @@ export class DeliveryQueueService {
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
-  /** Attempts that a delivery gets: the first one and its retries. */
-  get attemptsAllowed(): number {
-    return 1 + this.configuration.retryDelays.length;
-  }
-
-  /** Adds a delivery for each endpoint within the open transaction. The deliveries are due when it commits. */
-  async add(event: StoredEvent, endpoints: readonly WebhookTarget[]): Promise<void> {
-    await this.repository.add(event, endpoints, this.attemptsAllowed);
-    this.wakeAfterCommit(endpoints);
-  }
+  /** Set by the worker: called after a settlement if a lane has further deliveries that are due. */
+  onLaneDue: () => void = () => undefined;
 
   /**
    * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored, and
@@ -90,9 +76,7 @@ export class DeliveryQueueService {
    * @returns how many were added
    */
   async addMissing(endpoint: WebhookTarget, events: SelectedEvents): Promise<number> {
-    const added = await this.repository.addMissing(endpoint, events, this.attemptsAllowed);
-    this.wakeAfterCommit([endpoint]);
-    return added;
+    return this.repository.addMissing(endpoint, events, this.configuration.attemptsAllowed);
   }
 
   /** Adds a delivery with one attempt, already claimed for the calling process. */
@@ -109,18 +93,26 @@ export class DeliveryQueueService {
     return this.repository.lockLane(endpointId);
   }
 
+  /** @param notified endpoints that have new deliveries, although their lanes may not say so */
   @Transactional()
-  async claim(room: ClaimableRoom): Promise<QueuedDelivery[]> {
+  async claim(room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
       width: this.configuration.endpointConcurrency,
-      failuresUntilNarrow: FAILURES_UNTIL_NARROW,
       unproven: room.freeForUnproven,
       fullOrganizations: room.fullOrganizations,
+      notified,
     });
+    if (due.length === 0) return { deliveries: [], endpointIds: [] };
     const lanes = withinShares(due, room);
-    if (lanes.size === 0) return [];
+    // Claiming sets when a lane is due next, also for a lane without room.
     const claimed = await this.repository.claim([...lanes.values()], room.free);
-    return claimed.map((delivery) => ({ ...delivery, lane: lanes.get(delivery.endpointId) as LockedLane }));
+    return {
+      deliveries: claimed.map((delivery) => ({
+        ...delivery,
+        lane: lanes.get(delivery.endpointId) as LockedLane,
+      })),
+      endpointIds: [...lanes.keys()],
+    };
   }
 
   /** Resolves when the attempt is settled. Attempts that end at about the same time are settled together. */
@@ -141,28 +133,15 @@ export class DeliveryQueueService {
     );
   }
 
-  private wakeAfterCommit(endpoints: readonly WebhookTarget[]): void {
-    this.transaction.afterCommit(() => {
-      for (const { id } of endpoints) {
-        this.wakeUps
-          .add(id)
-          .catch((error: unknown) =>
-            this.logger.warn('A lane was not woken; a job will wake it within seconds', error),
-          );
-      }
-    });
-  }
-
   /** Deliveries, lanes and request log change in one transaction. */
   @Transactional()
   private async settleBatch(attempts: readonly FinishedAttempt[]): Promise<void> {
-    const settled = await this.repository.settle(
+    const { ids: settled, hasDueLane } = await this.repository.settle(
       attempts.map((attempt) => this.settlementOf(attempt)),
       {
-        failuresUntilNarrow: FAILURES_UNTIL_NARROW,
+        maxWidth: this.configuration.endpointConcurrency,
         // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
         grace: longestDelayOfFirstRetry(this.configuration.retryDelays),
-        probeInterval: PROBE_INTERVAL,
       },
     );
     const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
@@ -172,6 +151,7 @@ export class DeliveryQueueService {
       this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
     }
     await this.recorder.log(attempts.filter((attempt) => !expired.includes(attempt)));
+    if (hasDueLane) this.transaction.afterCommit(this.onLaneDue);
   }
 
   /**
@@ -210,8 +190,7 @@ function withinShares(lanes: readonly LockedLane[], free: ClaimableRoom): Map<st
     const wanted = isProven ? lane.room : first + Math.min(lane.room - first, furtherForUnproven);
     const room = Math.min(wanted, available);
     left.set(organizationId, available - room);
-    if (room === 0) continue;
-    if (!isProven) furtherForUnproven -= room - first;
+    if (!isProven && room > 0) furtherForUnproven -= room - first;
     kept.set(endpointId, { ...lane, room });
   }
   return kept;

@@ -41,6 +41,18 @@ export class AttemptSlots implements ClaimableRoom {
     return Math.max(0, share - (this.usedByOrganization.get(organizationId) ?? 0));
   }
 
+  /** Returns whether no further attempt can start for the reason that limits this one. */
+  isFullFor({ organizationId, isProven }: DeliveryLane): boolean {
+    return this.freeFor(organizationId) === 0 || (!isProven && this.freeForUnproven <= 0) || this.free === 0;
+  }
+
+  /** Keeps half of the free slots for one use. @returns how many, and a function that frees them */
+  reserve(): { readonly count: number; readonly release: () => void } {
+    const count = Math.floor(this.free / 2);
+    this.used += count;
+    return { count, release: () => (this.used -= count) };
+  }
+
   /** @returns a function that frees the slot */
   take({ organizationId, isProven }: DeliveryLane): () => void {
     this.change(1, organizationId, isProven);

@@ -14,14 +14,19 @@ import {
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
-import { LANES_CHANNEL } from '../queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
+import { LANES_CHANNEL } from '../queue/lane-rules.js';
+import { PublicationsBatch, type LocalWorker, type ReservedSlots } from '../queue/publications.batch.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptSlots } from './attempt-slots.js';
 
 /** Milliseconds. Notifications may get lost; polling guarantees that every delivery is found. */
 const POLL_INTERVAL = SECOND;
+/** Milliseconds between two claims, at least. Larger batches cost less per delivery. */
+const CLAIM_INTERVAL = 5;
+/** Milliseconds. After that, `StrandedDeliveriesJob` finds the deliveries. */
+const NOTIFICATION_LIFETIME = 5 * SECOND;
 const DRAIN_TIMEOUT = 15 * SECOND;
 
 const IN_FLIGHT = new GaugeMetric({
@@ -40,22 +45,26 @@ const LAST_POLL_AGE = new GaugeMetric({
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
 @Injectable()
 export class DeliveryWorker
-  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+  implements LocalWorker, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private readonly logger = new Logger('Webhooks');
   private readonly inFlight = new Set<Promise<void>>();
   private readonly slots: AttemptSlots;
+  /** Endpoints that have new deliveries, and the `performance.now()` of their notification. */
+  private readonly notified = new Map<string, number>();
   /** Aborted when something happens that makes another claim worthwhile. */
   private wakeUp = new AbortController();
   private isStopping = false;
   private isPaused = false;
   /** `performance.now()` when the process last queried the queue successfully, or had no free slot and did not need to. */
   private lastPollAt = performance.now();
+  private lastClaimAt = 0;
   private subscription: Subscription | undefined;
   private loop: Promise<void> | undefined;
 
   constructor(
     private readonly queue: DeliveryQueueService,
+    private readonly publications: PublicationsBatch,
     private readonly sender: DeliverySender,
     private readonly notifications: Notifications,
     configuration: WebhookDeliveriesConfiguration,
@@ -70,13 +79,19 @@ export class DeliveryWorker
   }
 
   onApplicationBootstrap(): void {
-    this.subscription = this.notifications.listen(LANES_CHANNEL, () => this.wakeUp.abort());
+    this.subscription = this.notifications.listen(LANES_CHANNEL, (endpointIds) => {
+      for (const id of endpointIds?.split(',') ?? []) this.notified.set(id, performance.now());
+      this.wakeUp.abort();
+    });
+    this.queue.onLaneDue = () => this.wakeUp.abort();
+    this.publications.setWorker(this);
     this.loop = this.run();
   }
 
   /** Stops claiming while the HTTP server closes. */
   beforeApplicationShutdown(): void {
     this.isStopping = true;
+    this.publications.setWorker(undefined);
     this.wakeUp.abort();
   }
 
@@ -99,13 +114,15 @@ export class DeliveryWorker
       const claimed = await this.claim();
       for (const delivery of claimed) this.start(delivery);
       if (claimed.length === 0) await this.pause();
+      await sleep(this.lastClaimAt + CLAIM_INTERVAL - performance.now());
     }
   }
 
-  private async claim(): Promise<QueuedDelivery[]> {
+  private async claim(): Promise<readonly QueuedDelivery[]> {
     const hasRoom = this.slots.free > 0;
+    this.lastClaimAt = performance.now();
     try {
-      const claimed = hasRoom ? await this.queue.claim(this.slots) : [];
+      const claimed = hasRoom ? await this.claimFreeSlots() : [];
       this.lastPollAt = performance.now();
       if (hasRoom && this.isPaused) {
         this.logger.log('Deliveries resumed');
@@ -118,7 +135,21 @@ export class DeliveryWorker
     }
   }
 
-  private start(delivery: QueuedDelivery): void {
+  private async claimFreeSlots(): Promise<readonly QueuedDelivery[]> {
+    const { deliveries, endpointIds } = await this.queue.claim(this.slots, [...this.notified.keys()]);
+    for (const id of endpointIds) this.notified.delete(id);
+    const oldest = performance.now() - NOTIFICATION_LIFETIME;
+    for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
+    return deliveries;
+  }
+
+  reserve(): ReservedSlots {
+    const { count, release } = this.slots.reserve();
+    return { count, release, freeFor: (organizationId) => this.slots.freeFor(organizationId) };
+  }
+
+  /** Makes the attempt of a delivery that this process has claimed. */
+  start(delivery: QueuedDelivery): void {
     const release = this.slots.take(delivery.lane);
     const attempt = this.deliver(delivery)
       .catch((error: unknown) =>
@@ -126,8 +157,9 @@ export class DeliveryWorker
       )
       .then(() => {
         this.inFlight.delete(attempt);
+        const wasFull = this.slots.isFullFor(delivery.lane);
         release();
-        this.wakeUp.abort();
+        if (wasFull) this.wakeUp.abort();
       });
     this.inFlight.add(attempt);
   }

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { BatchedStatement } from '../../../infrastructure/database/index.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import type { QueuedDelivery } from './delivery.js';
+import {
+  laneOf,
+  PublicationsRepository,
+  type ClaimedPublication,
+  type Publication,
+} from './publications.repository.js';
+
+/** Slots of a worker that nothing else uses until they are released. */
+export interface ReservedSlots {
+  readonly count: number;
+  freeFor(organizationId: string): number;
+  release(): void;
+}
+
+/** The worker of this process. */
+export interface LocalWorker {
+  reserve(): ReservedSlots;
+  start(delivery: QueuedDelivery): void;
+}
+
+const EVENTS_PER_STATEMENT = 500;
+const CONCURRENT_STATEMENTS = 2;
+
+/**
+ * Publishes events outside a transaction. Events of concurrent requests share a statement, which commits by itself. If this
+ * process has a worker, it claims their deliveries in the same statement.
+ */
+@Injectable()
+export class PublicationsBatch {
+  private worker: LocalWorker | undefined;
+  private readonly statements = new BatchedStatement<Publication>({
+    execute: (publications) => this.execute(publications),
+    maxRows: EVENTS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+  });
+
+  constructor(
+    private readonly repository: PublicationsRepository,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+  ) {}
+
+  /** @param worker undefined when the worker stops */
+  setWorker(worker: LocalWorker | undefined): void {
+    this.worker = worker;
+  }
+
+  /** Resolves when the event is committed. */
+  add(publication: Publication): Promise<void> {
+    return this.statements.add(publication);
+  }
+
+  private async execute(publications: readonly Publication[]): Promise<void> {
+    const { attemptsAllowed } = this.configuration;
+    const { worker } = this;
+    if (!worker) {
+      await this.repository.publish(publications, attemptsAllowed);
+      return;
+    }
+    const slots = worker.reserve();
+    const claimed = await this.repository
+      .publish(publications, attemptsAllowed, {
+        total: slots.count,
+        perOrganization: (organizationId) => slots.freeFor(organizationId),
+        width: this.configuration.endpointConcurrency,
+      })
+      .finally(() => slots.release());
+    const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
+    for (const delivery of claimed)
+      worker.start(toQueued(delivery, byEvent.get(delivery.eventId) as Publication, attemptsAllowed));
+  }
+}
+
+function toQueued(
+  { eventId: _, ...delivery }: ClaimedPublication,
+  publication: Publication,
+  attemptsAllowed: number,
+): QueuedDelivery {
+  const { clientId, environment } = publication.event;
+  return {
+    ...delivery,
+    attempt: 1,
+    attemptsAllowed,
+    client: { clientId, environment },
+    event: publication.event,
+    lane: laneOf(publication),
+  };
+}
