@@ -1,4 +1,4 @@
-/** A receiver that responds 200 and records each arrival; below `/slow` after 150 ms, below `/dead` never. */
+/** A receiver that responds 200 and records each arrival; below `/slow` after 150 ms, below `/after-100` after 100 ms, below `/dead` never. */
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';
 
@@ -10,7 +10,8 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     journal.write(`${request.headers['webhook-id']} ${at} ${request.url}\n`);
     const respond = () => response.writeHead(200).end();
-    if (request.url.startsWith('/slow')) setTimeout(respond, 150);
+    const delay = request.url.startsWith('/slow') ? 150 : Number(/^\/after-(\d+)/.exec(request.url)?.[1] ?? 0);
+    if (delay > 0) setTimeout(respond, delay);
     else respond();
   });
 });

@@ -126,7 +126,7 @@ const queueIsEmpty = () =>
   eventually('the queue is empty and the lanes are idle', async () => {
     await service.database.query(
       `UPDATE webhook_lane
-          SET width = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
+          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
     );
     const [row] = await service.database.query<{ waiting: number; in_flight: number }>(
       `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,

@@ -8,6 +8,12 @@ const RECONNECT_DELAY = SECOND;
 const logger = new Logger('Notifications');
 
 /**
+ * The key of an advisory lock that a process holds while it is connected. PostgreSQL releases it as soon as the process ends,
+ * whatever the cause, so that others notice.
+ */
+export type Presence = readonly [kind: number, process: number];
+
+/**
  * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the connection is not one of the
  * pool. It reconnects a second after it was lost.
  */
@@ -20,6 +26,7 @@ export class Subscription {
     private readonly configuration: DatabaseConfiguration,
     private readonly channel: string,
     private readonly onNotification: (payload?: string) => void,
+    private readonly presence?: Presence,
   ) {
     this.done = this.run();
   }
@@ -64,6 +71,7 @@ export class Subscription {
     // The promise of connect() never settles if the client is ended meanwhile.
     await Promise.race([client.connect(), lost]);
     client.on('notification', ({ payload }) => this.onNotification(payload));
+    if (this.presence) await client.query('SELECT pg_advisory_lock($1, $2)', [...this.presence]);
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
     this.onNotification();
     await lost;
@@ -78,8 +86,11 @@ export class Subscription {
 export class Notifications {
   constructor(private readonly configuration: DatabaseConfiguration) {}
 
-  /** @param onNotification called for every notification, and without a payload whenever some may have been missed */
-  listen(channel: string, onNotification: (payload?: string) => void): Subscription {
-    return new Subscription(this.configuration, channel, onNotification);
+  /**
+   * @param onNotification called for every notification, and without a payload whenever some may have been missed
+   * @param presence shown to other processes while the connection exists
+   */
+  listen(channel: string, onNotification: (payload?: string) => void, presence?: Presence): Subscription {
+    return new Subscription(this.configuration, channel, onNotification, presence);
   }
 }

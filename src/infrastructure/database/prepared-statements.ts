@@ -9,7 +9,7 @@ const names = new Map<string, string>();
  * @returns the same text, which repositories run as any other statement
  */
 export function prepared(statement: string): string {
-  names.set(statement, `prepared_${names.size + 1}`);
+  if (!names.has(statement)) names.set(statement, `prepared_${names.size + 1}`);
   return statement;
 }
 

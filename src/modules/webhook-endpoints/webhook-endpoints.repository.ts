@@ -45,7 +45,7 @@ export class WebhookEndpointsRepository {
   async healthOf(endpointIds: readonly string[]): Promise<Map<string, EndpointHealth>> {
     const rows = await this.transaction.manager.query<(EndpointHealth & { readonly id: string })[]>(
       `SELECT endpoint_id AS id, last_success_at AS "lastSuccessAt", consecutive_failures AS "consecutiveFailures",
-              width IS NOT NULL AS throttled, paused_at IS NOT NULL AS paused
+              not_before > '-infinity' AS throttled, paused_at IS NOT NULL AS paused
          FROM webhook_lane WHERE endpoint_id = ANY ($1)`,
       [endpointIds],
     );

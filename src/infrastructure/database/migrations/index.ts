@@ -4,7 +4,7 @@ import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
 import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
-import { LaneWidth1790000000010 } from './1790000000010-lane-width.js';
+import { WebhookConcurrency1790000000010 } from './1790000000010-webhook-concurrency.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
@@ -16,5 +16,5 @@ export const MIGRATIONS = [
   PartitionFunctions1790000000005,
   WebhookLogIndex1790000000006,
   WebhookPause1790000000007,
-  LaneWidth1790000000010,
+  WebhookConcurrency1790000000010,
 ];

@@ -5,12 +5,14 @@ import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
 import {
+  ABSENT_WORKERS,
   FAILURES_UNTIL_NARROW,
   LANE,
   LEASE_UNTIL,
   notifyLanes,
   PROBE_INTERVAL,
   secretVersionsOf,
+  START_WIDTH,
 } from './lane-rules.js';
 
 /** Limits of one call to `lockDueLanes()`. */
@@ -43,7 +45,10 @@ export interface Settlement {
   readonly deliveryId: string;
   readonly claimId: string;
   readonly endpointId: string;
-  readonly succeeded: boolean;
+  /** Null if the endpoint is not to blame: the process ended before the attempt did. */
+  readonly succeeded: boolean | null;
+  /** Milliseconds until the response, without the time to connect. */
+  readonly latency: number;
   /** Milliseconds until the next attempt; null if this was the last one. */
   readonly retryIn: number | null;
 }
@@ -87,15 +92,20 @@ type OverviewRow = Readonly<Record<`${'waiting' | 'retrying' | 'inFlight'}${'Cou
   Pick<QueueOverview, 'lanesActive' | 'lanesNarrow'>;
 
 const LANES_PER_CLAIM = 64;
+/** How much a success widens a lane at most, and what a failure leaves of its width. */
+const [GAIN, LOSS] = [0.5, 0.8];
+/** How fast a ceiling rises with each success, as an exponent. */
+const CEILING_GAIN = 0.005;
+/** Milliseconds. Below it, latency says nothing about the load of the receiver. */
+const MIN_BASELINE = 20;
 
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
 /** Conditions of `LOCK_DUE_LANES` and, the last one, of `SETTLE`. */
 const IS_DUE = `(next_due <= now() OR endpoint_id = ANY ($4)) AND ${LANE.isReady}
                  AND (organization_id = ANY ($2)) IS NOT TRUE`;
-const UNPROVEN_WIDTH = 'CASE consecutive_failures WHEN 0 THEN LEAST(width, $1, 4) ELSE 1 END';
-const IS_THROTTLED = `consecutive_failures + failed >= ${FAILURES_UNTIL_NARROW}
-                                      AND (last_success_at > now() - $6 * interval '1 millisecond') IS NOT TRUE`;
+const UNPROVEN_WIDTH = `CASE consecutive_failures WHEN 0 THEN LEAST(${LANE.width}, $1, ${START_WIDTH}) ELSE 1 END`;
+const IS_PAST_GRACE = `(last_success_at > now() - $6 * interval '1 millisecond') IS NOT TRUE`;
 
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
   claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
@@ -105,9 +115,9 @@ const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id 
 
 const LOCK_DUE_LANES = prepared(
   `WITH proven AS MATERIALIZED (
-          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, LEAST(width, $1) - in_flight AS room
+          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, LEAST(${LANE.width}, $1) - in_flight AS room
             FROM webhook_lane
-           WHERE ${IS_DUE} AND in_flight < LEAST(width, $1) AND ${LANE.isProven}
+           WHERE ${IS_DUE} AND in_flight < LEAST(${LANE.width}, $1) AND ${LANE.isProven}
            ORDER BY next_due NULLS LAST
            LIMIT ${LANES_PER_CLAIM}
              FOR UPDATE SKIP LOCKED),
@@ -135,7 +145,8 @@ const LOCK_DUE_LANES = prepared(
 );
 
 /** The first delivery of every lane comes before the second of any. */
-const CLAIM = prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
+const CLAIM =
+  prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
             picked AS MATERIALIZED (
               SELECT due.id
                 FROM lane
@@ -150,7 +161,7 @@ const CLAIM = prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integ
             claimed AS (
               UPDATE webhook_delivery
                  SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
-                     lease_until = ${LEASE_UNTIL}
+                     lease_until = ${LEASE_UNTIL}, claimed_by = $4
                WHERE id IN (SELECT id FROM picked) AND claim_id IS NULL
               RETURNING *),
             moved AS (
@@ -166,47 +177,80 @@ const CLAIM = prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integ
          FROM claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`);
 
-const SETTLE = prepared(`WITH result AS MATERIALIZED (
-              SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[])
-                         AS result (delivery_id, claim_id, endpoint_id, succeeded, retry_in)),
-            lane AS MATERIALIZED (
-              SELECT endpoint_id FROM webhook_lane WHERE endpoint_id = ANY ($3) ORDER BY endpoint_id FOR UPDATE),
-            owned AS MATERIALIZED (
-              SELECT delivery.id, delivery.endpoint_id, succeeded,
-                     now() + retry_in * interval '1 millisecond' AS due_at
-                FROM lane
-                JOIN result ON result.endpoint_id = lane.endpoint_id
-                JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = result.claim_id
-                 FOR UPDATE OF delivery),
-            ended AS (
-              DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM owned WHERE due_at IS NULL)),
-            kept AS (
-              UPDATE webhook_delivery
-                 SET due_at = owned.due_at, claim_id = NULL, attempt_started_at = NULL, lease_until = NULL
-                FROM owned
-               WHERE webhook_delivery.id = owned.id AND owned.due_at IS NOT NULL),
-            change AS (
-              SELECT endpoint_id, count(*) AS finished, bool_or(succeeded) AS any_succeeded,
-                     count(*) FILTER (WHERE NOT succeeded) AS failed, min(due_at) AS due_at
-                FROM owned GROUP BY endpoint_id),
-            moved AS (
-              UPDATE webhook_lane
-                 SET in_flight = in_flight - finished::integer,
-                     next_due = LEAST(next_due, due_at),
-                     consecutive_failures = CASE WHEN any_succeeded THEN 0 ELSE consecutive_failures + failed END,
-                     last_success_at = CASE WHEN any_succeeded THEN now() ELSE last_success_at END,
-                     width = CASE WHEN NOT any_succeeded AND ${IS_THROTTLED} THEN 1
-                                  WHEN failed > 0 THEN GREATEST(1, width / 2)
-                                  ELSE LEAST($7, width + finished::integer) END,
-                     not_before = CASE WHEN any_succeeded THEN '-infinity'
-                                       WHEN ${IS_THROTTLED} THEN now() + interval '${PROBE_INTERVAL} milliseconds'
-                                       ELSE not_before END
-                FROM change
-               WHERE webhook_lane.endpoint_id = change.endpoint_id
-              RETURNING next_due <= now() AS is_due)
-       SELECT id, due.exists AS "hasDueLane"
-         FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM moved) due
-         LEFT JOIN owned ON true`);
+/**
+ * Ends attempts and adapts the width of their lanes (decision 0019). A success widens a lane that uses its width, unless
+ * the latency has doubled; a failure narrows it and becomes its ceiling.
+ */
+const SETTLE = prepared(
+  `WITH result AS MATERIALIZED (
+          SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[],
+                               $8::double precision[])
+                     AS result (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency_ms)),
+        lane AS MATERIALIZED (
+          SELECT endpoint_id, COALESCE(adaptive_width, ${START_WIDTH}) AS width,
+                 COALESCE(width_ceiling, $7::double precision) AS ceiling, baseline_ms, in_flight, consecutive_failures
+            FROM webhook_lane WHERE endpoint_id = ANY ($3) ORDER BY endpoint_id FOR UPDATE),
+        owned AS MATERIALIZED (
+          SELECT delivery.id, delivery.endpoint_id, succeeded, latency_ms,
+                 now() + retry_in * interval '1 millisecond' AS due_at
+            FROM lane
+            JOIN result ON result.endpoint_id = lane.endpoint_id
+            JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = result.claim_id
+             FOR UPDATE OF delivery),
+        ended AS (
+          DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM owned WHERE due_at IS NULL)),
+        kept AS (
+          UPDATE webhook_delivery
+             SET due_at = owned.due_at, claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL,
+                 lease_until = NULL
+            FROM owned
+           WHERE webhook_delivery.id = owned.id AND owned.due_at IS NOT NULL),
+        change AS (
+          SELECT endpoint_id, count(*)::integer AS finished, min(due_at) AS due_at,
+                 count(*) FILTER (WHERE succeeded) AS succeeded, count(*) FILTER (WHERE NOT succeeded) AS failed,
+                 avg(latency_ms) FILTER (WHERE succeeded) AS latency
+            FROM owned GROUP BY endpoint_id),
+        adapted AS (
+          SELECT change.*, is_down, next_width, raised, baseline
+            FROM change
+            JOIN lane USING (endpoint_id)
+           CROSS JOIN LATERAL (
+                   SELECT 2 * in_flight >= lane.width AS is_used,
+                          succeeded = 0 AND consecutive_failures + failed >= ${FAILURES_UNTIL_NARROW} AS is_down,
+                          CASE WHEN succeeded = 0 THEN 0
+                               ELSE ${GAIN} * GREATEST(-1, LEAST(1, 2 - latency / GREATEST(
+                                      COALESCE(baseline_ms, latency), ${MIN_BASELINE}))) END AS gain) signal
+           CROSS JOIN LATERAL (
+                   SELECT LEAST($7, CASE WHEN is_used AND gain > 0 THEN ceiling * exp(${CEILING_GAIN} * succeeded)
+                                         ELSE ceiling END) AS raised) room
+           CROSS JOIN LATERAL (
+                   SELECT GREATEST(1, power(${LOSS}, failed)
+                            * CASE WHEN is_used OR gain < 0 THEN LEAST(raised, lane.width + gain * succeeded)
+                                   ELSE lane.width END) AS next_width,
+                          CASE WHEN succeeded > 0
+                                AND (baseline_ms IS NULL OR GREATEST(lane.width, in_flight) <= ${START_WIDTH})
+                               THEN COALESCE(baseline_ms + (latency - baseline_ms) * (1 - exp(-succeeded / 8.0)), latency)
+                               ELSE baseline_ms END AS baseline) result),
+        moved AS (
+          UPDATE webhook_lane
+             SET in_flight = in_flight - finished,
+                 next_due = LEAST(next_due, due_at),
+                 consecutive_failures = CASE WHEN succeeded > 0 THEN 0 ELSE consecutive_failures + failed END,
+                 last_success_at = CASE WHEN succeeded > 0 THEN now() ELSE last_success_at END,
+                 adaptive_width = CASE WHEN is_down THEN 1 ELSE next_width END,
+                 width_ceiling = CASE WHEN is_down THEN NULL WHEN failed > 0 THEN next_width ELSE raised END,
+                 baseline_ms = baseline,
+                 not_before = CASE WHEN succeeded > 0 THEN '-infinity'
+                                   WHEN is_down AND failed > 0 AND ${IS_PAST_GRACE}
+                                   THEN now() + interval '${PROBE_INTERVAL} milliseconds'
+                                   ELSE not_before END
+            FROM adapted
+           WHERE webhook_lane.endpoint_id = adapted.endpoint_id
+          RETURNING next_due <= now() AS is_due)
+   SELECT id, due.exists AS "hasDueLane"
+     FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM moved) due
+     LEFT JOIN owned ON true`,
+);
 
 /**
  * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
@@ -269,11 +313,12 @@ export class DeliveryQueueRepository {
    * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. It is a separate
    * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
    */
-  async claim(lanes: readonly LockedLane[], limit: number): Promise<ClaimedDelivery[]> {
+  async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDelivery[]> {
     const rows = await this.transaction.manager.query<ClaimedRow[]>(CLAIM, [
       lanes.map(({ endpointId }) => endpointId),
       lanes.map(({ room }) => room),
       limit,
+      worker,
     ]);
     return rows.map(toClaimed);
   }
@@ -312,22 +357,32 @@ export class DeliveryQueueRepository {
       settlements.map(({ retryIn }) => retryIn),
       rules.grace,
       rules.maxWidth,
+      settlements.map(({ latency }) => latency),
     ]);
     const ids = new Set(rows.map(({ id }) => id).filter((id) => id !== null));
     return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };
   }
 
-  /** Returns claimed deliveries whose lease has expired. */
-  async expired(limit: number): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
+  /** Returns the workers that have claimed deliveries and are not connected to the database. */
+  async absentWorkers(): Promise<number[]> {
+    const rows = await this.transaction.manager.query<{ claimed_by: number }[]>(ABSENT_WORKERS);
+    return rows.map(({ claimed_by: worker }) => worker);
+  }
+
+  /** Returns claimed deliveries whose lease has expired, or whose worker has ended. */
+  async expired(
+    endedWorkers: readonly number[],
+    limit: number,
+  ): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
     const rows = await this.transaction.manager.query<(ClaimedRow & { startedMillisecondsAgo: number })[]>(
       `SELECT ${CLAIMED},
               (extract(epoch FROM now() - claimed.attempt_started_at) * 1000)::integer AS "startedMillisecondsAgo"
          FROM webhook_delivery claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
-        WHERE claimed.lease_until < now()
+        WHERE claimed.lease_until < now() OR (claimed.lease_until IS NOT NULL AND claimed.claimed_by = ANY ($2))
         ORDER BY claimed.lease_until
         LIMIT $1`,
-      [limit],
+      [limit, endedWorkers],
     );
     return rows.map((row) => ({ ...toClaimed(row), startedMillisecondsAgo: row.startedMillisecondsAgo }));
   }

@@ -66,6 +66,9 @@ export class DeliveryQueueService {
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
+  /** Workers that were not connected when `resumeStranded()` last ran. */
+  private absentWorkers: readonly number[] = [];
+
   /** Set by the worker: called after a settlement if a lane has further deliveries that are due. */
   onLaneDue: () => void = () => undefined;
 
@@ -93,9 +96,12 @@ export class DeliveryQueueService {
     return this.repository.lockLane(endpointId);
   }
 
-  /** @param notified endpoints that have new deliveries, although their lanes may not say so */
+  /**
+   * @param worker identifies the process
+   * @param notified endpoints that have new deliveries, although their lanes may not say so
+   */
   @Transactional()
-  async claim(room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
+  async claim(worker: number, room: ClaimableRoom, notified: readonly string[]): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
       width: this.configuration.endpointConcurrency,
       unproven: room.freeForUnproven,
@@ -105,7 +111,7 @@ export class DeliveryQueueService {
     if (due.length === 0) return { deliveries: [], endpointIds: [] };
     const lanes = withinShares(due, room);
     // Claiming sets when a lane is due next, also for a lane without room.
-    const claimed = await this.repository.claim([...lanes.values()], room.free);
+    const claimed = await this.repository.claim([...lanes.values()], room.free, worker);
     return {
       deliveries: claimed.map((delivery) => ({
         ...delivery,
@@ -121,11 +127,15 @@ export class DeliveryQueueService {
     return this.settlements.add(attempt);
   }
 
-  /** Wakes lanes that their publisher could not wake, and settles attempts whose lease has expired. */
+  /** Finds deliveries that no worker was notified of, and settles attempts of workers that have ended. */
   async resumeStranded(): Promise<void> {
     await this.repository.wakeForgottenLanes();
     // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
-    const expired = await this.repository.expired(EXPIRED_PER_RUN);
+    const absent = await this.repository.absentWorkers();
+    // A worker that lost its connection is back before the second look. One that ended is not.
+    const ended = absent.filter((worker) => this.absentWorkers.includes(worker));
+    this.absentWorkers = absent;
+    const expired = await this.repository.expired(ended, EXPIRED_PER_RUN);
     await Promise.all(
       expired.map(({ startedMillisecondsAgo, ...delivery }) =>
         this.settle({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
@@ -166,12 +176,19 @@ export class DeliveryQueueService {
 
   private settlementOf({ delivery, outcome }: FinishedAttempt): Settlement {
     const { id: deliveryId, claimId, endpointId, attempt: attempts, attemptsAllowed: allowed } = delivery;
-    const succeeded = outcome.reason === null;
+    const isInterrupted = outcome.reason === 'INTERRUPTED';
+    const succeeded = isInterrupted ? null : outcome.reason === null;
     const { retryDelays } = this.configuration;
+    const { total, dns, connect, tls } = outcome.phases;
+    // Opening connections takes longer, however busy the receiver is.
+    const latency = total - (dns ?? 0) - (connect ?? 0) - (tls ?? 0);
+    const settlement = { deliveryId, claimId, endpointId, succeeded, latency };
+    // The first interruption costs an attempt but no time. A delivery that ends its process again and again has to wait.
+    if (isInterrupted && attempts === 1 && allowed > 1) return { ...settlement, retryIn: 0 };
     const retryIn = succeeded
       ? undefined
       : delayUntilRetry({ attempts, allowed }, retryDelays, outcome.retryAfterMilliseconds);
-    return { deliveryId, claimId, endpointId, succeeded, retryIn: retryIn ?? null };
+    return { ...settlement, retryIn: retryIn ?? null };
   }
 }
 

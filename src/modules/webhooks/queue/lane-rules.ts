@@ -12,8 +12,13 @@ const PROVEN_FOR = '1 day';
 /** Seconds. An attempt takes at most 10; the rest allows for a slow settlement. */
 const LEASE = 30;
 
-/** SQL conditions on a lane. */
+/** Concurrent attempts to an endpoint of which nothing is known. */
+export const START_WIDTH = 4;
+
+/** SQL for the state of a lane. */
 export const LANE = {
+  /** Concurrent attempts that the endpoint can take, as far as is known. */
+  width: `floor(COALESCE(adaptive_width, ${START_WIDTH}))::integer`,
   /** Whether attempts can start, apart from the lane's room. */
   isReady: 'not_before <= now() AND paused_at IS NULL',
   isProven: `((consecutive_failures < ${FAILURES_UNTIL_NARROW}
@@ -42,3 +47,14 @@ export function secretVersionsOf(clientId: string): string {
   return `(SELECT array_agg(version ORDER BY signs_from <= now() DESC, version DESC) FROM api_secret
             WHERE client_id = ${clientId} AND (accepted_until IS NULL OR accepted_until > now()))`;
 }
+
+/** First part of the advisory locks that show which workers are connected. The second part is `claimed_by`. */
+export const WORKER_LOCK = 1_463_898_187;
+
+/** SQL for the processes that have claimed deliveries and are not connected. */
+export const ABSENT_WORKERS = `
+  SELECT DISTINCT claimed_by FROM webhook_delivery
+   WHERE lease_until IS NOT NULL AND claimed_by IS NOT NULL
+     AND claimed_by NOT IN (SELECT objid::bigint FROM pg_locks
+                             WHERE locktype = 'advisory' AND classid = ${WORKER_LOCK} AND objsubid = 2 AND granted
+                               AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;

@@ -9,16 +9,17 @@ import {
   type Publication,
 } from './publications.repository.js';
 
-/** Slots of a worker that nothing else uses until they are released. */
-export interface ReservedSlots {
-  readonly count: number;
-  freeFor(organizationId: string): number;
+/** Attempts that a worker can start, which it keeps free until they are released. */
+export interface ReservedRoom {
+  readonly total: number;
+  readonly perOrganization: ReadonlyMap<string, number>;
   release(): void;
 }
 
 /** The worker of this process. */
 export interface LocalWorker {
-  reserve(): ReservedSlots;
+  readonly id: number;
+  reserve(organizationIds: ReadonlySet<string>): ReservedRoom;
   start(delivery: QueuedDelivery): void;
 }
 
@@ -60,14 +61,15 @@ export class PublicationsBatch {
       await this.repository.publish(publications, attemptsAllowed);
       return;
     }
-    const slots = worker.reserve();
+    const room = worker.reserve(new Set(publications.map(({ organizationId }) => organizationId)));
     const claimed = await this.repository
       .publish(publications, attemptsAllowed, {
-        total: slots.count,
-        perOrganization: (organizationId) => slots.freeFor(organizationId),
+        total: room.total,
+        perOrganization: room.perOrganization,
         width: this.configuration.endpointConcurrency,
+        worker: worker.id,
       })
-      .finally(() => slots.release());
+      .finally(() => room.release());
     const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
     for (const delivery of claimed)
       worker.start(toQueued(delivery, byEvent.get(delivery.eventId) as Publication, attemptsAllowed));

@@ -13,9 +13,11 @@ export interface Publication {
 /** How many of the new deliveries the publishing process can send itself at once. */
 export interface ClaimLimits {
   readonly total: number;
-  perOrganization(organizationId: string): number;
+  readonly perOrganization: ReadonlyMap<string, number>;
   /** Maximum number of attempts to one endpoint at the same time, over all processes. */
   readonly width: number;
+  /** Identifies the publishing process. */
+  readonly worker: number;
 }
 
 /** A delivery that was claimed when its event was published. */
@@ -28,7 +30,7 @@ export interface ClaimedPublication extends Pick<
 
 type Row = { [Column in keyof ClaimedPublication]: ClaimedPublication[Column] | null };
 
-const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: () => 0, width: 0 };
+const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), width: 0, worker: 0 };
 
 /** Lane of deliveries that were claimed when their event was published. */
 export function laneOf({ organizationId }: Publication): DeliveryLane {
@@ -55,10 +57,10 @@ const PUBLISH = prepared(
             FROM event
             JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id),
         lane AS MATERIALIZED (
-          SELECT endpoint_id, LEAST(width, $14) - in_flight AS room
+          SELECT endpoint_id, LEAST(${LANE.width}, $14) - in_flight AS room
             FROM webhook_lane
            WHERE $12 > 0 AND endpoint_id IN (SELECT endpoint_id FROM delivery)
-             AND (next_due IS NULL OR next_due > now()) AND in_flight < LEAST(width, $14)
+             AND (next_due IS NULL OR next_due > now()) AND in_flight < LEAST(${LANE.width}, $14)
              AND ${LANE.isReady} AND ${LANE.isProven}
            ORDER BY endpoint_id
              FOR UPDATE SKIP LOCKED),
@@ -75,10 +77,10 @@ const PUBLISH = prepared(
            WHERE organization_rank <= organization_room AND total_rank <= $12),
         added AS (
           INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at, attempts,
-                                        claim_id, attempt_started_at, lease_until)
+                                        claim_id, attempt_started_at, lease_until, claimed_by)
           SELECT endpoint_id, event_id, created_at, url, $13, now(), is_claimed::integer,
                  CASE WHEN is_claimed THEN gen_random_uuid() END, CASE WHEN is_claimed THEN now() END,
-                 CASE WHEN is_claimed THEN ${LEASE_UNTIL} END
+                 CASE WHEN is_claimed THEN ${LEASE_UNTIL} END, CASE WHEN is_claimed THEN $15::integer END
             FROM (SELECT delivery.*, claimed.event_id IS NOT NULL AS is_claimed
                     FROM delivery LEFT JOIN claimed USING (event_id, endpoint_id)) delivery
            ORDER BY position
@@ -124,10 +126,11 @@ export class PublicationsRepository {
       column(({ event }) => event.externalUserId),
       column(({ event }) => event.body),
       column(({ organizationId }) => organizationId),
-      column(({ organizationId }) => claims.perOrganization(organizationId)),
+      column(({ organizationId }) => claims.perOrganization.get(organizationId) ?? 0),
       claims.total,
       attemptsAllowed,
       claims.width,
+      claims.worker,
     ]);
     return rows.filter((row): row is ClaimedPublication => row.id !== null);
   }

@@ -10,6 +10,13 @@ const SHARE_OF_UNPROVEN = 0.5;
 /** Until this share is used, unproven endpoints can have more than one attempt in flight. */
 const SHARE_OF_UNPROVEN_BEYOND_FIRST = 0.125;
 
+/** Slots that nothing else uses until they are released. */
+export interface Reservation {
+  readonly total: number;
+  readonly perOrganization: ReadonlyMap<string, number>;
+  release(): void;
+}
+
 /** Counts the attempts that this process has in flight, in total, per organization, and to unproven endpoints. */
 export class AttemptSlots implements ClaimableRoom {
   private used = 0;
@@ -46,11 +53,24 @@ export class AttemptSlots implements ClaimableRoom {
     return this.freeFor(organizationId) === 0 || (!isProven && this.freeForUnproven <= 0) || this.free === 0;
   }
 
-  /** Keeps half of the free slots for one use. @returns how many, and a function that frees them */
-  reserve(): { readonly count: number; readonly release: () => void } {
-    const count = Math.floor(this.free / 2);
-    this.used += count;
-    return { count, release: () => (this.used -= count) };
+  /**
+   * Keeps half of the free slots of each organization, but at most half of all free slots, for one use.
+   *
+   * @returns how many they are, and a function that frees them
+   */
+  reserve(organizationIds: ReadonlySet<string>): Reservation {
+    const perOrganization = new Map<string, number>();
+    let total = 0;
+    for (const id of organizationIds) {
+      const count = Math.floor(Math.min(this.freeFor(id), this.free - total) / 2);
+      perOrganization.set(id, count);
+      total += count;
+    }
+    const change = (sign: 1 | -1): void => {
+      for (const [id, count] of perOrganization) this.change(sign * count, id, true);
+    };
+    change(1);
+    return { total, perOrganization, release: () => change(-1) };
   }
 
   /** @returns a function that frees the slot */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
@@ -15,11 +16,11 @@ import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { ClaimedDelivery, QueuedDelivery } from '../queue/delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
-import { LANES_CHANNEL } from '../queue/lane-rules.js';
-import { PublicationsBatch, type LocalWorker, type ReservedSlots } from '../queue/publications.batch.js';
+import { LANES_CHANNEL, WORKER_LOCK } from '../queue/lane-rules.js';
+import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { AttemptSlots } from './attempt-slots.js';
+import { AttemptSlots, type Reservation } from './attempt-slots.js';
 
 /** Milliseconds. Notifications may get lost; polling guarantees that every delivery is found. */
 const POLL_INTERVAL = SECOND;
@@ -47,6 +48,8 @@ const LAST_POLL_AGE = new GaugeMetric({
 export class DeliveryWorker
   implements LocalWorker, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
+  /** Tells the workers apart. */
+  readonly id = randomInt(2 ** 31);
   private readonly logger = new Logger('Webhooks');
   private readonly inFlight = new Set<Promise<void>>();
   private readonly slots: AttemptSlots;
@@ -79,10 +82,14 @@ export class DeliveryWorker
   }
 
   onApplicationBootstrap(): void {
-    this.subscription = this.notifications.listen(LANES_CHANNEL, (endpointIds) => {
-      for (const id of endpointIds?.split(',') ?? []) this.notified.set(id, performance.now());
-      this.wakeUp.abort();
-    });
+    this.subscription = this.notifications.listen(
+      LANES_CHANNEL,
+      (endpointIds) => {
+        for (const id of endpointIds?.split(',') ?? []) this.notified.set(id, performance.now());
+        this.wakeUp.abort();
+      },
+      [WORKER_LOCK, this.id],
+    );
     this.queue.onLaneDue = () => this.wakeUp.abort();
     this.publications.setWorker(this);
     this.loop = this.run();
@@ -113,7 +120,8 @@ export class DeliveryWorker
       this.wakeUp = new AbortController();
       const claimed = await this.claim();
       for (const delivery of claimed) this.start(delivery);
-      if (claimed.length === 0) await this.pause();
+      // Another process may hold the lock of a notified lane for a moment.
+      if (claimed.length === 0 && this.notified.size === 0) await this.pause();
       await sleep(this.lastClaimAt + CLAIM_INTERVAL - performance.now());
     }
   }
@@ -136,16 +144,17 @@ export class DeliveryWorker
   }
 
   private async claimFreeSlots(): Promise<readonly QueuedDelivery[]> {
-    const { deliveries, endpointIds } = await this.queue.claim(this.slots, [...this.notified.keys()]);
+    const { deliveries, endpointIds } = await this.queue.claim(this.id, this.slots, [
+      ...this.notified.keys(),
+    ]);
     for (const id of endpointIds) this.notified.delete(id);
     const oldest = performance.now() - NOTIFICATION_LIFETIME;
     for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
     return deliveries;
   }
 
-  reserve(): ReservedSlots {
-    const { count, release } = this.slots.reserve();
-    return { count, release, freeFor: (organizationId) => this.slots.freeFor(organizationId) };
+  reserve(organizationIds: ReadonlySet<string>): Reservation {
+    return this.slots.reserve(organizationIds);
   }
 
   /** Makes the attempt of a delivery that this process has claimed. */
