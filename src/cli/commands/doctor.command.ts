@@ -63,7 +63,10 @@ export class DoctorCommand extends CommandRunner {
     const database = configuration.get(DatabaseConfiguration);
     const inspection = await inspectDatabase(database, () => new Clock().milliseconds()).catch(
       (error: unknown) => {
-        this.add('database', failed(operatorMessageFor(error), 'Fix this first, then run the command again to check the rest.'));
+        this.add(
+          'database',
+          failed(operatorMessageFor(error), 'Fix this first, then run the command again to check the rest.'),
+        );
       },
     );
     if (!inspection) return;
@@ -128,7 +131,10 @@ function migrationsVerdict({
   if (pending.length > 0)
     return failed(`These migrations did not run: ${pending.join(', ')}.`, 'Run "npm run cli -- migrate".');
   if (newer.length > 0)
-    return warning(`A newer release has migrated the database: ${newer.join(', ')}.`, 'Finish the upgrade: start the newer release everywhere.');
+    return warning(
+      `A newer release has migrated the database: ${newer.join(', ')}.`,
+      'Finish the upgrade: start the newer release everywhere.',
+    );
   return ok('All migrations ran, and none changed since.');
 }
 
