@@ -8,7 +8,6 @@ const INTERVAL_MS = 25;
  * Calls `look` until it returns something other than undefined or false.
  *
  * @param what the awaited state, for the error message
- *
  * @param timeout in milliseconds on an idle machine; grows with the load, as the timeouts of tests do
  */
 export async function eventually<T>(
