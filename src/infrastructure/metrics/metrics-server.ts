@@ -71,7 +71,7 @@ export class MetricsServer implements OnApplicationShutdown {
 function startProblem(cause: unknown, host: string, port: number): string {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
-    return `METRICS_PORT=${port} is in use. Choose another port: every process needs its own.`;
+    return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
   if (code === 'EACCES')
     return `METRICS_PORT=${port} is not allowed for this user. Choose a port above 1023.`;
   if (code === 'EADDRNOTAVAIL')
