@@ -30,8 +30,12 @@ const [KILLS, DURATION] = options.short ? [1, 2] : [5, 8];
 /** Requests per second. */
 const RATES = { token: 25, search: 15, event: 8, page: 1 };
 const CUSTOMERS = 6;
+/** Requests per minute that a client may send to operation 1, by default. */
 const LIMIT = 600;
-/** Milliseconds that a load balancer needs to notice, with a check every half second. */
+/**
+ * Milliseconds for which a stopping process keeps serving, so that the load balancer notices with a check every half
+ * second.
+ */
 const SHUTDOWN_DELAY = 1_500;
 /** Milliseconds: two leases of interrupted attempts, and the deliveries that wait after them. */
 const SETTLE_TIMEOUT = 90_000;
@@ -110,7 +114,7 @@ try {
     return { client_id: production.clientId, secret: production.secret };
   }
 
-  /** A new client exceeds its limit through all processes. */
+  /** Checks that a new client gets exactly its limit from all processes together. */
   async function limitIsExact() {
     if (!redis) return 'limits not tested without Redis';
     const authorization = basic(customers.pop());
@@ -428,7 +432,7 @@ try {
   disk.close();
 }
 for (const [message, count] of fleet.messages()) console.error(`${count} × ${message}`);
-for (const line of fleet.lines().filter(({ message }) => message === 'An unexpected error'))
+for (const line of fleet.lines().filter(({ message }) => message === 'Unexpected error'))
   console.error(JSON.stringify(line));
 failures.unshift(...fleet.crashes);
 for (const failure of failures.slice(0, 20)) console.error(`✗ ${failure}`);

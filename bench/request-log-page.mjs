@@ -12,6 +12,7 @@ const ENTRIES = Number(process.env.ENTRIES ?? 10_000_000);
 const REQUESTS = Number(process.env.REQUESTS ?? 300);
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const DAYS = 30;
+/** Entries before the deep page: at most those that the client, with a fifth of all entries, has in 6 of the 7 days. */
 const DEPTH = Math.min(300_000, Math.floor((ENTRIES / 5 / DAYS) * 6));
 const WARM_UP = 30;
 const PAGE = 25;

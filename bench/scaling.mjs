@@ -10,7 +10,7 @@ import { basic, openWorkbench } from './support/workbench.mjs';
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const SECONDS = Number(process.env.SECONDS ?? 6);
 const CONNECTIONS = 32;
-const REQUESTS_ABOVE_LIMIT = 700;
+const CONCURRENT_REQUESTS = 700;
 
 const bench = await openWorkbench();
 const redisPort = await freePort();
@@ -44,7 +44,7 @@ try {
 
   const limited = [await bench.service(shared), await bench.service(shared)];
   const statuses = await Promise.all(
-    Array.from({ length: REQUESTS_ABOVE_LIMIT }, async (_, index) => {
+    Array.from({ length: CONCURRENT_REQUESTS }, async (_, index) => {
       const { url, ...options } = request(limited[index % 2], 'production');
       const response = await fetch(url, { method: 'POST', ...options });
       await response.arrayBuffer();
@@ -64,7 +64,7 @@ try {
         `${median(two).toFixed(0)} /s`,
         (median(two) / median(one)).toFixed(2),
       ],
-      [`${REQUESTS_ABOVE_LIMIT} concurrent requests with a limit of 600`, '', `${accepted} succeeded`, ''],
+      [`${CONCURRENT_REQUESTS} concurrent requests with a limit of 600`, '', `${accepted} succeeded`, ''],
     ],
   });
 } finally {

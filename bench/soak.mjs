@@ -20,7 +20,8 @@ const MINUTE = 60_000;
 const SAMPLE_EVERY = 10_000;
 /** Minutes: caches and pools fill during the warm-up. A window of two minutes is compared at the start and the end. */
 const [WARM_UP, WINDOW] = [Math.min(3, MINUTES / 3), Math.min(2, MINUTES / 3)];
-const GROWTH = 1.1;
+/** Maximum ratio of the RSS at the end to the RSS after the warm-up. */
+const MAX_GROWTH = 1.1;
 /** Connections to each API process. */
 const CONNECTIONS = 16;
 const SECONDS_AT_FULL_LOAD = 10;
@@ -34,7 +35,7 @@ const MEASURED = [
   ['open files', 'process_open_fds', ''],
   ['active handles', 'nodejs_active_handles_total', ''],
 ];
-/** For memory, only the RSS is checked, because the heap in use goes up and down with garbage collection. */
+/** Number of open files or handles by which a process may grow. */
 const MAX_EXTRA_HANDLES = 5;
 
 const redis = await startRedis();
@@ -116,9 +117,10 @@ try {
         );
       const early = between(WARM_UP, WARM_UP + WINDOW);
       const late = between(MINUTES - WINDOW, Infinity);
+      // For memory, only the RSS is checked, because the heap in use goes up and down with garbage collection.
       const isFlat =
         unit === 'MiB'
-          ? metric !== MEASURED[0][1] || late <= early * GROWTH
+          ? metric !== MEASURED[0][1] || late <= early * MAX_GROWTH
           : late <= early + MAX_EXTRA_HANDLES;
       if (!isFlat) process.exitCode = 1;
       const shown = (value) => (unit === 'MiB' ? `${(value / 2 ** 20).toFixed(1)} MiB` : String(value));
@@ -156,6 +158,7 @@ async function fullLoad(load) {
   const until = performance.now() + SECONDS_AT_FULL_LOAD * 1000;
   let responses = 0;
   const connection = async (first) => {
+    // 37 has no common factor with the 100 kinds, so every connection sends all kinds in their shares.
     for (let turn = first; performance.now() < until; turn += 37) {
       await load.kinds[kinds[turn % kinds.length]]('full-load');
       responses += 1;

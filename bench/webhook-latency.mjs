@@ -1,4 +1,6 @@
-/** Measures the time from the commit of an event to its arrival, with and without a dead endpoint that has a long queue. */
+/**
+ * Measures the time from publication to arrival of an event, with and without a dead endpoint that has a long queue.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { reportTable } from './support/report.mjs';
 import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';

@@ -9,7 +9,7 @@ import { openWorkbench } from './support/workbench.mjs';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const DELIVERIES = Number(process.env.DELIVERIES ?? 40_000);
-/** All of one organization, which can use half of the slots. */
+/** All endpoints belong to one organization, which can use half of the worker's slots for concurrent attempts. */
 const ENDPOINTS = 200;
 const CONNECTIONS = 256;
 

@@ -6,8 +6,8 @@ import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
 /**
- * Starts the configuration, database, schema, application and HTTP server, in this order, and stops them in reverse
- * order.
+ * Loads the configuration, then starts the database, migrates the schema, and starts the application and the HTTP
+ * server. Stops them in reverse order.
  */
 await runProgram(async ({ configuration }) => {
   await prepareSchema(configuration);
@@ -18,7 +18,7 @@ await runProgram(async ({ configuration }) => {
     const { host, port } = configuration.get(HttpConfiguration);
     await app.listen(port, host ?? (service.isProduction ? '::' : '127.0.0.1'));
     const url = await app.getUrl();
-    // Nest reports all interfaces as [::1], which does not exist on every machine.
+    // For all interfaces, Nest's URL contains [::1], an address that not every machine has.
     const baseUrl = host ? url : url.replace('[::1]', '127.0.0.1');
     if (!service.isProduction) announce(await app.get(FirstOrganization).provide(baseUrl), configuration);
     if (metricsUrl) announce(`Metrics: ${metricsUrl}`, configuration);

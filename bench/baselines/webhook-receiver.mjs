@@ -1,4 +1,7 @@
-/** A receiver that responds 200 and records each arrival; below `/slow` after 150 ms, below `/after-100` after 100 ms, below `/dead` never. */
+/**
+ * A receiver that records each arrival and responds 200: to paths that begin with `/slow` after 150 ms, with
+ * `/after-100` after 100 ms, with `/dead` never.
+ */
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';
 

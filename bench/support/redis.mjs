@@ -27,7 +27,7 @@ export async function startRedis() {
   };
   return {
     url: `redis://127.0.0.1:${port}`,
-    /** Replaces Redis with an empty one after some milliseconds. */
+    /** Stops Redis and, after this many milliseconds, starts an empty one. */
     async restart(milliseconds) {
       await stop('SIGTERM');
       await pause(milliseconds);

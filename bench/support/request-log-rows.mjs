@@ -1,13 +1,13 @@
 import pg from 'pg';
 
 const DAY = 86_400_000;
-/** Other clients, each with fewer entries than the previous one. */
+/** Number of other clients, each with fewer entries than the previous one. */
 const CLIENTS = 200;
 
 /**
  * Fills the request log with entries spread evenly over the last days. One client has a fifth of them, four in ten are
  * delivery attempts, sessions have a few entries each, and some users are much busier than others. Each day is filled
- * without indexes and then attached, which builds them. Ten million rows take minutes.
+ * without indexes and then attached, which builds the indexes. Ten million rows take minutes.
  *
  * All values are derived from the row number, so every run has the same entries.
  */

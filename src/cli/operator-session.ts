@@ -40,7 +40,7 @@ export class OperatorSession {
     removeHandler();
   }
 
-  /** Runs work on the application. @throws the reason if it cannot start */
+  /** Runs work on the application. @throws the reason if the application cannot start */
   onApplication(
     configuration: LoadedConfiguration,
     work: (app: INestApplicationContext) => Promise<void>,
@@ -82,7 +82,7 @@ async function onApplication(
   configuration: LoadedConfiguration,
   work: (app: INestApplicationContext) => Promise<void>,
 ): Promise<void> {
-  // A person waits for the command.
+  // Fail at once if the database is unavailable, because a person waits for the command.
   configuration.get(DatabaseConfiguration).startTimeoutMilliseconds = 0;
   await prepareSchema(configuration);
   configuration.get(RequestLogsConfiguration).rotateOnStart = false;

@@ -31,7 +31,7 @@ export function acceptAccessTokens(
   void new BearerStrategy(verifier);
   return async ({ userId }, scopes = SCOPES) => {
     const principal = await service.app.get(DashboardUsersService).principal(userId);
-    if (!principal) throw new Error('The user is gone');
+    if (!principal) throw new Error(`The user ${userId} cannot log in`);
     const token = randomBytes(32).toString('base64url');
     rememberSecret(token);
     const credential = {

@@ -36,7 +36,7 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
   }
   describe(name, () => {
     const windows = new Windows();
-    // In native modules, Jest is available only here.
+    // ES modules have no global `jest`.
     import.meta.jest.setTimeout(TIMEOUT);
     beforeAll(() => windows.start(), TIMEOUT);
     afterAll(() => windows.end(), TIMEOUT);
@@ -48,7 +48,7 @@ export interface WindowOptions {
   readonly scheme?: 'light' | 'dark';
   readonly javaScript?: boolean;
   readonly size?: { readonly width: number; readonly height: number };
-  /** Allows scripts, for axe. */
+  /** Disables the content security policy of pages, which would block the script of axe. */
   readonly bypassPolicy?: boolean;
 }
 

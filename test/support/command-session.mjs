@@ -4,9 +4,9 @@ import { Commander } from 'nest-commander/src/constants.js';
 import { CliModule } from '../../dist/src/cli/cli.module.js';
 
 /**
- * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each.
- * Reads the arguments of each command as a line of JSON, and responds with its output and exit code. The request
- * `"describe"` returns the descriptions of all commands.
+ * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
+ * command. Reads the arguments of each command as a line of JSON, and responds with its output and exit code. The
+ * request `"describe"` returns the descriptions of all commands.
  */
 const write = process.stdout.write.bind(process.stdout);
 let written;

@@ -12,7 +12,7 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** @param reject returns the status of a rejected request */
+/** @param reject returns the status with which to reject a request, or undefined to accept the request */
 export async function startConnectProxy(
   reject: (authority: string, credentials: string | undefined) => number | undefined = () => undefined,
 ): Promise<ConnectProxy> {

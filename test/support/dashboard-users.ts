@@ -9,7 +9,7 @@ export interface TestUser {
   readonly password: string;
 }
 
-/** Returns a random email. All have the same length. */
+/** Returns a random email address. All of these addresses have the same length. */
 export function someAddress(): string {
   return `${randomBytes(6).toString('hex')}@example.com`;
 }

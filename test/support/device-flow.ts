@@ -18,7 +18,7 @@ export type Fields = Readonly<Record<string, string>> | readonly (readonly [stri
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 let addresses = 0;
 
-/** Returns a new address for each request, so that no limit per address applies; requires a trusted proxy. */
+/** Returns a new IP address for each request, so that no limit per address applies. Requires `TRUSTED_PROXY_HOPS`. */
 export function freshAddress(): string {
   addresses += 1;
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;

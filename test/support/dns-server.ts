@@ -21,7 +21,7 @@ export interface DnsServer {
   readonly address: string;
   /** Each query as `A name`, in order. */
   readonly queries: readonly string[];
-  /** Sets the records of a name. Each query of a type uses the next records, then the last. */
+  /** Sets the records of a name. The queries of each type use these records in order, and then the last ones. */
   set(name: string, ...records: readonly DnsRecords[]): void;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ function recordsFor(name: string, type: 'A' | 'AAAA' | undefined, records: DnsRe
   ];
 }
 
-/** Has a long time to live, so that a cache would be noticed. */
+/** Encodes a record with a long time to live, so that tests notice if the service caches it. */
 function record(owner: string, type: number, data: Buffer): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);

@@ -7,6 +7,7 @@ const INTERVAL_MS = 25;
 /**
  * Calls `look` until it returns something other than undefined or false.
  *
+ * @param what the awaited state, for the error message
  * @param timeout in milliseconds on an idle machine; grows with the load, as the timeouts of tests do
  */
 export async function eventually<T>(
@@ -19,7 +20,8 @@ export async function eventually<T>(
     const found = await look();
     if (found !== undefined && found !== false) return found;
     const waited = performance.now() - start;
-    if (waited > timeout * loadFactor()) throw new Error(`Waited ${Math.round(waited)} ms until ${what}`);
+    if (waited > timeout * loadFactor())
+      throw new Error(`Gave up after ${Math.round(waited)} ms of waiting for: ${what}`);
     await pause(INTERVAL_MS);
   }
 }

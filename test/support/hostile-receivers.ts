@@ -30,7 +30,7 @@ export type ReceiverCertificate = keyof typeof RECEIVER_CERTIFICATES;
 export interface ReceiverOptions {
   /** Certificate for TLS; without one, the receiver speaks plain HTTP. */
   readonly certificate?: ReceiverCertificate;
-  /** The scheme of the receiver's URL, if it is not the one it speaks. */
+  /** Scheme of the receiver's URL, if it differs from the one that the receiver speaks. */
   readonly scheme?: 'https';
   /** Called when a connection is accepted. The receiver then does not read requests. */
   readonly onConnection?: (socket: Socket) => void;
@@ -46,7 +46,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     socket.on('error', () => undefined);
     if (options.onConnection !== undefined) {
       options.onConnection(socket);
-      // Otherwise the end of the connection is not noticed.
+      // Without reading, Node.js would not notice the end of the connection.
       socket.resume();
       return;
     }
@@ -220,6 +220,7 @@ export async function fullReceiver(): Promise<{ readonly port: number; close(): 
   };
 }
 
+/** `state` holds the number of requests, and whether to close the connections: 1 is requested, 2 is done. */
 const THREADED_RECEIVER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const state = new Int32Array(workerData);
@@ -241,7 +242,7 @@ const THREADED_RECEIVER = `
   }, 1);
 `;
 
-/** Starts a receiver in a thread of its own, which can close its connections while the calling thread waits. */
+/** Starts a receiver in a separate thread, which can close its connections while the calling thread is blocked. */
 export async function startThreadedReceiver(): Promise<{
   readonly port: number;
   requests(): number;

@@ -4,7 +4,7 @@ import { eventually } from './eventually.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
-/** Returns the emails to an address, which the service writes to files, in no order. */
+/** Returns the emails to an address, which the service writes to files, in no particular order. */
 export function mailsTo(service: TestApp, address: string): string[] {
   const directory = join(service.dataDirectory, 'mail');
   if (!existsSync(directory)) return [];

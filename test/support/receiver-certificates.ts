@@ -39,7 +39,7 @@ MBaAFO5XbW8TaCJGFjWVdKlPYIqLxZH9MAoGCCqGSM49BAMCA0gAMEUCIQCm9nVA
 6rSvY7En1ionRj/OKy8=
 -----END CERTIFICATE-----
 `,
-  /** For the same names; expired in 2021. */
+  /** For the names of `trusted`; expired in 2021. */
   expired: `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS6gAwIBAgIBAzAKBggqhkjOPQQDAjAZMRcwFQYDVQQKDA5UZXN0IGF1
 dGhvcml0eTAeFw0yMDAxMDEwMDAwMDBaFw0yMTAxMDEwMDAwMDBaMBMxETAPBgNV
@@ -65,7 +65,7 @@ qibZZs3bvH6VVEY/YrvRK63OZI8n+qkCIBhK1FnTQNMrD7YihV+DhQW0Y4myZmJy
 lzqiej7FhrHa
 -----END CERTIFICATE-----
 `,
-  /** For the same names, but self-signed. */
+  /** For the names of `trusted`, but self-signed. */
   selfSigned: `-----BEGIN CERTIFICATE-----
 MIIBqjCCAVCgAwIBAgIUba09VeIVeByj0GmmYh/R7JHdex4wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE1NTIyNVoYDzIxMjYxMDI4

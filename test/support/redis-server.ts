@@ -10,7 +10,7 @@ import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js'
 const DIRECTORIES = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 const DIRECTORY = DIRECTORIES.find((directory) => existsSync(join(directory, 'redis-server')));
 const MISSING = `There is no redis-server in ${DIRECTORIES.join(', ')}: install it (on Debian: apt-get install redis-server).`;
-/** Milliseconds; generous, because tests restart servers and the machine may be busy. */
+/** Milliseconds. Tests restart servers, which takes long on a busy machine. */
 const TIMEOUT = 60_000;
 
 /** Skips the tests where redis-server isn't installed, except in CI. */
@@ -33,6 +33,7 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** Uses the certificate of the webhook receivers. */
   readonly tls?: boolean;
+  /** Whether the server is a node of a Redis Cluster. */
   readonly isNode?: boolean;
 }
 

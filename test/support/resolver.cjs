@@ -1,7 +1,7 @@
 /**
- * Jest on Node.js 20 cannot `require` an ES module, as Node.js itself can, and nestjs-cls is CommonJS that
- * requires Nest, which is ES modules alone. Such a `require` gets, by way of a file of one line, the
- * namespace that `provide-nest-to-commonjs.ts` has imported before.
+ * nestjs-cls is CommonJS and requires Nest, which consists of ES modules only. Node.js 20 can `require` ES modules, but
+ * Jest on Node.js 20 cannot. This resolver redirects such a `require` to a generated file of one line, which exports
+ * the namespace that `provide-nest-to-commonjs.ts` has already imported.
  */
 const { mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');

@@ -81,7 +81,7 @@ export async function startTestApp(
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     DATABASE_CONNECT_TIMEOUT_MS: '5000',
-    // Most tests send more requests than a client, and more wrong credentials, all from one address.
+    // Tests send more requests, and more wrong credentials, from one address than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',

@@ -10,7 +10,7 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly event: Readonly<Record<string, unknown>>;
-  /** `performance.now()`. */
+  /** Time of arrival, from `performance.now()`. */
   readonly at: number;
 }
 

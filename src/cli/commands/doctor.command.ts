@@ -14,7 +14,10 @@ import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { printResult } from './output.js';
 
-/** Receivers refuse signatures that are 5 minutes off; tokens and partitions notice less. */
+/**
+ * Milliseconds. Signatures, tokens and partitions depend on correct clocks: receivers, for example, reject signatures
+ * that are 5 minutes off.
+ */
 const MAX_CLOCK_LEAD = 5 * SECOND;
 const PARTITIONED = ['request_log', 'webhook_event'];
 
@@ -43,7 +46,7 @@ export class DoctorCommand extends CommandRunner {
     super();
   }
 
-  /** If the settings are invalid, the session says so. */
+  /** Runs only with valid settings. The session reports invalid ones. */
   override run(): Promise<void> {
     return this.session.withConfiguration(async (configuration) => {
       this.findings.length = 0;
@@ -60,7 +63,10 @@ export class DoctorCommand extends CommandRunner {
     const database = configuration.get(DatabaseConfiguration);
     const inspection = await inspectDatabase(database, () => new Clock().milliseconds()).catch(
       (error: unknown) => {
-        this.add('database', failed(operatorMessageFor(error), 'Nothing works without the database.'));
+        this.add(
+          'database',
+          failed(operatorMessageFor(error), 'Fix this first, then run the command again to check the rest.'),
+        );
       },
     );
     if (!inspection) return;
@@ -70,7 +76,7 @@ export class DoctorCommand extends CommandRunner {
     const migrations = migrationsVerdict(inspection);
     this.add('migrations', migrations);
     if (migrations.status === 'failed') return;
-    // Only checks the schema.
+    // Makes `onApplication` check the schema without migrating it.
     database.migrateOnStart = false;
     try {
       await this.session.onApplication(configuration, async (app) => {
@@ -125,7 +131,10 @@ function migrationsVerdict({
   if (pending.length > 0)
     return failed(`These migrations did not run: ${pending.join(', ')}.`, 'Run "npm run cli -- migrate".');
   if (newer.length > 0)
-    return warning(`A newer release has migrated the database: ${newer.join(', ')}.`, 'Finish the upgrade.');
+    return warning(
+      `A newer release has migrated the database: ${newer.join(', ')}.`,
+      'Finish the upgrade: start the newer release everywhere.',
+    );
   return ok('All migrations ran, and none changed since.');
 }
 

@@ -10,9 +10,9 @@ export async function readSecret(): Promise<string> {
 }
 
 /**
- * Reads the lines of a UTF-8 stream, without a byte order mark. Truncates lines to one character more than the limit, so
- * that memory doesn't depend on the input. (`node:readline` keeps whole lines in memory, and loses lines that arrive
- * before a listener is attached.)
+ * Reads the lines of a UTF-8 stream, without a byte order mark. Truncates lines to one character more than the limit,
+ * so that memory use is bounded and the reader still sees that a line is too long. (`node:readline` keeps whole lines
+ * in memory, and loses lines that arrive before a listener is attached.)
  */
 export async function* linesOf(input: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8');

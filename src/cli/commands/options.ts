@@ -22,7 +22,7 @@ export const FORMAT = { flags: '--format <format>', description: 'csv or ndjson'
 
 /**
  * Declares the options of a command in one place, each under the name of its flag. nest-commander expects a method for
- * each option, which would only return its text.
+ * each option, although most of these methods would only return the option's text.
  */
 export function Options(options: Readonly<Record<string, CommandOption>>): ClassDecorator {
   return ({ prototype }) => {

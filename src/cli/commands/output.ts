@@ -6,7 +6,7 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 const KEEP_OPEN = { end: false };
 const CSV = {
   header: true,
-  // Keeps spreadsheets from running values that users typed.
+  // Keeps spreadsheets from evaluating values that users typed as formulas.
   escape_formulas: true,
   cast: { boolean: String, date: (value: Date): string => value.toISOString() },
 };
@@ -52,7 +52,7 @@ export async function* withProgress<Entry>(entries: AsyncIterable<Entry>): Async
   if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
 }
 
-/** Ignores that the reader closed the pipe early, as `| head` does. */
+/** Waits until everything is written, or until the reader closes the pipe early, as `| head` does. */
 async function finishWriting(writing: Promise<void>): Promise<void> {
   await writing.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

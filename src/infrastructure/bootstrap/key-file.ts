@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 
 /**
  * Returns the key in the file: 32 bytes in base64. If the file does not exist, creates it with a random key, readable
- * only by its owner. If several processes do so at the same time, all of them return the same key.
+ * only by its owner. If several processes create it at the same time, all of them return the same key.
  */
 export function readOrCreateKey(file: string): string {
   mkdirSync(dirname(file), { recursive: true });

@@ -10,10 +10,10 @@ import { checkDatabase, DatabaseConfiguration, migrateConfigured } from '../data
 import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
 
-/** The configuration of a process. Its keys and its database must exist before Nest starts. */
+/** The result of `prepareProcess`: everything that must exist before Nest starts. */
 export interface PreparedProcess {
   readonly configuration: LoadedConfiguration;
-  /** Releases the embedded database; the last process to do so stops it. */
+  /** Releases the embedded database, if there is one. The last process that releases it stops it. */
   release(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function prepareProcess(
   return { configuration, release: await provideDatabase(configuration, report) };
 }
 
-/** Migrates the schema, or only checks that the database is usable when MIGRATE_ON_START is false. */
+/** Migrates the schema. If MIGRATE_ON_START is off, only checks that the schema is up to date. */
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
   const database = configuration.get(DatabaseConfiguration);
   const { url = '', authority, startTimeoutMilliseconds } = database;

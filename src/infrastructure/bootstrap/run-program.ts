@@ -11,7 +11,7 @@ function print(message: string): void {
   process.stdout.write(`${message}\n`);
 }
 
-/** Prints a message, in production as a log line, because a program reads the output there. */
+/** Prints a message. In production, writes it as a log line, because programs read the output there. */
 export function announce(message: string, configuration: LoadedConfiguration): void {
   if (configuration.get(ServiceConfiguration).isProduction) new Logger('Service').log(message);
   else print(message);
@@ -20,7 +20,7 @@ export function announce(message: string, configuration: LoadedConfiguration): v
 /**
  * Runs a program until it receives SIGTERM or SIGINT. If it cannot start, it prints why and exits with code 1.
  *
- * @param start returns a function that stops the program; the embedded database is released after that
+ * @param start starts the program and returns a function that stops it; the embedded database is released after that
  */
 export async function runProgram(
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
@@ -30,7 +30,8 @@ export async function runProgram(
     delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
     return start(prepared);
   });
-  // A program that is stopped while it starts must not leave the embedded database running either.
+  // A program that is stopped while it starts finishes starting first. Otherwise it would leave the embedded database
+  // running.
   const stopWhenStarted = async (): Promise<void> => {
     const stop = await started;
     await stop();
@@ -46,7 +47,7 @@ async function begin(
   try {
     const prepared = await prepareProcess(processEnvironment(), print);
     release = prepared.release;
-    // Until Nest starts, its default logger would write text.
+    // Before Nest starts, its default logger would write plain text instead of JSON.
     Logger.overrideLogger(new ServiceLogger(prepared.configuration.get(LoggingConfiguration)));
     const stop = await start(prepared);
     return async () => {

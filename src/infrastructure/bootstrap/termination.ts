@@ -1,17 +1,23 @@
 /** Below the 30 seconds after which orchestrators usually kill a process. */
 const STOP_TIMEOUT_MS = 20_000;
-/** Ctrl-C reaches the whole process group, and npm forwards the signal again: within this time it is the same one. */
+/**
+ * Ctrl-C reaches every process of the group, and npm then forwards the signal. A second signal within this time is such
+ * a duplicate.
+ */
 const DUPLICATE_SIGNAL_MS = 500;
 
 export interface TerminationOptions {
   readonly exitCode?: number;
-  /** Returns the milliseconds that the stop waits on purpose; called when the signal arrives. */
+  /**
+   * Returns how many milliseconds `stop` waits on purpose, which extends the time limit. Called when the signal
+   * arrives.
+   */
   readonly delay?: () => number;
 }
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT and then exits; the second signal exits at once. Nest's shutdown hooks
- * are not used, because they exit before the embedded database is released.
+ * Calls `stop` on the first SIGTERM or SIGINT and then exits. A later signal exits at once with code 1. Nest's shutdown
+ * hooks are not used, because they exit before the embedded database is released.
  *
  * @returns a function that removes the signal handlers
  */

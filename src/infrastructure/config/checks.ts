@@ -2,12 +2,15 @@ import { X509Certificate } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
 
-/** An integer from `min` to `max`. */
+/** Validates that a setting is an integer from `min` to `max`. */
 export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
   return applyDecorators(IsInt(), Min(min), Max(max));
 }
 
-/** Validates a setting by a function, for checks that class-validator lacks. The message begins with the field's name. */
+/**
+ * Validates a setting with a function, for checks that class-validator lacks. The message must begin with the field's
+ * name, which `loadConfiguration` replaces with the name of the variable.
+ */
 export function Satisfies(
   test: (value: unknown, context?: ValidationArguments) => boolean,
   message: string,
@@ -20,7 +23,7 @@ export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
 }
 
-/** Returns whether the function does not throw: for values that only a parser can check. */
+/** Returns whether the function completes without an error. Use it for values that only a parser can check. */
 export function succeeds(attempt: () => unknown): boolean {
   try {
     attempt();

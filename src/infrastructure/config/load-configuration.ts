@@ -9,7 +9,7 @@ import {
   type VariableDefinition,
 } from './environment-variable.js';
 
-/** All problems of the configuration, for an operator to read. */
+/** Reports all problems of the configuration to the operator. */
 export class ConfigurationError extends OperatorError {
   constructor(readonly problems: readonly string[]) {
     super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -31,7 +31,7 @@ export class LoadedConfiguration {
   }
 }
 
-/** Returns `process.env`, which nothing else reads. */
+/** Returns `process.env`, which no other code of the service reads. */
 export function processEnvironment(): Environment {
   return process.env;
 }
@@ -39,12 +39,12 @@ export function processEnvironment(): Environment {
 /**
  * Reads every imported configuration class from the environment.
  *
- * @param missing returns further problems, once every class has been read
+ * @param findFurtherProblems checks the values of all classes together, after each class was checked by itself
  * @throws ConfigurationError with all problems, not only the first
  */
 export function loadConfiguration(
   environment: Environment,
-  missing: (configuration: LoadedConfiguration) => readonly string[] = () => [],
+  findFurtherProblems: (configuration: LoadedConfiguration) => readonly string[] = () => [],
 ): LoadedConfiguration {
   const problems: string[] = [];
   const instances = new Map<ConfigurationClass, object>();
@@ -64,12 +64,15 @@ export function loadConfiguration(
     instances.set(target, instance);
   }
   const configuration = new LoadedConfiguration(instances);
-  problems.push(...missing(configuration));
+  problems.push(...findFurtherProblems(configuration));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return configuration;
 }
 
-/** Treats an empty value as not set, as compose files and shells do. */
+/**
+ * Returns the text of a variable. An empty variable counts as not set, because compose files pass unset variables as
+ * empty.
+ */
 function readText(environment: Environment, variable: VariableDefinition): string | undefined {
   const direct = environment[variable.name] || undefined;
   const file = environment[`${variable.name}_FILE`] || undefined;

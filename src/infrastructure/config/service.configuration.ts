@@ -5,7 +5,7 @@ import { Configuration, EnvironmentVariable } from './environment-variable.js';
 export const ENVIRONMENTS = ['development', 'production'] as const;
 export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 
-/** The three groups of operations. Each may have its own host. */
+/** The surfaces: three groups of operations, each of which may have its own host. */
 const SURFACES = ['platform', 'dashboard', 'careers'] as const;
 export type Surface = (typeof SURFACES)[number];
 

@@ -28,7 +28,7 @@ export class KeyRepository {
     await this.transaction.manager.query('UPDATE data_key SET wrapped = $2 WHERE id = $1', [id, wrapped]);
   }
 
-  /** Stores the value unless there is one already. @returns the stored value */
+  /** Stores the value unless this name already has one. @returns the stored value */
   async storeCheckValue(name: string, value: Buffer): Promise<Buffer> {
     await this.transaction.manager.query(
       'INSERT INTO key_check (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',

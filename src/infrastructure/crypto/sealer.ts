@@ -17,12 +17,13 @@ export class KeyMismatchError extends OperatorError {
 }
 
 const DATA_KEY_BYTES = 32;
+/** The header of a sealed value contains the ID of its data key. */
 const HEADER_BYTES = 2;
 
 /**
  * Encrypts small values (API secrets, personal data) with AES-256-GCM. The data keys are themselves encrypted by the
- * key-encryption key (envelope encryption). The owner of a value is authenticated with it, so a ciphertext that is
- * copied to another row cannot be decrypted there.
+ * key-encryption key (envelope encryption). The owner of a value is authenticated together with the value, so a
+ * ciphertext that is copied to another row cannot be decrypted there.
  */
 @Injectable()
 export class Sealer {
@@ -54,8 +55,8 @@ export class Sealer {
   }
 
   /**
-   * Encrypts the data keys with the current key-encryption key. After that, the previous one can be removed. The values
-   * themselves are not encrypted again.
+   * Encrypts the data keys with the current key-encryption key. After that, PREVIOUS_KEY_ENCRYPTION_KEY can be removed.
+   * The values that the data keys encrypt do not change.
    *
    * @returns the number of data keys
    */

@@ -2,12 +2,15 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CryptoConfiguration } from './crypto.configuration.js';
 
-/** Returns the SHA-256 of a text. A secret of 256 random bits needs no stronger hash. */
+/** Returns the SHA-256 of a text. A secret of 256 random bits needs no slower hash. */
 export function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Computes digests with the pepper, so that a dump of the database alone does not allow a login. */
+/**
+ * Computes digests with a secret key, the pepper. Without it, a dump of the database does not reveal even short values,
+ * such as user codes.
+ */
 @Injectable()
 export class SecretDigest {
   private readonly pepper: Buffer;
@@ -16,7 +19,7 @@ export class SecretDigest {
     this.pepper = Buffer.from(configuration.secretPepper ?? '', 'base64');
   }
 
-  /** Returns the HMAC-SHA-256 of the secret. A secret of 256 random bits needs no slow hash. */
+  /** Returns the HMAC-SHA-256 of a secret. */
   of(secret: string): Buffer {
     return createHmac('sha256', this.pepper).update(secret, 'utf8').digest();
   }

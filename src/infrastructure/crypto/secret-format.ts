@@ -6,7 +6,9 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 43;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECKSUM_DIGITS = 6;
-/** The largest multiple of 62 in a byte. Larger bytes are skipped, as they would favor the low digits. */
+/**
+ * The largest multiple of 62 up to 256. Bytes from this value up are skipped, because they would favor the low digits.
+ */
 const UNBIASED_BYTES = 248;
 /** More than 43, because some bytes are skipped. */
 const BYTES_PER_DRAW = 56;

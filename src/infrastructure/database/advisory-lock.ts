@@ -12,16 +12,17 @@ export function advisoryLockKey(name: string): string {
 
 /** Milliseconds between two attempts to get a lock. */
 const RETRY_DELAY = 200;
-/** Milliseconds. A server that is not reachable by then fails the job, which runs again later. */
+/** Milliseconds until connecting fails. A scheduled job then runs again at its next time. */
 const CONNECT_TIMEOUT = 5_000;
 
 /**
- * Runs the work while holding the lock on a connection of its own. A connection of a pool would be missing for the work
- * itself: jobs that start together could then hold all of them and wait for more.
+ * Runs the work while a separate connection holds the lock. If connections of the pool held the locks, jobs that start
+ * together could occupy all of them and then wait forever for connections to work with.
  *
- * Waits by asking again: a statement that waits would hold a snapshot, for which CREATE INDEX CONCURRENTLY waits.
+ * Polls for the lock: a statement that waits for it would hold a snapshot, and CREATE INDEX CONCURRENTLY waits until
+ * older snapshots are released.
  *
- * @returns undefined if another session holds the lock, unless `waits`
+ * @param waits whether to wait while another session holds the lock; if false, returns undefined instead
  */
 async function withLock<T>(
   address: DriverAddress,
@@ -56,7 +57,7 @@ async function withLock<T>(
   }
 }
 
-/** Runs the work while holding the lock. Processes that come later wait, and then run their own work. */
+/** Runs the work while holding the lock. Waits while another process holds it. */
 export async function withAdvisoryLock<T>(
   address: DriverAddress,
   name: string,

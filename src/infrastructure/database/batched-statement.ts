@@ -16,7 +16,10 @@ export interface BatchedStatementOptions<Row, Result = void> {
   readonly maxRows: number;
   /** Maximum number of concurrent statements. */
   readonly maxStatements: number;
-  /** Maximum number of waiting rows; one more rejects the oldest with `RowDropped`. The default is no limit. */
+  /**
+   * Maximum number of waiting rows. If another row arrives, the oldest is rejected with `RowDropped`. The default is no
+   * limit.
+   */
   readonly maxWaiting?: number;
   /**
    * Milliseconds that must pass between the starts of two statements, unless `maxRows` rows are waiting. Larger batches
@@ -51,14 +54,17 @@ export class BatchedStatement<Row, Result = void> {
 
   constructor(private readonly options: BatchedStatementOptions<Row, Result>) {}
 
-  /** Resolves when the row is committed; rejects when this row cannot be, even if the rest of its batch can. */
+  /** Resolves when the row is committed. Rejects if this row cannot be committed, even if the rest of its batch can. */
   add(row: Row): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.enqueue(row, (error, result) => (error === undefined ? resolve(result as Result) : reject(error)));
     });
   }
 
-  /** Like `add`, for code that already has a promise: a second promise would double the cost. */
+  /**
+   * Like `add`, with a callback. For a caller that creates a promise anyway, a second promise per row would double the
+   * cost.
+   */
   enqueue(row: Row, callback: Callback<Result>): void {
     this.waiting.push({ row, callback });
     this.dropOldest();

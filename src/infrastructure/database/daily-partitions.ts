@@ -4,7 +4,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { DAY, SECOND } from '../time/index.js';
 import { isLockTimeout } from './sql-state.js';
 
-/** Partitions created in advance, so that a worker may be down for a weekend. */
+/** Number of days whose partitions are created in advance, so that the worker can be down for several days. */
 const DAYS_AHEAD = 7;
 /**
  * A statement that waits for a lock on the table blocks all later readers and writers. So it waits only briefly, and
@@ -13,7 +13,10 @@ const DAYS_AHEAD = 7;
 const LOCK_TIMEOUT = '200ms';
 const MAX_LOCK_ATTEMPTS = 30;
 const LOCK_RETRY_DELAY = SECOND;
-/** About 6,000 rows of the request log, which take a quarter of a second. */
+/**
+ * Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a
+ * second.
+ */
 const BLOCKS_PER_MOVE = 250;
 
 /** A partition as an operator sees it. */
@@ -48,7 +51,7 @@ export class DailyPartitions {
 
   /**
    * Creates the partitions of the coming days, drops those past retention, and moves rows out of the default partition.
-   * A day that fails does not stop the others.
+   * If one day fails, the others are still processed.
    *
    * @throws AggregateError with all failures, after everything else was done
    */
@@ -58,7 +61,7 @@ export class DailyPartitions {
     const newest = addDays(today, DAYS_AHEAD);
     const urgent = new Tasks();
     for (const day of [today, addDays(today, 1)]) await urgent.run(() => this.create(table, day));
-    // On a full disk, this frees the space for the partitions that could not be created.
+    // Dropping old partitions before the retry frees the space that new ones need on a full disk.
     const tasks = new Tasks();
     await tasks.run(() => this.dropExpired(table, oldestKept, tasks));
     for (const retry of urgent.failed) await tasks.run(retry);
@@ -73,7 +76,7 @@ export class DailyPartitions {
   async status(table: string): Promise<PartitionStatus[]> {
     const partitions = await this.dataSource.query<{ name: string; entries: string; bytes: string }[]>(
       `SELECT child.relname AS name, pg_total_relation_size(child.oid) AS bytes,
-              -- reltuples is as old as the last ANALYZE; the statistics also count the rows since.
+              -- reltuples is as old as the last ANALYZE; the statistics also count later rows.
               greatest(child.reltuples, pg_stat_get_live_tuples(child.oid))::bigint AS entries
          FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
         WHERE pg_inherits.inhparent = $1::regclass ORDER BY name`,
@@ -149,9 +152,10 @@ export class DailyPartitions {
   }
 
   /**
-   * Moves the rows of days that had no partition, the newest first. Rows that are past retention are deleted. Rows of
-   * other days without a partition, for example of a wrong clock, return to the default partition. If the process ends,
-   * the next rotation continues.
+   * Moves rows, the newest first, out of stray tables into the partitions of their days. A stray table is a former
+   * default partition, which `create_daily_partition` replaces with an empty one if it holds rows. Rows past retention
+   * are deleted. Rows of days without a partition, for example because of a wrong clock, return to the default
+   * partition. If the process ends, the next rotation continues.
    */
   private async moveStrayRows(
     table: string,
@@ -192,7 +196,7 @@ export class DailyPartitions {
     return rows.map(({ day }) => day);
   }
 
-  /** Runs a statement that may take longer than a statement of a request may. */
+  /** Runs work without the statement timeout that applies to requests. */
   private withoutTimeout<Result>(work: (transaction: EntityManager) => Promise<Result>): Promise<Result> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('SET LOCAL statement_timeout = 0');
@@ -205,7 +209,7 @@ export class DailyPartitions {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.dataSource.transaction(async (transaction) => {
-          // On a busy server, even creating an empty table can take longer than a request may.
+          // On a busy server, even creating an empty table can exceed the statement timeout of requests.
           await transaction.query(
             `SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL statement_timeout = 0`,
           );

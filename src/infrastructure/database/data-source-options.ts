@@ -15,12 +15,13 @@ export interface ConnectionOptions extends DatabaseAddress {
 
 /**
  * A client with an error listener from the start. The pool removes its listener when it hands out a connection, and
- * TypeORM adds its own a moment later: without this one, a server that shuts down in between would crash the process.
+ * TypeORM adds its own a moment later: without the listener here, a server that shuts down in between would crash this
+ * process.
  */
 class MonitoredClient extends PreparingClient {
   constructor(options?: pg.ClientConfig) {
     super(options);
-    // The next statement on the connection fails with the error.
+    // Nothing to do here: the next statement on the connection fails with the error.
     this.on('error', () => undefined);
   }
 }
@@ -44,7 +45,7 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
       Client: MonitoredClient,
       application_name: 'merchant-connectivity-service',
       statement_timeout: options.statementTimeoutMilliseconds ?? 0,
-      // Without keep-alive, TCP notices a server that vanished only after two hours.
+      // Without keep-alive, TCP never notices that the server of an idle connection has vanished.
       keepAlive: true,
     },
   };

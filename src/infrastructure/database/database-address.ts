@@ -3,19 +3,19 @@ import { parsedUrl } from '../urls/index.js';
 /** The address of the database, and the certificate authority that it is verified against. */
 export interface DatabaseAddress {
   readonly url: string;
-  /** The only trusted certificate (PEM). The default is the certificates that Node.js trusts. */
+  /** Certificate (PEM) of the only trusted authority. The default is the authorities that Node.js trusts. */
   readonly authority?: string | undefined;
 }
 
-/** The same as options of `pg`. */
+/** A database address as options of `pg`. */
 export interface DriverAddress {
   readonly connectionString: string;
   readonly ssl?: { readonly ca: string };
 }
 
-/** URL parameters that name files; with one of them, `pg` ignores its `ssl` option. */
+/** URL parameters that name certificate and key files. If the URL has one of them, `pg` ignores its `ssl` option. */
 const TLS_FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey'];
-/** `pg` 8 treats these as `verify-full`, and warns that later versions will not. */
+/** `pg` 8 treats these modes as `verify-full`, and warns that later versions will not. */
 const VERIFYING_MODES = ['prefer', 'require', 'verify-ca', 'verify-full'];
 const KNOWN_MODES = [...VERIFYING_MODES, 'disable', 'no-verify'];
 
@@ -56,5 +56,5 @@ export function isCertificateRefused(code: unknown): boolean {
   return typeof code === 'string' && CERTIFICATE_CODES.test(code);
 }
 
-/** An error message of `pg`, which has no code. */
+/** Message of an error of `pg` that has no code. */
 export const TLS_NOT_SUPPORTED = 'The server does not support SSL connections';

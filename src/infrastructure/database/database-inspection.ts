@@ -16,7 +16,7 @@ export interface DatabaseInspection {
 /**
  * Inspects the database as the role of the service. Changes nothing.
  *
- * @param now returns the time of this process
+ * @param now returns the time of this process in milliseconds
  * @throws DatabaseStartError when the database is unreachable or too old
  */
 export function inspectDatabase(

@@ -50,7 +50,10 @@ export class DatabaseConfiguration {
     isDatabaseUrl,
     'ownerUrl must be a URL such as postgres://owner:password@host:5432/database; write special characters as %XX',
   )
-  @Satisfies(isOfAnotherRole, 'ownerUrl must name another role than DATABASE_URL, which must name one too')
+  @Satisfies(
+    isOfAnotherRole,
+    'ownerUrl must name a different role than DATABASE_URL, which must also name one',
+  )
   ownerUrl?: string;
 
   @EnvironmentVariable(
@@ -66,7 +69,7 @@ export class DatabaseConfiguration {
 
   @EnvironmentVariable(
     'DATABASE_POOL_SIZE',
-    'Maximum number of connections for the statements of this process.',
+    'Maximum number of connections in the main pool of this process.',
   )
   @IsIntegerBetween(5, 200)
   poolSize: number = 10;
@@ -80,7 +83,7 @@ export class DatabaseConfiguration {
 
   @EnvironmentVariable(
     'DATABASE_START_TIMEOUT_MS',
-    'Milliseconds that a process that starts retries to connect to an unavailable database before it ends. 0 disables retries.',
+    'Milliseconds for which a starting process keeps trying to connect to an unavailable database before it exits. 0 disables retries.',
   )
   @IsIntegerBetween(0, 3_600_000)
   startTimeoutMilliseconds: number = 60_000;
@@ -103,7 +106,7 @@ export class DatabaseConfiguration {
     return this.ownerUrl === undefined ? undefined : roleOf(this.url ?? '');
   }
 
-  /** The same for all connections. */
+  /** Options of `pg` that all connections share. */
   get driverAddress(): DriverAddress {
     return driverAddress({ url: this.url ?? '', authority: this.authority });
   }

@@ -33,13 +33,14 @@ export function migrateConfigured(configuration: DatabaseConfiguration): Promise
 }
 
 /**
- * Runs the pending migrations on a connection of its own.
- * Any number of processes may call this at once: one runs the migrations while the others wait.
+ * Runs the pending migrations on a connection of its own. Any number of processes may call this at once: one runs the
+ * migrations while the others wait.
  *
  * @param options.startTimeoutMilliseconds how long connecting is retried while the database is unavailable
  * @param options.serviceRole a role that gets the privileges that the running service needs
  * @returns the names of the migrations that ran
- * @throws DatabaseStartError when the database is unreachable or too old, or its schema is not of this service
+ * @throws DatabaseStartError when the database is unreachable or too old, or has migrations that this release does not
+ * know
  */
 export async function migrate(
   url: string,
@@ -59,6 +60,8 @@ export async function migrate(
 }
 
 /**
+ * Checks that the database is usable and that all migrations of this release ran.
+ *
  * @param startTimeoutMilliseconds how long connecting is retried while the database is unavailable
  * @throws DatabaseStartError when the database is unreachable or too old, or its schema is not that of this release
  */
@@ -92,14 +95,17 @@ async function refuseForeignSchema(dataSource: DataSource): Promise<void> {
   }
   if (newer.length > 0) {
     new Logger('Database').warn(
-      `A newer release has migrated the database (${listed(newer)}). This release keeps working until the release after that.`,
+      `A newer release has migrated the database (${listed(newer)}). This release works with the schema of the next release, but not with those after it.`,
     );
   }
 }
 
 const listed = (names: readonly string[]): string => names.join(', ');
 
-/** Runs work on a connection of its own. @throws DatabaseStartError when the database is unreachable or too old */
+/**
+ * Connects to the database, runs the work and disconnects. @throws DatabaseStartError when the database is unreachable
+ * or too old
+ */
 export async function withDatabase<T>(
   address: DatabaseAddress,
   startTimeoutMilliseconds: number,
@@ -131,7 +137,7 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** @returns undefined for errors that have nothing to do with connecting */
+/** Returns an error that tells the operator what to do, or undefined if the cause is not known here. */
 function explain(error: unknown, url: string): DatabaseStartError | undefined {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   const { host, pathname } = new URL(url);

@@ -12,7 +12,9 @@ export interface MigrationsState {
   readonly changed: readonly string[];
   /** Migrations that this release does not know, although it has later ones. */
   readonly unknown: readonly string[];
-  /** Migrations after the last one of this release. They keep this release working. */
+  /**
+   * Migrations after the last one of this release. Migrations are written so that the previous release keeps working.
+   */
   readonly newer: readonly string[];
 }
 
@@ -49,10 +51,10 @@ export async function inspectMigrations(dataSource: DataSource): Promise<Migrati
   };
 }
 
-/** Stores the checksums of the migrations that ran without one, such as those of version 0.2.0. */
+/** Stores the missing checksums of migrations that ran, for example with version 0.2.0, which stored none. */
 export async function storeChecksums(dataSource: DataSource): Promise<void> {
   const isComplete = [...(await storedChecksums(dataSource)).values()].every((checksum) => checksum !== null);
-  // A role that does not own the table cannot alter it, even if the column exists.
+  // Skips the ALTER TABLE below, which fails for a role that does not own the table even if the column exists.
   if (isComplete) return;
   await dataSource.query(`ALTER TABLE ${TABLE} ADD COLUMN IF NOT EXISTS checksum text`);
   for (const [name, checksum] of await knownChecksums()) {
@@ -79,13 +81,13 @@ async function storedChecksums(dataSource: DataSource): Promise<Map<string, stri
   );
   if (!table?.exists) return new Map();
   const rows = await dataSource.query<{ name: string; checksum: string | null }[]>(
-    // The column may be missing.
+    // Unlike a column reference, to_jsonb also works while the column does not exist.
     `SELECT name, to_jsonb(${TABLE})->>'checksum' AS checksum FROM ${TABLE} ORDER BY "timestamp"`,
   );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Returns the number at the end of the name of a migration. */
+/** Returns the number at the end of a migration's name, which orders the migrations. */
 function numberOf(name: string): number {
   return Number(/\d{13}$/.exec(name)?.[0] ?? 0);
 }

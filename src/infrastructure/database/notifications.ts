@@ -14,8 +14,8 @@ const logger = new Logger('Notifications');
 export type Presence = readonly [kind: number, process: number];
 
 /**
- * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the connection is not one of the
- * pool. It reconnects a second after it was lost.
+ * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the subscription uses a
+ * connection of its own instead of the pool. It reconnects one second after losing the connection.
  */
 export class Subscription {
   private readonly stopped = new AbortController();
@@ -66,13 +66,14 @@ export class Subscription {
       client.on('error', reject);
       client.once('end', () => reject(new Error('the connection ended')));
     });
-    // It may reject before the await below.
+    // `lost` may reject before it is awaited below. Without a handler, that would end the process.
     lost.catch(() => undefined);
     // The promise of connect() never settles if the client is ended meanwhile.
     await Promise.race([client.connect(), lost]);
     client.on('notification', ({ payload }) => this.onNotification(payload));
     if (this.presence) await client.query('SELECT pg_advisory_lock($1, $2)', [...this.presence]);
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
+    // Some notifications may have been missed before LISTEN.
     this.onNotification();
     await lost;
   }

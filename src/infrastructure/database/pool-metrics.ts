@@ -40,7 +40,7 @@ export class PoolMetrics {
     );
   }
 
-  /** Adds a pool. @param name its label */
+  /** Adds a pool. @param name the value of its label `pool` */
   watch(name: string, pool: () => pg.Pool | undefined): void {
     this.watched.set(name, pool);
   }

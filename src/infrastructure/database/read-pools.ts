@@ -6,7 +6,7 @@ import { DatabaseConfiguration } from './database.configuration.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isStatementCanceled } from './sql-state.js';
 
-/** Added to the server's own limit. If no response arrives by then, the network or the server is down. */
+/** Added to the statement timeout. If no response arrives by then, the network or the server is down. */
 const NETWORK_TIMEOUT = 2 * SECOND;
 /** The message of `pg` when no connection became free in time. */
 const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';
@@ -33,7 +33,7 @@ export class ReadPool {
       connectionTimeoutMillis: timeoutMilliseconds,
       statement_timeout: timeoutMilliseconds,
       query_timeout: timeoutMilliseconds + NETWORK_TIMEOUT,
-      // A statement may be slow, but must not use several processors.
+      // A statement may be slow, but must not use more than one processor.
       options: '-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off',
     });
     this.pool.on('error', (error) =>
@@ -59,8 +59,8 @@ export class ReadPool {
 }
 
 /**
- * Opens pools for statements that clients can make slow. Such statements wait for one another there, and do not block
- * the rest of the service. A pool connects with its first statement.
+ * Opens separate pools for statements that clients can make slow, so that these wait only for one another and do not
+ * block the rest of the service. A pool connects when its first statement runs.
  */
 @Injectable()
 export class ReadPools implements OnApplicationShutdown {

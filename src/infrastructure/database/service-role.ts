@@ -1,7 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { parsedUrl } from '../urls/index.js';
 
-/** What the role may do with tables that are not just data to it. All functions and other tables: what it needs. */
+/**
+ * Tables on which the role of the service gets fewer privileges: it cannot change audit log entries or the list of
+ * migrations that ran.
+ */
 const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
   audit_log: 'SELECT, INSERT',
   schema_migration: 'SELECT',
@@ -14,8 +17,9 @@ export function roleOf(url: string): string | undefined {
 }
 
 /**
- * Grants the role of the running service the privileges that it needs on the schema of the current role, which owns it.
- * Can be repeated; later tables, such as partitions, get the privileges when they are created.
+ * Grants the role of the running service the privileges that it needs on the current schema, which the current role
+ * must own. Can be repeated. Tables that are created later, such as partitions, get the privileges when they are
+ * created.
  */
 export async function grantToServiceRole(dataSource: DataSource, role: string): Promise<void> {
   const [{ name, schema }] = await dataSource.query(

@@ -1,7 +1,7 @@
 import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { isCertificateRefused, TLS_NOT_SUPPORTED } from './database-address.js';
 
-/** SQLSTATE codes that decide what happens next (PostgreSQL documentation, appendix A). */
+/** SQLSTATE codes (PostgreSQL documentation, appendix A). */
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const QUERY_CANCELED = '57014';
@@ -15,8 +15,8 @@ const CHECK_VIOLATION = '23514';
  */
 const UNAVAILABLE_STATES = /^(?:08|57014|57P|53)/;
 /**
- * The check of a new connection: a database that does not accept connections at the moment reports 55000. From any
- * other routine, this code means that the statement is wrong.
+ * PostgreSQL's routine CheckMyDatabase reports 55000 for a database that does not accept connections at the moment.
+ * From any other routine, the code means that the statement is wrong.
  */
 const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
 const UNAVAILABLE_SYSTEM_CODES = new Set([
@@ -107,8 +107,8 @@ export async function unlessDuplicate(
 }
 
 /**
- * Returns whether the partitions changed while the row was being inserted, as when one is attached. A retry inserts the
- * row into the right partition.
+ * Returns whether the row's partition changed during the insert, for example because one was attached. A retry inserts
+ * the row into the right partition.
  */
 export function isMissingPartition(error: unknown): boolean {
   const { code, message } = driverErrorOf(error);

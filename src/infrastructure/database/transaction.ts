@@ -72,8 +72,8 @@ export function Snapshot(): MethodDecorator {
 }
 
 /**
- * Reruns a method whose transaction PostgreSQL aborted, and runs the commit callbacks after it succeeds. Use it only for
- * the outermost method: a nested method is committed or rolled back with it.
+ * Reruns a method whose transaction PostgreSQL aborted, and runs the commit callbacks after it succeeds. Use it only
+ * for the outermost method, because nested methods commit or roll back together with that one.
  */
 async function withRetries<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

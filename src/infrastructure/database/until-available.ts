@@ -8,7 +8,7 @@ const MAX_DELAY = 5 * SECOND;
 
 /**
  * Runs work on the database, and retries it with growing delays while the database is unavailable, for example because
- * it starts at the same time.
+ * both start at the same time.
  *
  * @throws the last error once the timeout has passed, and any other error at once
  */

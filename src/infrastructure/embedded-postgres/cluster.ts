@@ -17,7 +17,10 @@ export interface Cluster {
   readonly user?: programs.User;
 }
 
-/** Decides where the cluster is. The same requested directory always leads to the same cluster. */
+/**
+ * Decides where the cluster is. The same requested directory always leads to the same cluster. PostgreSQL refuses to
+ * run as root, so root's cluster belongs to another user, and is elsewhere if that user cannot reach the directory.
+ */
 export async function locateCluster(requested: string, report: (sentence: string) => void): Promise<Cluster> {
   const installed = await programs.findPrograms();
   const parent = dirname(requested);
@@ -30,10 +33,10 @@ export async function locateCluster(requested: string, report: (sentence: string
   const owner = await ownerOf(requested);
   const alternativeOwner = owner ? undefined : await ownerOf(alternative);
   const user = owner ?? alternativeOwner ?? (await programs.unprivilegedUser(report));
-  // Tried instead of computed from file modes, which do not show access lists and the like.
+  // Tries to enter the directory, because file modes do not show everything that can deny access.
   const isReachable = (await programs.run('/bin/sh', ['-c', 'cd "$0"', parent], user)).isOk;
   if (owner && !isReachable) {
-    const problem = `The data in ${requested} belongs to user ${user.uid}, who can no longer enter ${parent}.`;
+    const problem = `The data in ${requested} belongs to user ${user.uid}, which can no longer enter ${parent}.`;
     throw new EmbeddedPostgresError(problem, 'Grant that user access to it and its parents (chmod o+x)');
   }
   const directory = alternativeOwner || !isReachable ? alternative : requested;
@@ -41,8 +44,8 @@ export async function locateCluster(requested: string, report: (sentence: string
     await programs.makeAccessible(programs.ROOT_DIRECTORY);
     await programs.makeAccessible(dirname(directory));
     report(
-      `The PostgreSQL data is in ${directory}: instead of root, user ${user.uid} runs PostgreSQL, ` +
-        `who could not enter ${parent}.`,
+      `The PostgreSQL data is in ${directory}: PostgreSQL runs as user ${user.uid} instead of root, ` +
+        `and this user cannot enter ${parent}.`,
     );
   }
   return { directory, log: `${directory}.log`, programs: await programs.programsFor(user, installed), user };

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../errors/index.js';
 
-/** Less than a new cluster (39 MB) and another segment of its write-ahead log (16 MB) need. */
+/** A new cluster (39 MiB) and the next segment of its write-ahead log (16 MiB) need almost as much. */
 const MIN_FREE_BYTES = 56 * 2 ** 20;
 
 /** Tells an operator why the embedded PostgreSQL does not run, and what to do about it. */

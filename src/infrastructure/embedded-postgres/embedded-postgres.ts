@@ -17,8 +17,8 @@ const START_TIMEOUT_MS = 120_000;
 const RETRY_INTERVAL_MS = 100;
 
 /**
- * A server accepts connections within milliseconds of writing its pid. If nothing has accepted connections on the
- * server's port by then, the pid belongs to an unrelated process.
+ * A server accepts connections within milliseconds of writing its pid. If nothing accepts connections on the server's
+ * port within this time, the pid belongs to an unrelated process.
  */
 const UNRESPONSIVE_AFTER_MS = 2_000;
 
@@ -62,7 +62,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const presence = new Presence(() => urlOf(cluster), database, startAndJoinServer);
     await startAndJoinServer();
     const url = await urlOf(cluster);
-    // A server that is restarted must be where this process expects it.
+    // If this process restarts the server, the port must stay the same, because the URL below contains it.
     port = Number(new URL(url).port);
     let released: Promise<void> | undefined;
     return {
@@ -95,7 +95,8 @@ async function startAndJoin(
       try {
         return await presence.join();
       } catch (error) {
-        // The server is starting or stopping. If it rejects the password, the server belongs to another cluster.
+        // A server that responds with an error is starting or stopping. If it rejects the password, it belongs to
+        // another cluster.
         if (error instanceof pg.DatabaseError && error.code !== INVALID_PASSWORD)
           lastResponse = performance.now();
       }

@@ -2,11 +2,11 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-/** An arbitrary number that all processes share. */
+/** Key of the advisory lock: an arbitrary number, the same in all processes. */
 const LOCK = 4_207_516_893;
 const RECONNECT_INTERVAL_MS = 1_000;
 
-/** SQLSTATE duplicate_database, and unique_violation when two processes create it at the same instant. */
+/** SQLSTATE duplicate_database, or unique_violation if two processes create the database at the same instant. */
 const ALREADY_EXISTS: ReadonlySet<string | undefined> = new Set(['42P04', '23505']);
 
 /**
@@ -39,7 +39,8 @@ export class Presence {
       connectionTimeoutMillis: 5_000,
       stream: () => socket,
     });
-    // Without a listener, the end of the server would end this process. The event `end` follows.
+    // Without a listener, a server that stops would crash this process. The event `end`, which is handled below,
+    // follows.
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -7,7 +7,10 @@ import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
 
-/** For files of root that the user who runs PostgreSQL could not access in their original place. */
+/**
+ * Directory for data and programs if the service runs as root and PostgreSQL's user cannot access their original
+ * location.
+ */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
 /** The user and group that a program runs as. */
@@ -17,8 +20,9 @@ export interface User {
 }
 
 /**
- * Options of every program that is started here. The environment is not inherited, because PGDATA, PGPORT and the
- * like redirect PostgreSQL. Messages are in English, because they are parsed. Every user can enter the root directory.
+ * Options of every program that is started here. The working directory is one that every user can enter. The
+ * environment is not inherited, because variables such as PGDATA and PGPORT redirect PostgreSQL. Messages are in
+ * English, because they are parsed.
  */
 export const SPAWN_OPTIONS = {
   cwd: '/',
@@ -37,7 +41,7 @@ export function run(
         resolve({ isOk: error === null, output: (stderr || stdout || (error?.message ?? '')).trim() });
       });
     } catch (error) {
-      // Node.js throws when it may not change the user.
+      // Node.js throws if it is not allowed to change the user.
       resolve({ isOk: false, output: String(error) });
     }
   });
@@ -76,7 +80,10 @@ export async function findPrograms(): Promise<Programs> {
   return programsIn(join(root, 'native'), packageName, version);
 }
 
-/** npm packages contain no symbolic links. An install script adds them, unless npm was told not to run it. */
+/**
+ * Creates missing symbolic links. npm packages cannot contain them, and npm may be configured not to run the install
+ * script that creates them.
+ */
 async function restoreSymlinks(root: string, packageName: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -90,7 +97,9 @@ async function restoreSymlinks(root: string, packageName: string): Promise<void>
   }
 }
 
-/** Returns the programs as installed if the user can run them, otherwise a copy. Only root needs this. */
+/**
+ * Returns the installed programs if the user can run them, otherwise a copy. Needed only if the service runs as root.
+ */
 export async function programsFor(user: User, programs: Programs): Promise<Programs> {
   if ((await run(programs.postgres, ['--version'], user)).isOk) return programs;
   const folder = join(ROOT_DIRECTORY, `postgres-${programs.version}`);

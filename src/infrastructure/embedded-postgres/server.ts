@@ -20,7 +20,7 @@ const SETTINGS = {
 };
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Another process took the port or started the server first, or parts of a killed server are still ending. */
+/** Another process took the port or started the server first, or parts of a killed server are still running. */
 const TEMPORARY = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 
 /** The content of `postmaster.pid`, which a killed server leaves behind. */
@@ -35,7 +35,7 @@ export interface Postmaster {
 export async function readPostmaster({ directory }: Cluster): Promise<Postmaster | undefined> {
   const lines = (await readIfExists(join(directory, 'postmaster.pid')))?.split('\n') ?? [];
   const [pid = 0, , , port = 0] = lines.map(Number);
-  // PostgreSQL writes the file line by line.
+  // PostgreSQL writes the file line by line, so the port may be missing.
   return pid > 0 && port > 0
     ? { pid, id: lines.slice(0, 3).join(), port, isReady: lines[7]?.trim() === 'ready' }
     : undefined;
@@ -50,16 +50,16 @@ interface StartOptions {
 /**
  * Starts the server and waits until it accepts connections.
  *
- * @param options.port undefined for that of the dead server, or any
- * @param options.stale left behind by a dead server. PostgreSQL refuses to start while another process has that pid, which
- *   is common after a reboot, unless PG_GRANDPARENT_PID names it.
- * @returns whether the server is running; if not, look for another one and retry
+ * @param options.port the default is the port of the dead server, or a free one
+ * @param options.stale left behind by a dead server. After a reboot, another process often has its pid. PostgreSQL then
+ * refuses to start unless PG_GRANDPARENT_PID names that pid.
+ * @returns false if the server could not start for a temporary reason; then look for a running one and retry
  */
 export async function startServer(
   cluster: Cluster,
   { isDurable, stale, port }: StartOptions,
 ): Promise<boolean> {
-  // On the previous port, processes that outlived the previous server find this one.
+  // The previous port lets processes that outlived the previous server reconnect.
   const settings = {
     ...SETTINGS,
     ...(isDurable ? {} : NOT_DURABLE),
@@ -73,7 +73,7 @@ export async function startServer(
   if (cluster.user) await log.chown(cluster.user.uid, cluster.user.gid);
   const { size: logStart } = await log.stat();
   // The shell ends at once, so that the server is not a child of this process: neither Ctrl-C nor a tool that restarts
-  // the service reaches it. The pipe closes when the server ends.
+  // the service reaches it. The pipe (stdio 3) closes when the server ends.
   const command = ['-c', '"$0" "$@" &', cluster.programs.postgres, '-D', cluster.directory, ...args];
   let hasEnded = false;
   const shell = spawn('/bin/sh', command, {
@@ -98,7 +98,7 @@ export async function startServer(
   throw await programFailure(cluster, `PostgreSQL did not start. Its log is ${cluster.log}.`, output);
 }
 
-/** Stops the server, whatever sessions it has, and waits until it has ended. */
+/** Stops the server, even if sessions are open, and waits until it has ended. */
 export async function stopServer(cluster: Cluster): Promise<void> {
   const args = ['stop', '-D', cluster.directory, '-m', 'fast', '-w', '-t', '60'];
   const { isOk, output } = await run(cluster.programs.pgCtl, args, cluster.user);

@@ -20,7 +20,7 @@ import {
   RESET,
 } from './transport-error.js';
 
-/** A backstop that closes abandoned sockets. The signal of the request fires first. */
+/** Milliseconds after which an abandoned socket is closed. The deadline of the request (10 seconds) comes first. */
 const TIMEOUT = 11 * SECOND;
 /** Milliseconds before the next address is tried. The last address gets the rest of the time. */
 const ADDRESS_TIMEOUT = 500;
@@ -28,7 +28,7 @@ const ADDRESS_TIMEOUT = 500;
 const MAX_ADDRESSES = 4;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** A response from the proxy that only the operator can fix, such as 407. Clients never see the message. */
+/** Reports a response of the proxy that only the operator can fix, such as 407. Clients never see the message. */
 class ProxyError extends Error {}
 
 /**

@@ -45,7 +45,10 @@ export class HostResolver {
     return this.dnsAddressesOf(hostname);
   }
 
-  /** One address family is enough, because some servers never respond for the other one. */
+  /**
+   * Returns the addresses of both families. One family is enough, because some servers never respond to queries for the
+   * other.
+   */
   private async dnsAddressesOf(name: string): Promise<readonly string[]> {
     const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
     return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

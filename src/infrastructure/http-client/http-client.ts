@@ -26,7 +26,7 @@ const DEADLINE = 10 * SECOND;
 const CONNECTIONS_PER_ORIGIN = 4;
 /** Maximum number of connection pools kept open; there may be thousands of receivers. */
 const MAX_ORIGINS = 256;
-/** A longer-lived connection could keep using an address that the host name no longer resolves to. */
+/** Milliseconds. An older connection could use an address that the host name no longer resolves to. */
 const MAX_CONNECTION_AGE = MINUTE;
 /** Bytes of a response body that are read so that the connection can be reused. The content is not used. */
 const MAX_BODY_BYTES = 16 * 1024;

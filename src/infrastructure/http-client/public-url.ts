@@ -6,10 +6,10 @@ import { isPublicUnicast } from './public-unicast.js';
 export type UrlProblem = 'SYNTAX' | 'NOT_HTTPS' | 'CREDENTIALS' | 'ADDRESS' | 'NOT_PUBLIC_NAME';
 
 /**
- * Top-level labels that the public DNS does not contain: RFC 6761 (`test`, `invalid`, `localhost`), RFC 6762
- * (`local` and the private ones of its appendix G), RFC 7686 (`onion`), RFC 9476 (`alt`), `internal`
- * (ICANN, 2024) and `arpa`, which is for infrastructure and includes `home.arpa`. `example` is not listed:
- * applications should treat it like any other name (RFC 6761, section 6.5).
+ * Top-level labels under which no public receiver exists: RFC 6761 (`test`, `invalid`, `localhost`), RFC 6762 (`local`
+ * and the private labels of its appendix G), RFC 7686 (`onion`), RFC 9476 (`alt`), `mail` and `internal` (ICANN, 2018
+ * and 2024), the common default `localdomain`, and `arpa`, which is for infrastructure and includes `home.arpa`.
+ * `example` is not listed: applications should treat it like any other name (RFC 6761, section 6.5).
  */
 const PRIVATE_TOP_LABELS = new Set([
   'alt',
@@ -66,7 +66,7 @@ export function hasPrivateAddress(url: string): boolean {
   return address !== undefined && !isPublicUnicast(address);
 }
 
-/** The parser drops an `@` without anything before it. */
+/** Checks the text of the URL, because the parser drops an `@` that has nothing before it. */
 function hasEmptyCredentials(url: string): boolean {
   return /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { SECOND } from '../time/index.js';
 
-/** Milliseconds after a request during which the end of the connection can mean that the receiver did not get it. */
+/** Milliseconds after a request. If the connection ends within this time, the receiver may not have got the request. */
 const IMMEDIATE = SECOND;
 /** Milliseconds added to two round trips, for a busy event loop. */
 const LEEWAY = 20;
@@ -15,7 +15,7 @@ const MAX_HEAD = 16 * 1024;
  * Filters what undici reads from a receiver's connection:
  *
  * - Removes interim responses (RFC 9110, section 15.2), because undici treats `100 Continue` as an error.
- * - If a kept connection ends right after a request, finds out whether the receiver closed it before the request
+ * - If a reused connection ends right after a request, finds out whether the receiver closed it before the request
  *   arrived. In that case the connection fails with `EPIPE`, and it is safe to send the request again.
  */
 export class ResponseGuard {
@@ -78,7 +78,7 @@ export class ResponseGuard {
   }
 }
 
-/** Returns undefined if the bytes end within the part that has to be examined. */
+/** Returns the bytes after the interim responses, or undefined if more bytes are needed to find their end. */
 function withoutInterimResponses(received: Buffer): Buffer | undefined {
   let rest = received;
   while (rest.length > 0) {

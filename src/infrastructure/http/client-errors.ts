@@ -20,7 +20,10 @@ const HEADERS = Object.entries(PROTECTIVE_HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
 
-/** Milliseconds before the connection is closed, because a client that is still sending might miss the response. */
+/**
+ * Milliseconds between the response and closing the connection. A client that is still sending might otherwise miss the
+ * response.
+ */
 const CLOSE_DELAY = 1_000;
 
 /** A connection with the response that is being written to it. Node.js has no public property for this. */
@@ -37,7 +40,7 @@ export function handleClientErrors(server: Server): void {
   });
 }
 
-/** Waits for the responses to earlier requests, so that the client does not mistake this response for theirs. */
+/** Sends the error after the responses to earlier requests, so that the client does not mistake it for one of them. */
 function reject(socket: HttpSocket, code = ''): void {
   const current = socket._httpMessage;
   if (current?.req.complete) {

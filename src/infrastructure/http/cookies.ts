@@ -3,7 +3,10 @@ import type { CookieOptions, Request, Response } from 'express';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
-/** Browsers ignore Secure cookies over http, and development machines serve nothing else. */
+/**
+ * Returns whether cookies are Secure. They are not over http on a development machine, where browsers would ignore
+ * them.
+ */
 function isSecure(request: Request): boolean {
   return request.secure || !LOOPBACK.has(request.hostname);
 }
@@ -25,7 +28,7 @@ export function cookieOf(request: Request, name: string): string | undefined {
   return parseCookie(request.headers.cookie ?? '')[nameFor(request, name)];
 }
 
-/** Sets a cookie that neither scripts nor forms of other sites can use. */
+/** Sets a cookie that scripts cannot read and that browsers do not send with forms of other sites. */
 export function setCookie(response: Response, name: string, value: string, expires: Date): void {
   response.cookie(nameFor(response.req, name), value, { ...attributesFor(response.req), expires });
 }

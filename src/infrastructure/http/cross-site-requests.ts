@@ -9,8 +9,9 @@ export function isCrossSiteRequest(request: Request): boolean {
 }
 
 /**
- * Returns whether a page of another site made the browser send this request. Browsers say so in
- * `Sec-Fetch-Site`, older ones in `Origin`. Programs send neither and have no cookies that could be abused.
+ * Returns whether a page of another site made the browser send this request. Browsers report the site in
+ * `Sec-Fetch-Site`, older browsers in `Origin`. Other programs send neither header, and have no cookies that could be
+ * abused.
  */
 export function isFromOtherSite(request: Request): boolean {
   const site = request.headers['sec-fetch-site'];

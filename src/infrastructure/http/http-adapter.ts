@@ -3,7 +3,10 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { serializeRequests } from './serialize-requests.js';
 
-/** Milliseconds. The default of Node.js is 30 s, which would turn the limit of 10 s for headers into 40 s. */
+/**
+ * Milliseconds between checks of the time limits. With Node.js's default of 30 s, the limit of 10 s for headers could
+ * become 40 s.
+ */
 const CONNECTION_CHECK_INTERVAL = 1_000;
 
 /**
@@ -25,7 +28,7 @@ export class HttpAdapter extends ExpressAdapter {
     const application = this.getInstance<Express>();
     class ExpressRequest extends IncomingMessage {}
     class ExpressResponse extends ServerResponse {}
-    // Express sets these prototypes on every request and response. They have them already, so nothing changes.
+    // Express sets these prototypes on every request and response, which already have them.
     application.request = Object.setPrototypeOf(ExpressRequest.prototype, application.request);
     application.response = Object.setPrototypeOf(ExpressResponse.prototype, application.response);
     const listener = serializeRequests(application);
@@ -37,7 +40,7 @@ export class HttpAdapter extends ExpressAdapter {
       connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };
     this.httpServer = createServer(options, listener)
-      // For the same reason, unknown expectations are ignored (RFC 9110, section 10.1.1).
+      // Node.js would respond to an unknown expectation itself. The service ignores it (RFC 9110, section 10.1.1).
       .on('checkExpectation', listener)
       // `BodyReader` asks for the body when it is needed.
       .on('checkContinue', listener);

@@ -4,7 +4,10 @@ import { ErrorFormats } from './error-formats.js';
 import { GracefulShutdown } from './graceful-shutdown.js';
 import { PublicAddress } from './public-address.js';
 
-/** HTTP services for other modules. `HttpModule` itself comes last and must not be imported by other modules. */
+/**
+ * HTTP services for other modules. They must not import `HttpModule`, which has to shut down before the database
+ * (`AppModule`).
+ */
 @Global()
 @Module({
   providers: [BackgroundTasks, ErrorFormats, GracefulShutdown, PublicAddress],

@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
 
-/** Bytes after decompression. The fields allow no longer body, not even 100 names in JSON escapes. */
+/** Bytes after decompression. The longest valid body, with 100 names in JSON escapes, is shorter. */
 const BODY_LIMIT = 524_288;
-/** No body of the API is nested deeper. Protects recursive code from bodies with thousands of levels. */
+/** Levels. No valid body is nested deeper. Protects recursive code from bodies with thousands of levels. */
 const DEPTH_LIMIT = 32;
 
 const reader = new BodyReader(BODY_LIMIT, notJson);
@@ -51,8 +51,8 @@ function notJson(): Error {
 }
 
 /**
- * Removes members named `constructor`, which class-transformer would call as the class of their object. Goes
- * level by level, because a hostile body would exhaust the stack of a recursion.
+ * Removes members named `constructor`, because class-transformer would call their value as the class of the object.
+ * Proceeds level by level, because a hostile body would exhaust the stack of a recursive function.
  *
  * @returns false if there are more levels than the limit
  */

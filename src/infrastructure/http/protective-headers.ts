@@ -18,11 +18,11 @@ const STRICT_TRANSPORT_SECURITY = 'max-age=31536000';
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Sets the headers before anything else, so that errors have them, too. Why not helmet:
- * docs/decisions/0015-protective-headers.md.
+ * Sets the headers before anything else, so that errors have them, too. docs/decisions/0015-protective-headers.md
+ * explains why helmet is not used.
  *
- * @param hasProxy whether a trusted proxy terminates TLS. Only then is it known that a request came over https,
- *   and only then may the response require https (RFC 6797, section 7.2)
+ * @param hasProxy whether a trusted proxy terminates TLS. Without a proxy, the service cannot know that a request came
+ * over https, and only a response over https may require https (RFC 6797, section 7.2)
  */
 export function protectiveHeaders(hasProxy: boolean): Middleware {
   const headers = Object.entries(PROTECTIVE_HEADERS);

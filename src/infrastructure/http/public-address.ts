@@ -22,14 +22,16 @@ export class PublicAddress implements OnApplicationBootstrap {
   }
 
   /**
-   * Returns the configured URL without a trailing slash. Outside production the default is the port that this
-   * process listens on. Never derived from a request, because the client chooses the Host header.
+   * Returns the configured URL without a trailing slash. If it is not configured, returns a local URL with the port
+   * that this process listens on. Never uses a request's Host header, because the client chooses it.
    */
   of(surface: Surface): string {
     const configured = this.configuration.publicUrlOf(surface);
     if (configured !== undefined) return configured.replace(/\/+$/, '');
     if (this.port === undefined)
-      throw new Error(`The public address of the ${surface} surface is not configured`);
+      throw new Error(
+        `The public URL of the ${surface} surface is not known. Set ${surface.toUpperCase()}_URL.`,
+      );
     return `http://127.0.0.1:${this.port}`;
   }
 }

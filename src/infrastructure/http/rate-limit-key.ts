@@ -3,7 +3,9 @@ import ipaddr from 'ipaddr.js';
 /** Length of the IPv6 prefix that one subscriber controls. */
 const IPV6_SUBSCRIBER_PREFIX = 64;
 
-/** Returns the key that limits per IP address count: the IPv4 address or the IPv6 prefix of the subscriber. */
+/**
+ * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber.
+ */
 export function rateLimitKeyOfAddress(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -14,8 +14,8 @@ export const UNSUPPORTED_CONTENT_ENCODING =
 const CONTINUE = /^100-continue$/i;
 
 /**
- * Reads request bodies up to a limit. If a body is too large, body-parser would receive all of it before it reports the
- * error.
+ * Reads request bodies up to a limit. Unlike body-parser, rejects a body that is too large without receiving the rest
+ * of it.
  */
 export class BodyReader {
   /**
@@ -36,7 +36,7 @@ export class BodyReader {
     if (!decompressor && encoding !== 'identity') {
       throw UNSUPPORTED_MEDIA_TYPE.error(UNSUPPORTED_CONTENT_ENCODING);
     }
-    // Only the reader asks for the body, so a request that is refused unread is never asked for it.
+    // `100 Continue` is sent only here, so a client does not send the body of a request that was rejected before.
     if (CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
     try {
       return await this.collect(request, decompressor);

@@ -8,13 +8,13 @@ export interface RequestOrigin {
   readonly userAgent: string;
 }
 
-/** Characters. Browsers send about a tenth. */
+/** Characters. Browsers send about a quarter of that. */
 const MAX_USER_AGENT_LENGTH = 512;
 
 /** Returns the IP address and user agent of the client. */
 export function requestOrigin(request: Request): RequestOrigin {
   return {
-    // An IPv4 client of a socket that listens on both address families.
+    // If the server listens on both address families, the address of an IPv4 client is `::ffff:` and the IPv4 address.
     ip: (request.ip ?? '').replace(/^::ffff:(?=\d+\.)/, ''),
     userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH),
   };

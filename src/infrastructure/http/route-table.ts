@@ -17,8 +17,8 @@ export class RouteTable {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
   /**
-   * Rejects methods that a path without parameters does not have. Express would continue with routes that have
-   * parameters, and take the `create` of `/users/create` for an ID.
+   * Rejects methods that a path without parameters does not support. Express would try routes with parameters next, and
+   * treat the `create` of `/users/create` as an ID.
    */
   readonly middleware = (request: Request, _response: Response, next: NextFunction): void => {
     this.fixedPaths ??= this.readFixedPaths();

@@ -5,9 +5,10 @@ import type { Socket } from 'node:net';
 const MAX_WAITING = 100;
 
 /**
- * Handles the pipelined requests of a connection one after the other. Node.js would start all of them at once:
- * one read of 64 KiB from the socket can contain 1,600 short requests, which would block other connections, and unread
- * responses would pile up in memory. Costs nothing for connections without pipelining. Measurements: docs/decisions/0015-protective-headers.md.
+ * Handles the pipelined requests of a connection one after the other. Node.js would start all of them at once: one read
+ * of 64 KiB from the socket can contain 1,600 short requests, which would block other connections, and unread responses
+ * would pile up in memory. Other connections are not affected. For measurements, see
+ * docs/decisions/0015-protective-headers.md.
  */
 export function serializeRequests(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
@@ -29,7 +30,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
     }
     response.once('socket', () => {
       addWaiting(socket, -1);
-      // In the next turn of the event loop, so that other connections get theirs.
+      // Wait for the next turn of the event loop, so that other connections are served in between.
       setImmediate(handle, request, response);
     });
   };

@@ -11,7 +11,7 @@ const HEADERS_TIMEOUT = 10_000;
 const REQUEST_TIMEOUT = 30_000;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
-/** Milliseconds without any traffic after which a connection is closed. */
+/** Milliseconds without any traffic during a request, after which the connection is closed. */
 const STALLED_TIMEOUT = 60_000;
 
 /** Configures Express and the server of an HTTP process. */

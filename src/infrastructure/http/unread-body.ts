@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Bytes of an unread body that the service discards to keep the connection usable. */
 const MAX_DISCARDED = 65_536;
-/** Milliseconds before the connection is closed, because a client that is still sending might miss the response. */
+/**
+ * Milliseconds between the response and closing the connection. A client that is still sending might otherwise miss the
+ * response.
+ */
 const CLOSE_DELAY = 1_000;
 
 /** Returns whether the request has a body (RFC 9112, section 6.3). */
@@ -10,7 +13,10 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Returns whether the rest of the body is too long to be received only to be discarded. */
+/**
+ * Returns whether the rest of the body is too long, or of unknown length, so that receiving and discarding it is not
+ * worthwhile.
+ */
 export function isTooLongToDiscard(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;
   return !(Number(request.headers['content-length']) <= MAX_DISCARDED);
@@ -24,7 +30,8 @@ export function closeIfUnread(request: IncomingMessage, response: ServerResponse
   if (response.headersSent || !isTooLongToDiscard(request)) return;
   response.setHeader('Connection', 'close');
   const { socket } = request;
-  // Node.js calls this after the response. It would reset the connection while the client is sending.
+  // Node.js calls this function after the response. Its own version would reset the connection while the client is
+  // sending.
   socket.destroySoon = () => {
     request.pause();
     socket.end();

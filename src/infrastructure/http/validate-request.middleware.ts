@@ -20,7 +20,7 @@ function problemOf({ headers, httpVersion, rawHeaders, originalUrl }: Request): 
   return undefined;
 }
 
-/** @param rawHeaders names and values in turn */
+/** @param rawHeaders alternating names and values */
 function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -7,17 +7,17 @@ const COMMON_PAIRS = new Set(
     'ig tu ev ld ry mp fe bl ab gh ty op sa ay ex ke fr oo av ag ap gr od bo sp rd do uc bu ov rm oc cu ok eb bh hu'
   ).split(' '),
 );
-/** In random letters, a fifth of the pairs are common. */
+/** Words have at least this share of common pairs. In random letters, a fifth of the pairs are common. */
 const MIN_COMMON_SHARE = 0.55;
 
-/** Characters of tokens and of words that are joined to one segment. */
+/** At least 16 characters of the kinds that tokens and joined words consist of. */
 const CANDIDATE = /^[\w~+/=.%-]{16,}$/;
 const HEX = /^[0-9a-f]+$/i;
 const LETTERS_AND_DIGITS = /^(?=.*\d)(?=.*[A-Za-z])/;
-/** A word, with a short number after it at most, or a short number. */
+/** A word, which may end with a short number, or a short number alone. */
 const WORD = /^(?:[A-Za-z]{1,12}\d{0,4}|[A-Za-z]{13,40}|\d{0,8})$/;
 
-/** Shortest generated values with letters and digits. */
+/** Minimum length of a generated value that contains letters and digits. */
 const MIN_LENGTH_WITH_DIGITS = 20;
 
 /** Returns whether a text looks generated at random, such as a key, and not like words. Takes linear time. */

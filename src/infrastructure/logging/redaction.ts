@@ -25,7 +25,7 @@ export const REDACTED_PROPERTIES: readonly string[] = [
   'internalQuery',
 ];
 
-/** Each takes linear time: a match that fails does not scan the same text again from another position. */
+/** Each pattern takes linear time: a failed match does not scan the same text again from another position. */
 const SECRET_TEXTS: readonly RegExp[] = [
   SECRET_PATTERN,
   // Credentials as in an Authorization header.
@@ -46,8 +46,8 @@ export function redactText(text: string): string {
 }
 
 /**
- * Masks two JSON objects in base64url and a signature, joined by dots. One pattern for all three would try each
- * `eyJ` of a long text up to its end.
+ * Masks JSON Web Tokens: two JSON objects in base64url and a signature, joined by dots. One pattern for all three parts
+ * would scan a long text to its end from each `eyJ`, which takes quadratic time.
  */
 function maskJsonWebTokens(text: string): string {
   const parts = text.split('.');

@@ -32,7 +32,7 @@ export class ServiceLogger extends ConsoleLogger {
   }
 
   protected override stringifyJsonLogObject(logObject: Record<string, unknown>): string {
-    // Nest's serialization handles cycles and huge values, which a line of primitive values cannot contain.
+    // JSON.stringify is faster. Nest's serialization handles cycles and huge objects, which flat lines do not contain.
     const line = isFlat(logObject) ? JSON.stringify(logObject) : super.stringifyJsonLogObject(logObject);
     return redactText(line);
   }

@@ -7,13 +7,16 @@ const MASK = '***';
 const SECRET_NAME =
   /token|secret|key|sig|pass|pwd|auth|code|jwt|session|credential|hash|otp|nonce|cookie|bearer|hmac|(?:^|[^a-z])pin(?:$|[^a-z])/i;
 const EMAIL = /[^\s@]@[^\s@]*\.[a-z]{2}/i;
-/** What a phone number consists of; whether it is one depends on its digits. In a query, a plus sign is a space. */
+/**
+ * The characters of a phone number; `isPhoneNumber` also checks the digits. A leading space is a plus sign that was
+ * decoded as in a query.
+ */
 const PHONE_CHARACTERS = /^[+ ]?[\d ().-]{7,20}$/;
 
 /**
  * Returns the URL in a form that may be displayed and stored: without user information and fragment, and with
- * everything masked that looks like a secret, an email address or a phone number in the path and the parameters. Parameter names and their order
- * remain, so the URL is recognizable. Idempotent. Never throws.
+ * everything masked that looks like a secret, an email address or a phone number in the path and the parameters. The
+ * names and order of parameters remain, so the URL is recognizable. Idempotent. Never throws.
  */
 export function maskedUrl(url: string): string {
   const [, origin = '', path = '', query] =
@@ -47,7 +50,7 @@ function looksSecret(text: string): boolean {
   );
 }
 
-/** A number without a country code counts as one of the US. */
+/** Treats a number without a country code as a US number. */
 function isPhoneNumber(text: string): boolean {
   if (!PHONE_CHARACTERS.test(text)) return false;
   return parsePhoneNumberFromString(text.replace(/^ /, '+'), 'US')?.isValid() === true;

@@ -6,7 +6,7 @@ import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type Mail } from './mailer.js';
 
-/** Writes each email to a file and logs its name, if no SMTP server is configured. */
+/** Writes each email to a file and logs the path of the file. Used if no SMTP server is configured. */
 export class FileMailer extends Mailer {
   private readonly logger = new Logger('Mail');
   private readonly directory: string;
@@ -23,12 +23,12 @@ export class FileMailer extends Mailer {
   async send(mail: Mail): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const file = join(this.directory, `${randomUUID()}.eml`);
-    // It may contain a link that is as good as a password.
+    // The email may contain a link that is as good as a password.
     await writeFile(file, this.format(mail), { mode: 0o600 });
     this.logger.log(`An email was written to ${file}`);
   }
 
-  /** Not formatted by nodemailer, which folds lines, so that links could not be copied from the file. */
+  /** Formats the email without nodemailer, which folds long lines: links could then not be copied from the file. */
   private format({ to, subject, text }: Mail): string {
     const headers = [
       `From: ${this.configuration.from}`,

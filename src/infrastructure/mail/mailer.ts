@@ -7,6 +7,6 @@ export interface Mail {
 
 /** Port for sending emails. */
 export abstract class Mailer {
-  /** Resolves when the SMTP server has accepted the email, and rejects if it has not. */
+  /** Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise. */
   abstract send(mail: Mail): Promise<void>;
 }

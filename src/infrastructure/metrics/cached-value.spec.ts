@@ -55,12 +55,12 @@ describe('CachedValue', () => {
   it('returns undefined after a failure and loads again', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
-      if (loads === 1) throw new Error('away');
+      if (loads === 1) throw new Error('unavailable');
       return loads;
     };
     const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
-    expect(failures).toEqual(['away']);
+    expect(failures).toEqual(['unavailable']);
     expect(await reading.read()).toBe(2);
   });
 });

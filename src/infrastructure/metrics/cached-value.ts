@@ -14,9 +14,9 @@ export interface CachedValueOptions<T> {
 }
 
 /**
- * A value that costs a database statement. Concurrent readers share one load. Readers wait for one second at most,
- * so that a slow database does not keep the other metrics from operators. With a cache
- * library, the time limit and the variable age would still need code, and the result would be longer.
+ * A value that costs a database statement. Concurrent readers share one load. Readers wait for one second at most, so
+ * that a slow database does not delay the other metrics. A cache library would still need code for the time limit and
+ * the variable age.
  */
 export class CachedValue<T> {
   private cached: { readonly value: T; readonly until: number } | undefined;

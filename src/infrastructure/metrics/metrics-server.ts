@@ -70,10 +70,12 @@ export class MetricsServer implements OnApplicationShutdown {
 
 function startProblem(cause: unknown, host: string, port: number): string {
   const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
+  if (code === 'EADDRINUSE')
+    return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
   if (code === 'EACCES')
     return `METRICS_PORT=${port} is not allowed for this user. Choose a port above 1023.`;
-  if (code === 'EADDRNOTAVAIL') return `METRICS_HOST=${host} is not an address of this machine.`;
+  if (code === 'EADDRNOTAVAIL')
+    return `METRICS_HOST=${host} is not an address of this machine. Set METRICS_HOST to one of its addresses.`;
   return `The metrics cannot be served on ${host}:${port}: ${message}`;
 }
 

@@ -26,7 +26,10 @@ const READING_FAILURES = new CounterMetric({
   labels: ['source'],
 });
 
-/** The values of all metrics of an application. Applications in one process, as in tests, share none. */
+/**
+ * The values of all metrics of an application. If one process runs several applications, as in tests, each has its own
+ * values.
+ */
 @Injectable()
 export class Metrics {
   private readonly logger = new Logger('Metrics');
@@ -55,7 +58,7 @@ export class Metrics {
       registers: [this.registry],
       collect: async () => {
         const readings = await read();
-        // `reset` would set a gauge without labels to 0, but the value is unknown.
+        // `reset` would set a gauge without labels to 0, although its value may be unknown.
         if (labels.length > 0) gauge.reset();
         else gauge.remove();
         for (const { labels: values, value } of readings) gauge.set(values, value);

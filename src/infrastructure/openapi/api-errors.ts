@@ -10,7 +10,7 @@ export interface DocumentedError {
   readonly messages: readonly string[];
 }
 
-/** The error body of an operation whose clients need other fields than those of the API's error body. */
+/** An error body that differs from that of the API, such as the error body of OAuth. */
 export interface ErrorBodyDocument {
   /** Class of the body. */
   readonly model: Type;

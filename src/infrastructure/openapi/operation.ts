@@ -46,7 +46,7 @@ export interface OperationDocument {
    * property to `undefined` to omit it.
    */
   readonly responseExample?: unknown;
-  /** The messages of `INVALID_FIELD` about the fields of the body or query come from their DTO. */
+  /** Errors besides `INVALID_FIELD` for fields of the body or query, whose messages come from the DTO. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
@@ -57,7 +57,7 @@ interface PathParameter {
   readonly example: string;
 }
 
-/** Names the surface of an operation for the builder of the document. */
+/** Tells `buildDocument` the surface of an operation. */
 export const SURFACE_EXTENSION = 'x-surface';
 
 const descriptions = new Map<string, Description>();

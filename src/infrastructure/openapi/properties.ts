@@ -13,7 +13,7 @@ interface PropertyOptions {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Makes an enumeration a schema of its own. */
+  /** Gives an enumeration a separate schema with this name. */
   readonly enumName?: string;
 }
 
@@ -36,7 +36,7 @@ function Property(
 
 const EXAMPLE = Symbol('example');
 
-/** Subclasses inherit the examples. */
+/** Adds the example of a property to that of its class. Subclasses inherit the examples. */
 function addToExample(documented: { readonly example?: unknown }): PropertyDecorator {
   return (prototype, name) => {
     const own = 'example' in documented ? { [name]: documented.example } : {};

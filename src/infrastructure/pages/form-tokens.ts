@@ -15,8 +15,8 @@ export function browserOf(request: Request): string | undefined {
 }
 
 /**
- * Anti-forgery tokens. A token is bound to the browser, by a cookie that is set with its first page, and to the login,
- * so that forms become invalid with it. Nothing is stored.
+ * Anti-forgery tokens. A token is bound to the browser, through a cookie that is set with the first page, and to the
+ * login session, so that forms become invalid when the session ends. The server stores no tokens.
  */
 @Injectable()
 export class FormTokens {

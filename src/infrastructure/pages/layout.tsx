@@ -16,7 +16,7 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface LayoutProps {
   readonly title: string;
-  /** Shown in the title, which screen readers read first. */
+  /** Whether the title begins with `Error:`. Screen readers read the title first. */
   readonly isError: boolean;
   readonly context: PageContext;
   readonly children: ComponentChildren;

@@ -8,12 +8,12 @@ import { PageRenderer } from './page.renderer.js';
 
 const PAGE = Symbol('page');
 
-/** Errors of this request will be shown as pages. */
+/** Marks a request, so that its errors are shown as pages. */
 export function markAsPage(request: Request & { [PAGE]?: true }): void {
   request[PAGE] = true;
 }
 
-/** Shows errors as pages. Redirects to the login if it is required. */
+/** Shows errors as pages. Redirects to the login if the page requires one. */
 @Injectable()
 export class PageErrorFormat implements ErrorFormat, OnModuleInit {
   constructor(
@@ -36,7 +36,7 @@ export class PageErrorFormat implements ErrorFormat, OnModuleInit {
 
 function pageOf(error: ApiError, request: Request): PageResponse {
   if (error.code === INVALID_ACCESS_TOKEN.code) {
-    // After the login, a form has to be filled in again.
+    // A submitted form is lost: after the login, the user starts with an empty form.
     const next = request.method === 'GET' ? request.originalUrl : request.path;
     return { redirectTo: `/login?next=${encodeURIComponent(next)}` };
   }

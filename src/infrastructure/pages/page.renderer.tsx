@@ -6,11 +6,14 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageResponse } from './page-response.js';
 
-/** In addition to the headers of every response: no scripts, no external resources, no framing. */
+/**
+ * Headers of pages, which add to or override those of every response: no scripts, no external resources, no framing.
+ */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With 'no-referrer', browsers would send `Origin: null` with our own forms, like those of another site.
+  // With 'no-referrer', browsers would send `Origin: null` with our own forms, which would then look like those of
+  // another site.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   // Other sites' windows get no reference to ours.

@@ -37,7 +37,8 @@ export class CursorCodec {
     const content = bytes.subarray(1 + SIGNATURE_BYTES);
     const signature = bytes.subarray(1, 1 + SIGNATURE_BYTES);
     const genuine =
-      // Base64url ignores the last bits: only the canonical spelling is accepted.
+      // Base64url decoding ignores the last bits, so several spellings decode alike. Only the canonical one is
+      // accepted.
       bytes.toString('base64url') === cursor &&
       bytes[0] === VERSION &&
       signature.length === SIGNATURE_BYTES &&

@@ -51,8 +51,8 @@ export class AttemptLimit extends CountedLimit {
 }
 
 /**
- * Limits on guessing, counted in PostgreSQL so that they hold across processes and restarts. Too slow for request
- * rates (`RateLimitGuard`).
+ * Limits on guessing, counted in PostgreSQL so that they hold across processes and restarts. Requests are counted in
+ * Redis or in memory (`RateLimitGuard`), which is faster.
  */
 @Injectable()
 export class AttemptLimitsRepository {

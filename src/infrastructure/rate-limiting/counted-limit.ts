@@ -1,7 +1,7 @@
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { SECOND } from '../time/index.js';
 
-/** A limit that counts each subject separately, and its refusals in the metrics. */
+/** Counts each subject, such as a client or an IP address, separately. Counts rejections in the metrics. */
 export class CountedLimit {
   constructor(
     private readonly limiter: Pick<RateLimiterAbstract, 'consume'>,

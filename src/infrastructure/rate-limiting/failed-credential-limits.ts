@@ -6,7 +6,7 @@ import { PlatformRateLimitConfiguration } from './platform-rate-limit.configurat
 import { RateLimiters } from './rate-limiters.js';
 
 const WINDOW = { per: 'address', seconds: 60 } as const;
-/** Characters of a UUID. Other client IDs are longer or shorter, and do not exist. */
+/** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
 /** Limits wrong credentials per IP address, and per client and IP address. */
@@ -22,7 +22,7 @@ export class FailedCredentialLimits extends FailedCredentials {
     name: 'failed-credentials-per-client',
     requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).failuresPerClient,
   });
-  /** Failures beyond a limit share one entry in the request log. */
+  /** Per client, address and minute, failures beyond a limit share one entry in the request log. */
   private readonly entries = this.limiters.limit({
     ...WINDOW,
     name: 'failed-credentials-entries',
@@ -36,7 +36,7 @@ export class FailedCredentialLimits extends FailedCredentials {
   async count(request: Request, clientId: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
     const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH)}`;
-    // The address first: it bounds the number of client IDs that are counted.
+    // Counts the address first, which limits the number of client IDs to count.
     const retryAfter = (await this.perAddress.count(address)) ?? (await this.perClient.count(both));
     if (retryAfter === undefined) return undefined;
     return { retryAfter, isFirst: (await this.entries.count(both)) === undefined };

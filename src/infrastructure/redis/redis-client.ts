@@ -8,10 +8,10 @@ const HANDLED_BY_IOREDIS = /^(?:NOSCRIPT|MOVED|ASK|TRYAGAIN) /;
 export type RedisClient = Redis | Cluster;
 
 /**
- * Creates a client that fails early: a command is sent once, on a connection that is ready, or rejected. Sending it
- * again later would count a request twice.
+ * Creates a client that fails early: a command is either sent once, on a connection that is ready, or rejected. Sending
+ * it again could count a request twice.
  *
- * @param onErrorReply receives all other error replies
+ * @param onErrorReply receives error replies, except those that ioredis handles
  */
 export function createRedisClient(
   configuration: RedisConfiguration,
@@ -44,7 +44,7 @@ export function createRedisClient(
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelay,
-    // Keeps host names, which certificates are issued for.
+    // Keeps host names instead of resolving them, because certificates are issued for host names.
     dnsLookup: (address, found) => found(null, address),
     slotsRefreshTimeout: SECOND,
     maxRedirections: 3,

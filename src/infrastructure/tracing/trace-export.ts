@@ -26,8 +26,8 @@ export interface TraceExport {
 }
 
 /**
- * Imports OpenTelemetry's SDK, which would slow down the start of processes without a collector. Registers nothing
- * globally, so that several applications in one process have separate pipelines.
+ * Imports OpenTelemetry's SDK on demand, because it would slow down the start of processes without a collector.
+ * Registers nothing globally, so that several applications in one process have separate pipelines.
  */
 export async function openTraceExport(
   configuration: TracingConfiguration,

@@ -32,7 +32,7 @@ export class Tracing implements OnApplicationShutdown {
 
   constructor(private readonly traces?: TraceExport) {}
 
-  /** Starts a span that the client code must end. Returns undefined if no collector is configured. */
+  /** Starts a span, which the calling code must end. Returns undefined if no collector is configured. */
   begin(name: string, { kind, attributes, headers }: SpanOptions): Span | undefined {
     if (!this.traces) return undefined;
     const parent = headers ? this.traces.contextOf(headers) : this.current.getStore();

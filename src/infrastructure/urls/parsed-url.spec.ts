@@ -11,7 +11,7 @@ describe('parsedUrl', () => {
     expect(parsedUrl('https://')).toBeUndefined();
   });
 
-  // Once it is compiled, `URL.canParse` of Node.js 20 rejects this.
+  // `URL.canParse` of Node.js 20 rejects this URL once the calling function is compiled.
   it('returns the same result after many calls', () => {
     const refused = Array.from({ length: 100_000 }, () => parsedUrl('https://m\u00fcnchen.example/')).filter(
       (url) => url === undefined,

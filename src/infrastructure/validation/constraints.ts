@@ -11,7 +11,7 @@ export function siblingOf(context: ValidationArguments | undefined, field: strin
   return (context?.object as Record<string, unknown> | undefined)?.[field];
 }
 
-/** A constraint that a function checks. @param limit the limit that the message states */
+/** Creates a constraint from a function. @param limit the limit that the message states */
 export function Constraint(
   name: string,
   validate: (value: unknown, context?: ValidationArguments) => boolean,
@@ -55,7 +55,7 @@ export function IsNotBefore(other: string): PropertyDecorator {
 const SUPPORTED_COUNTRIES: ReadonlySet<string | undefined> = new Set(['US', 'CA']);
 
 /**
- * Requires a number in use in the US or Canada. class-validator's `IsPhoneNumber` accepts either one country or all. The
+ * Requires a valid number of the US or Canada. class-validator's `IsPhoneNumber` accepts either one country or all. The
  * full metadata (`/max`) tells apart the countries that share +1, such as Jamaica and Bermuda.
  */
 export function IsNorthAmericanPhoneNumber(): PropertyDecorator {

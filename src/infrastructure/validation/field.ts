@@ -12,8 +12,8 @@ export interface FieldOptions {
   /** Where the field is sent: in the body by default. */
   readonly in?: 'query';
   /**
-   * `false`: optional. `unless`: required when the field of that name is missing. `when`: required when the field
-   * of that name has that value.
+   * `false`: optional. `unless`: required when the field of that name is missing. `when` and `is`: required when the
+   * field named by `when` has the value `is`.
    */
   readonly required?: Presence;
   /**
@@ -33,7 +33,7 @@ export interface FieldDefinition extends FieldOptions {
   readonly read?: (value: unknown, source: Readonly<Record<string, unknown>>, key: string) => unknown;
 }
 
-/** A query string has no null. */
+/** Fields of a query string cannot be null. */
 const NULLABLE_IN = { body: { nullable: true }, query: {} };
 
 /**
@@ -65,7 +65,10 @@ function documented(field: FieldDefinition): PropertyDecorator {
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);
 }
 
-/** Missing values are `undefined` or `null` here: the transformation comes before the validation. */
+/**
+ * Returns the validators that require a value. Blank text is `undefined` or `null` here, because `Transform` runs
+ * first.
+ */
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];

@@ -89,7 +89,10 @@ export function IntegerField(
   );
 }
 
-/** Converts digits to a number. Returns other text, and integers that JSON cannot represent exactly, unchanged. */
+/**
+ * Converts digits to a number. Returns other text, and integers that a JavaScript number cannot represent exactly,
+ * unchanged.
+ */
 function integerOf(text: unknown): unknown {
   const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number : text;
@@ -145,7 +148,7 @@ export function UrlField(options: FieldOptions, ...validators: PropertyDecorator
 /** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */
 const E164 = /^\+[1-9]\d{1,14}$/;
 
-/** An E.164 phone number: any country, or only numbers in use in the US and Canada. */
+/** An E.164 phone number: of any country, or only valid numbers of the US and Canada. */
 export function PhoneNumberField({
   countries,
   ...options
@@ -187,8 +190,8 @@ interface ObjectOptions extends FieldOptions {
   /** Documents the members. */
   readonly members: object;
   /**
-   * Whether clients choose the member names. Skips class-transformer, which drops members that share a name with
-   * `Object.prototype`, such as `toString`.
+   * Whether clients choose the member names. If so, class-transformer is skipped, because it drops members whose names
+   * also exist in `Object.prototype`, such as `toString`.
    */
   readonly anyNames?: true;
 }

@@ -9,12 +9,12 @@ import { validationsOf } from './validations.js';
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
  * of a body are dropped, so that additive changes stay compatible. Unknown and blank query parameters are rejected, so
- * that a misspelled or empty filter does not quietly return everything. Measurements against Nest's pipe:
- * docs/decisions/0017-validation-pipe.md.
+ * that a misspelled or empty filter does not quietly return everything. docs/decisions/0017-validation-pipe.md compares
+ * it with Nest's pipe.
  */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform {
-  /** Other parameters, such as forms and the authenticated client, have no validators and pass unchanged. */
+  /** Returns the DTO. Returns other parameters, such as forms and the authenticated client, unchanged. */
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const validations = validationsOf(metatype);
     if (validations.length === 0) return value;

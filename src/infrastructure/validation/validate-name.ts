@@ -5,6 +5,7 @@ const NAME_LENGTH = 256;
 /**
  * Validates a name that an operator entered: 1 to 256 characters.
  *
+ * @param owner what the name belongs to, as in the message, such as `a user`
  * @throws OperatorError if the name is blank or too long
  */
 export function validateName(owner: string, name: string): void {

@@ -8,7 +8,7 @@ import { AddDomainRequest, AllowlistedDomainResponse } from './allowlisted-domai
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 import { LIST_DOMAINS, ADD_DOMAIN, REMOVE_DOMAIN } from './allowlisted-domains.docs.js';
 
-/** The permission to grant or remove access. */
+/** Required for operations that decide who can get access. */
 const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('Allowlisted domains', 'Email domains from which users can be invited. Requires a login.')

@@ -28,7 +28,7 @@ export class AllowlistedDomainsRepository {
     );
   }
 
-  /** @returns the removed domain, to one of several concurrent calls */
+  /** @returns the removed domain, to only one of several concurrent calls */
   async remove(organizationId: string, id: string): Promise<AllowlistedDomain | undefined> {
     const [[removed]] = await this.transaction.manager.query<[AllowlistedDomain[], number]>(
       `DELETE FROM allowlisted_domain WHERE organization_id = $1 AND id = $2

@@ -10,19 +10,19 @@ import { SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** Every process notices a rotation or revocation within this time. */
+/** Milliseconds within which every process notices that a secret is no longer accepted. */
 const CREDENTIALS_CACHED_FOR = 5 * SECOND;
 const MAX_CACHED_CLIENTS = 10_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Looked up in place of an ID that is not a UUID, so that the response takes as long. */
+/** Looked up in place of an ID that is not a UUID, so that the response takes the same time. */
 const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const DUMMY_DIGEST = Buffer.alloc(32);
 
 /**
- * Checks the Basic credentials of API clients. Only successes are cached, under a hash of the secret, which takes a
- * third of the time of its HMAC. Every failure queries the database, so the response time doesn't reveal which part was
- * wrong.
+ * Checks the Basic credentials of API clients. Only successes are cached. The cache key contains a plain hash of the
+ * secret, which takes a third of the time of the HMAC. Every failure queries the database, so the response time doesn't
+ * reveal which part was wrong.
  */
 @Injectable()
 export class ApiClientCredentialVerifier extends CredentialVerifier {

@@ -13,7 +13,7 @@ export interface ClientRecord extends AttributedClient {
 
 const MAX_CACHED_CLIENTS = 10_000;
 
-/** Finds API clients. Where the environment is pinned, clients of the other environment don't exist. */
+/** Finds API clients. If `PIN_ENVIRONMENT` is set, it does not find clients of the other environment. */
 @Injectable()
 export class ApiClientDirectory {
   /** Records never change, and clients are never deleted, so entries don't expire. */
@@ -33,7 +33,7 @@ export class ApiClientDirectory {
     return this.served(client);
   }
 
-  /** Finds the client of an organization in an environment; there is exactly one. */
+  /** Finds the client of an organization in an environment; there is at most one. */
   async ofOrganization(
     organizationId: string,
     environment: PlatformEnvironment,

@@ -8,7 +8,7 @@ import { ApiClientResponse, ApiSecretResponse, RotateSecretRequest } from './api
 import { ApiSecretsService } from './api-secrets.service.js';
 import { LIST_CLIENTS, VIEW_SECRET, ROTATE_SECRET, ACTIVATE_SECRET } from './api-clients.docs.js';
 
-/** The permission to see or change a secret. */
+/** Required for operations that show or change a secret. */
 const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('API clients', 'Credentials for the platform API and their rotation. Requires a login.')

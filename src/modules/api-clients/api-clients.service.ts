@@ -122,7 +122,7 @@ export class ApiClientsService {
     const now = this.clock.now();
     const [current] = await this.repository.secretsOf(clientId);
     if (!current || current.signsFrom <= now) return false;
-    // A time in the past: a database whose clock is behind must use the secret at once too.
+    // Sets a time in the past, so that even a database whose clock is behind uses the secret at once.
     await this.repository.changeSecret(current.id, { signsFrom: current.createdAt });
     return true;
   }

@@ -27,11 +27,11 @@ export class ApiSecret {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** From then on, this secret signs webhooks, until a later version does. */
+  /** Time from which this secret signs webhooks, until a later version does. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
   signsFrom!: Date;
 
-  /** From then on, requests with this secret are rejected; null until the secret is replaced. */
+  /** Time from which requests with this secret are rejected; null until the secret is replaced. */
   @Column({ name: 'accepted_until', type: 'timestamptz', precision: 3, nullable: true })
   acceptedUntil!: Date | null;
 }

@@ -24,7 +24,7 @@ export class ApiSecretsService {
     return Promise.all(clients.map((client) => this.toResponse(client)));
   }
 
-  /** Returns the secret in the transaction that records it in the audit log. */
+  /** Returns the secret. The same transaction records in the audit log that it was viewed. */
   @Transactional()
   async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
     const client = await this.own(actor, clientId);

@@ -10,7 +10,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 
-/** A logged-in user may use both clients of the organization; an access token only the one that it was issued for. */
+/** A logged-in user may use both clients of the organization. An access token is for one client only. */
 @Injectable()
 export class OrganizationAccessibleClients extends AccessibleClients {
   constructor(private readonly clients: ApiClientDirectory) {
@@ -25,7 +25,7 @@ export class OrganizationAccessibleClients extends AccessibleClients {
     const { organizationId, credential } = actor;
     if (credential.kind === 'token') return credential;
     const client = await this.clients.ofOrganization(organizationId, environment);
-    // The host of one environment does not know the clients of the other.
+    // If `PIN_ENVIRONMENT` is set, this process does not serve clients of the other environment.
     if (!client) throw INVALID_FIELD.error(INVALID_ENVIRONMENT_MESSAGE);
     return client;
   }

@@ -7,8 +7,9 @@ import { sealedFor } from './sealed-for.js';
 const MAX_CACHED_SECRETS = 10_000;
 
 /**
- * Finds the secrets that webhooks are signed with. The caller reads from the database which versions sign, so that every
- * process notices a rotation or activation at once. A version's secret never changes, so entries don't expire.
+ * Finds the secrets that webhooks are signed with. The calling code reads from the database which versions sign, so
+ * that every process notices a rotation or activation at once. A version's secret never changes, so entries don't
+ * expire.
  */
 @Injectable()
 export class SigningSecrets {

@@ -20,7 +20,7 @@ export class AuditLogEntry {
   @Column({ type: 'uuid' })
   id!: string;
 
-  /** Not before the previous entry. */
+  /** Never earlier than that of the previous entry. */
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 

@@ -14,7 +14,7 @@ const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS 
   context_user_agent AS "contextUserAgent", hash`;
 const HEAD = `organization_id AS "organizationId", sequence, created_at AS "createdAt", hash`;
 
-/** The largest bigint, after all entries of the same time. */
+/** The largest bigint: as a position, it comes after all entries of the same time. */
 const MAX_SEQUENCE = '9223372036854775807';
 const BATCH = 1_000;
 
@@ -97,7 +97,7 @@ export class AuditLogRepository {
 
   /** Returns all entries in the order of the chain, reading them in batches. */
   async *inOrderOfChain(organizationId: string): AsyncGenerator<AuditLogEntry> {
-    // Negative, to find entries that were forged before the first one.
+    // Starts below 0, to also find entries that were forged before the first one.
     let sequence: string | undefined = `-${MAX_SEQUENCE}`;
     while (sequence !== undefined) {
       const batch: AuditLogEntry[] = await this.query(

@@ -47,7 +47,8 @@ export class AuditLog extends DenialRecorder {
 
   /**
    * Records an action. Joins the open transaction, or opens a new one, so the action and its entry are committed
-   * together. Record a denied or failed attempt after its transaction was rolled back, or the entry is lost with it.
+   * together. Record a denied or failed attempt after its transaction was rolled back. Otherwise the entry is rolled
+   * back, too.
    */
   @Transactional()
   async record({ action, actor, target, outcome }: AuditRecord): Promise<void> {

@@ -20,7 +20,7 @@ import {
 export const PAGE_SIZE = 100;
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
 
-/** Accepts any text: the service refuses invalid cursors with an error code of their own. */
+/** Accepts any text, because the service rejects invalid cursors with a separate error code. */
 function CursorField(description: string, ...validators: PropertyDecorator[]): PropertyDecorator {
   const schema = { type: String };
   return Field({ in: 'query', required: false, schema, description, example: EXAMPLE_CURSOR }, ...validators);

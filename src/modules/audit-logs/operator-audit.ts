@@ -10,7 +10,10 @@ export interface OperatorChange {
   readonly target: NonNullable<AuditRecord['target']>;
 }
 
-/** Operators work on the server. They are no users, so they have no name, email or address that users would know. */
+/**
+ * Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP
+ * address.
+ */
 const OPERATOR = {
   name: 'operator',
   email: 'operator',

@@ -14,7 +14,7 @@ import {
 } from '../../infrastructure/validation/index.js';
 import { JOB_ROLES, type JobRole } from './job-application.entity.js';
 
-/** Operators open the URL, possibly from a private network. */
+/** Rejects private addresses, because operators open the URL, possibly from a private network. */
 function IsPublicAddress(): PropertyDecorator {
   return Constraint(
     'isPublicAddress',

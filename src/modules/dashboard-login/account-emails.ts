@@ -8,7 +8,10 @@ const IF_NOT_YOU = `If you didn't do this, request a new password on the login p
 your organization.`;
 const SIGNATURE = '-- \nMerchant Connectivity';
 
-/** Emails to users about their accounts. They are sent in the background, so that response times do not show who gets one. */
+/**
+ * Emails to users about their accounts. They are sent in the background, so that response times do not show whether an
+ * email is sent.
+ */
 @Injectable()
 export class AccountEmails {
   private readonly logger = new Logger('Mail');

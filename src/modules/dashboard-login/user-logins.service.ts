@@ -6,7 +6,7 @@ import { PasswordLinksService } from './passwords/password-links.service.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
 import { DashboardSessionsService } from './sessions/dashboard-sessions.service.js';
 
-/** Implements the port `UserLogins`, and what operators do for users who cannot log in. */
+/** Implements the port `UserLogins`, and the commands by which operators help users who cannot log in. */
 @Injectable()
 export class UserLoginsService extends UserLogins {
   constructor(

@@ -20,8 +20,8 @@ export class RoleDenials {
   constructor(private readonly auditLog: AuditLog) {}
 
   /**
-   * Runs the work, which opens a transaction, and records a denial after the rollback: the entry needs its own lock
-   * and connection.
+   * Runs the work, which opens a transaction. Records a denial after that transaction was rolled back, because the
+   * rollback would otherwise discard the entry.
    *
    * @throws ApiError INSUFFICIENT_ROLE
    */

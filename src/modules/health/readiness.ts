@@ -17,7 +17,7 @@ export class Readiness {
     private readonly database: TypeOrmHealthIndicator,
   ) {}
 
-  /** @throws ApiError SERVICE_UNAVAILABLE if it cannot */
+  /** @throws ApiError SERVICE_UNAVAILABLE if the process cannot serve requests */
   async check(): Promise<HealthCheckResult> {
     if (this.shutdown.isShuttingDown) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
     try {

@@ -10,7 +10,7 @@ const MIN_LIFETIME = 60;
 const MAX_LIFETIME = 2_592_000;
 const DEFAULT_LIFETIME = 86_400;
 
-/** Has the form of a token, with a checksum that no real token has. */
+/** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
 export class CreateMcpTokenRequest {

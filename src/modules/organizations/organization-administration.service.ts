@@ -8,7 +8,7 @@ import type { OrganizationResponse } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 import { decodeBase64, mediaTypeOf } from './logo.js';
 
-/** Use cases of an organization's own users. */
+/** Operations of dashboard users on their own organization. */
 @Injectable()
 export class OrganizationAdministrationService {
   constructor(

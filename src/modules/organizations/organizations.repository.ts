@@ -41,7 +41,7 @@ export class OrganizationsRepository {
     return this.transaction.manager.findOneByOrFail(Organization, { id: organizationId });
   }
 
-  /** @returns whether the organization was inactive; true for one of several concurrent calls */
+  /** @returns whether the organization was inactive; true for only one of several concurrent calls */
   async activate(organizationId: string, now: Date): Promise<boolean> {
     const { affected } = await this.transaction.manager.update(
       Organization,

@@ -28,7 +28,7 @@ const manyNamespaces = (declarations: number, elements: number): string =>
 
 /** Characters that the field may have. */
 const LONGEST = 262_144;
-/** Documents of the longest length, each of which makes a different part of a parser scan again and again. */
+/** Documents of the maximum length, each of which could make a different part of a parser take quadratic time. */
 const LONG_DOCUMENTS = [
   ['<', ' ', '>'],
   ['<a', ' ', '=>'],

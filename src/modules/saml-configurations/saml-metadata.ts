@@ -80,8 +80,8 @@ function isHttps(text: string): boolean {
 }
 
 /**
- * Identity providers list several certificates during a rotation. Certificates that cannot be used are ignored if at
- * least one can.
+ * Returns the usable certificates. Identity providers list several certificates during a rotation. Those that cannot be
+ * used are ignored if at least one can be used.
  */
 function certificatesOf(provider: XmlElement, now: Date): string[] {
   const found = childrenOf(provider, METADATA, 'KeyDescriptor')

@@ -1,6 +1,6 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 
-/** The properties of a certificate that users compare with their identity provider's. */
+/** A certificate, with the properties that users compare with those that their identity provider shows. */
 export interface SigningCertificate {
   /** DER in base64. */
   readonly encoded: string;

@@ -17,10 +17,11 @@ export const XML_LIMITS = { elements: 5_000, attributes: 5_000, declarations: 2_
 class TooComplex extends Error {}
 
 /**
- * Parses a document in one pass, which ends at the first error and at the first limit. Document types are rejected,
- * and with them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
+ * Parses a document in one pass, which ends at the first error or exceeded limit. Document types are rejected, and with
+ * them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
  *
- * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type
+ * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type; `too
+ * complex` when it exceeds `XML_LIMITS`
  */
 export function parseXml(text: string): XmlElement | 'malformed' | 'too complex' {
   try {

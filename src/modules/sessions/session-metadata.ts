@@ -6,7 +6,7 @@ export type SessionMetadata = Readonly<Record<string, string>>;
 /** Specification, "Session metadata". */
 const MAX_KEYS = 10;
 const MAX_VALUE_LENGTH = 500;
-/** Not specified. Without a limit, every webhook could carry a key of half a megabyte. */
+/** The specification sets no limit. Without one, every webhook could carry a key of half a megabyte. */
 const MAX_KEY_LENGTH = 500;
 
 /** Keys that a message may show. Others are free text. */

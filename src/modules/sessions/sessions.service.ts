@@ -76,8 +76,8 @@ export class SessionsService {
   }
 
   /**
-   * Called by the SDK, which has no credentials but the ID. So it may add metadata, but the response contains none. The
-   * request is logged for the client of the session.
+   * Opens a session for the SDK, whose only credential is the ID of the session. The SDK can therefore add metadata but
+   * not read it. The request is logged for the client of the session.
    */
   @Transactional()
   async open(

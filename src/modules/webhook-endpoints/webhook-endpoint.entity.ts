@@ -1,7 +1,10 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { MAX_DESCRIPTION_LENGTH } from './webhook-endpoint-limits.js';
 
-/** A URL that receives a client's webhooks. Deleting it deletes its deliveries and its lane. */
+/**
+ * A URL that receives a client's webhooks. Deleting an endpoint deletes its deliveries and its lane, the state of its
+ * queue.
+ */
 @Entity({ name: 'webhook_endpoint' })
 // Unique, on (client_id, md5(url)), which TypeORM cannot express.
 @Index('webhook_endpoint_client_url_key', { synchronize: false })
@@ -13,7 +16,7 @@ export class WebhookEndpoint {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
-  /** The normal form, in which a character can take 12 bytes. */
+  /** In the normal form (`normalUrl`), in which one character of the given URL can become 12. */
   @Column({ type: 'text' })
   url!: string;
 

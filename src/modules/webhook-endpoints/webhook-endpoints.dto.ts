@@ -29,7 +29,9 @@ const URL_FIELD = {
   example: EXAMPLE_URL,
 };
 
-/** The service checks the text, because it checks the URL first: problems are reported in the order of the fields. */
+/**
+ * The service checks the description, because it also checks the URL and reports problems in the order of the fields.
+ */
 const DESCRIPTION_FIELD = {
   required: false,
   schema: { type: String, maxLength: MAX_DESCRIPTION_LENGTH },

@@ -9,6 +9,7 @@ export type WebhookTarget = Pick<WebhookEndpoint, 'id' | 'url'>;
 export interface EndpointHealth {
   readonly lastSuccessAt: Date | null;
   readonly consecutiveFailures: number;
+  /** Whether the lane of the endpoint (the state of its queue) has a reduced width, after 5 consecutive failures. */
   readonly throttled: boolean;
   readonly paused: boolean;
 }

@@ -11,7 +11,8 @@ const rules: ExpiryRule[] = [];
 
 /**
  * Deletes a row of the entity once this many milliseconds have passed since the time in the column. The column is a
- * `timestamptz`, or a `bigint` that holds milliseconds since the epoch. The primary key has one column.
+ * `timestamptz`, or a `bigint` that holds milliseconds since the epoch. The entity's primary key must have exactly one
+ * column.
  */
 export function DeleteAfter(keepFor: number | ExpiryRule['keepFor']): PropertyDecorator {
   return (prototype, property) => {

@@ -9,7 +9,7 @@ const ROWS_PER_STATEMENT = 1_000;
 export class ExpiredRowsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns whether the entity is registered: its module may not be loaded in this process. */
+  /** Returns whether the module of the entity is loaded in this process. */
   has({ entity }: ExpiryRule): boolean {
     return this.transaction.manager.dataSource.hasMetadata(entity);
   }

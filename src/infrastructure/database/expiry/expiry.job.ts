@@ -23,7 +23,7 @@ export class ExpiryJob {
     await this.lock.runExclusively('expiry', async () => {
       for (const rule of expiryRules().filter((each) => this.repository.has(each))) {
         const before = new Date(this.clock.milliseconds() - rule.keepFor(this.configuration));
-        // A table that cannot be cleaned up must not keep the others from it.
+        // A failure for one table must not prevent the cleanup of the others.
         await this.repository
           .deleteBefore(rule, before)
           .catch((error: unknown) =>

@@ -1,4 +1,4 @@
-/** In this order, because most browsers also name other browsers. */
+/** Tried in this order, because most user agents also name other browsers. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera)\//, 'Opera'],

@@ -10,7 +10,7 @@ export class KnownBrowsersRepository {
     return this.transaction.manager.existsBy(KnownBrowser, { digest });
   }
 
-  /** @returns whether the browser was unknown; true for one of several concurrent calls */
+  /** @returns whether the browser was unknown; true for only one of several concurrent calls */
   async add({ digest, userId, loggedInAt }: KnownBrowser): Promise<boolean> {
     const [row] = await this.transaction.manager.query<{ isNew: boolean }[]>(
       `INSERT INTO known_browser (digest, user_id, logged_in_at) VALUES ($1, $2, $3)

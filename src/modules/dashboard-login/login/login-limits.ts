@@ -3,7 +3,7 @@ import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../../infrastructure/rate-limiting/index.js';
 import { HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 
-/** Who tries to log in. */
+/** The account, address and browser of a login attempt. */
 export interface LoginSubject {
   readonly email: string;
   readonly ip: string;
@@ -19,10 +19,10 @@ export interface CountedLogin {
 }
 
 /**
- * Limits failed logins. Nobody can use them to lock out the owner of an account: a browser that the user has logged in
- * with before has its own count. After several failures from other browsers, their further attempts on the account are
- * first delayed. They reach the limit of the account (NIST SP 800-63B, section 3.2.2) only from several addresses, and a
- * password reset lifts it.
+ * Limits failed logins, and prevents attackers from using the limits to lock a user out: a browser that the user has
+ * logged in with before has its own count. After several failures in other browsers, further attempts from such
+ * browsers are delayed. Only attempts from several addresses can reach the limit of the account (NIST SP 800-63B,
+ * section 3.2.2), and a password reset lifts that limit.
  */
 @Injectable()
 export class LoginLimits {
@@ -37,7 +37,7 @@ export class LoginLimits {
     within: 15 * MINUTE,
   });
   private readonly perAddress = this.limits.limit({ name: 'login-address', attempts: 50, within: HOUR });
-  /** Beyond it, attempts are delayed, not refused. */
+  /** Attempts beyond this limit are delayed, not rejected. */
   private readonly undelayed = this.limits.limit({
     name: 'login-undelayed',
     attempts: 10,
@@ -48,8 +48,8 @@ export class LoginLimits {
   constructor(private readonly limits: AttemptLimitsRepository) {}
 
   /**
-   * Counts an attempt, whether or not the account exists. The limits of the account come last, so that attempts which
-   * another limit refuses do not use them up.
+   * Counts an attempt, whether or not the account exists. The limits of the account come last, so that attempts that
+   * another limit rejects do not use them up.
    */
   async count(subject: LoginSubject): Promise<CountedLogin> {
     const { email, knownBrowser } = subject;

@@ -28,7 +28,7 @@ export interface LoginAttempt extends LoginBrowser {
   readonly replacing?: string | undefined;
 }
 
-/** The result of a correct password. */
+/** The result of a login attempt with the correct password. */
 export interface OpenedLogin {
   readonly stage: SessionStage;
   readonly session: OpenedSession;
@@ -95,7 +95,7 @@ export class LoginService {
     if (replacing !== undefined) await this.sessions.end(replacing);
     const stage = current.totpEnabledAt ? 'second_factor' : 'complete';
     const session = await this.sessions.open(user.id, stage, origin);
-    // With a second factor, the login succeeds or fails in the second step.
+    // With a second factor, the second step completes the login and records its outcome.
     if (stage !== 'complete') return { stage, session, isNewBrowser: false };
     const isNewBrowser = await this.browsers.remember(user.id, browser);
     await this.record(user, origin, 'success');

@@ -37,7 +37,9 @@ export class SecondFactorLoginService {
   }
 
   /**
-   * @param token of the first step, which ends when the second step succeeds
+   * Checks the second factor and opens a session that grants access.
+   *
+   * @param token of the session that the first step opened, which ends when the second step succeeds
    * @returns undefined when the proof is wrong, or the first step has ended
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */

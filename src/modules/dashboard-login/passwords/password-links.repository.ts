@@ -23,7 +23,7 @@ export class PasswordLinksRepository {
     return (await this.transaction.manager.findOneBy(PasswordLink, link))?.userId;
   }
 
-  /** Deletes the link. @returns its user, to one of several concurrent calls */
+  /** Deletes the link. @returns its user, to only one of several concurrent calls */
   async takeLink(tokenHash: Buffer, now: Date): Promise<string | undefined> {
     const [[row]] = await this.transaction.manager.query<[{ userId: string }[], number]>(
       'DELETE FROM password_link WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id AS "userId"',

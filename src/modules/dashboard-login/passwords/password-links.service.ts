@@ -88,11 +88,11 @@ export class PasswordLinksService {
   }
 
   /**
-   * Sets the password and ends all sessions of the user. The browser is remembered, so that others' failed logins do
-   * not keep the user out.
+   * Sets the password and ends all sessions of the user. The browser is remembered, so that failed logins of others
+   * cannot lock the user out.
    */
   async redeem(token: string, password: string, from: LoginBrowser): Promise<Redemption> {
-    // Before the transaction, to keep it short.
+    // Hash before the transaction, to keep the transaction short.
     const passwordHash = await hashPassword(password);
     try {
       const user = await this.setPassword(sha256(token), passwordHash, from);

@@ -6,7 +6,10 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { recoveryCodesPage, secondFactorSetupPage, secondFactorStatePage } from './second-factor.pages.js';
 import { SecondFactorService } from './second-factor.service.js';
 
-/** A user who enables the second factor in a borrowed browser would lock its owner out. */
+/**
+ * Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user
+ * out.
+ */
 const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 

@@ -14,7 +14,7 @@ export class SecondFactorRepository {
     );
   }
 
-  /** @returns whether the user had this code; true for one of several concurrent calls */
+  /** @returns whether the user had this code; true for only one of several concurrent calls */
   async spendRecoveryCode(userId: string, digest: Buffer): Promise<boolean> {
     const { affected } = await this.transaction.manager.delete(RecoveryCode, { userId, digest });
     return affected === 1;

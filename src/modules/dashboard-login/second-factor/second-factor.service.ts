@@ -13,7 +13,7 @@ import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
 /** 32 characters that are easy to tell apart. With 32 characters, a random byte modulo 32 selects one without bias. */
 const RECOVERY_CODE_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-/** 50 random bits, which attempts limited to 20 per hour cannot guess. */
+/** 50 random bits, which cannot be guessed with the 20 attempts per hour that are allowed. */
 const RECOVERY_CODE_LENGTH = 10;
 const RECOVERY_CODES = 10;
 
@@ -102,7 +102,7 @@ export class SecondFactorService {
   }
 
   /**
-   * @returns the new codes; undefined when the password was wrong
+   * @returns the new codes, or none when the second factor is not enabled; undefined when the password was wrong
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
@@ -123,7 +123,7 @@ export class SecondFactorService {
   }
 
   /**
-   * Removes the second factor of a user, whom an email notifies after the commit.
+   * Removes the second factor of a user. After the commit, an email notifies the user.
    *
    * @returns false if there was none
    */

@@ -67,7 +67,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     return session ? this.users.principal(session.userId) : undefined;
   }
 
-  /** @returns whether the session existed; true for one of several concurrent calls */
+  /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
     return this.repository.end(sha256(token));
   }

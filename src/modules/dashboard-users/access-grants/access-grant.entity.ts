@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
-/** Lends a user a higher role for a limited time and with a reason. */
+/** A higher role that a user has for a limited time and a stated reason. */
 @Entity({ name: 'access_grant' })
 @Check('access_grant_role_check', `role IN ('owner', 'admin')`)
 export class AccessGrant {
@@ -22,7 +22,7 @@ export class AccessGrant {
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 
-  /** Copied email of the user who granted it, who may be removed before the grant ends. */
+  /** Email of the user who granted the role. Copied, because that user may be removed before the grant ends. */
   @Column({ name: 'created_by', type: 'varchar', length: 254 })
   createdBy!: string;
 

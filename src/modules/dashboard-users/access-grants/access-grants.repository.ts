@@ -39,7 +39,7 @@ export class AccessGrantsRepository {
     return grant;
   }
 
-  /** @returns whether the grant was in force; true for one of several concurrent calls */
+  /** @returns whether the grant was in force; true for only one of several concurrent calls */
   async revoke(id: string, now: Date): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
       `UPDATE access_grant SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2`,

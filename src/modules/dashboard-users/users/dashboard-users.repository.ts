@@ -82,7 +82,10 @@ export class DashboardUsersRepository {
     await this.transaction.manager.update(DashboardUser, { id }, changes);
   }
 
-  /** Ends the user's access tokens and device approvals, at redemption and at use. */
+  /**
+   * Ends the user's access tokens and device approvals, which are valid only for the version that they were issued
+   * with.
+   */
   async endAccess(id: string): Promise<void> {
     await this.transaction.manager.increment(DashboardUser, { id }, 'accessVersion', 1);
   }
@@ -110,7 +113,7 @@ export class DashboardUsersRepository {
     );
   }
 
-  /** @returns whether the step is later than all steps before; true for one of several concurrent calls */
+  /** @returns whether the step is later than all steps before; true for only one of several concurrent calls */
   async acceptTotpStep(id: string, step: number): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(
       `UPDATE dashboard_user SET totp_last_step = $2

@@ -11,7 +11,7 @@ import { generatePassword, hashPassword } from './password.js';
 import { PasswordRules } from './password-rules.js';
 import { PrincipalsBatch } from './principals.batch.js';
 
-/** More than an organization can have. */
+/** Far more than the 1,000 users that an organization can have through the dashboard. */
 const MAX_LISTED = 10_000;
 
 export interface NewDashboardUser {

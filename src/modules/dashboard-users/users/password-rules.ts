@@ -57,7 +57,7 @@ function stepBetween(first: string, second: string): number {
   return first === '0' && second === '9' ? -1 : step;
 }
 
-/** Returns whether little of the password remains without the name, whatever its case and punctuation. */
+/** Returns whether few characters of the password remain without the name. Ignores case and punctuation. */
 export function consistsMainlyOf(password: string, name: string): boolean {
   const [text, word] = [lettersAndDigits(password), lettersAndDigits(name)];
   return word.length >= MIN_NAME_LENGTH && text.includes(word) && remainder(text, word) < OWN_CHARACTERS;

@@ -27,7 +27,7 @@ export class PrincipalsBatch {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Returns the user with their role at that time: their own, or that of an access grant that is in force.
+   * Returns the user with their role at that time: their own role, or the higher role of an access grant in force.
    *
    * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
    */
@@ -45,7 +45,8 @@ export class PrincipalsBatch {
          FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS lookup (id, now, position)
          JOIN dashboard_user USING (id)
          LEFT JOIN LATERAL (
-                SELECT max(access_grant.role) AS granted
+                -- 'owner' sorts after 'admin'.
+               SELECT max(access_grant.role) AS granted
                   FROM access_grant
                  WHERE user_id = dashboard_user.id AND revoked_at IS NULL AND expires_at > now
               ) active ON true

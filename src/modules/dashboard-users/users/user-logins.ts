@@ -1,6 +1,6 @@
 import type { DashboardUser } from './dashboard-user.entity.js';
 
-/** Port: the logins of the users that are managed here. Implemented by `dashboard-login`. */
+/** Port through which this module invites users and ends their logins. `dashboard-login` implements it. */
 export abstract class UserLogins {
   /**
    * Sends an email with a link to set the first password. Call it after the commit, because an email cannot be rolled

@@ -8,7 +8,7 @@ import { UserAdministrationService } from './user-administration.service.js';
 import { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 import { LIST_USERS, CREATE_USER, UPDATE_USER, DELETE_USER } from './users.docs.js';
 
-/** The permission to grant or remove access. */
+/** Required for operations that decide who can get access. */
 const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
 
 @Topic('Users', 'The users of the dashboard. Requires a login.')

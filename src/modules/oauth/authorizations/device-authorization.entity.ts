@@ -48,7 +48,7 @@ export class DeviceAuthorization {
   @Column({ type: 'varchar', length: 8 })
   status!: DeviceAuthorizationStatus;
 
-  /** The announced interval between polls. */
+  /** The first interval between polls; `DevicePollState` has the current one. */
   @Column({ name: 'interval_seconds', type: 'integer' })
   intervalSeconds!: number;
 

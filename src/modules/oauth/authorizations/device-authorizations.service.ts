@@ -19,7 +19,10 @@ const LIFETIME = 10 * MINUTE;
 /** Seconds. */
 const FIRST_INTERVAL = 5;
 const DEVICE_CODE_BYTES = 32;
-/** A user code collides with one of n pending device authorizations with a probability of n / (2.6 * 10^10). */
+/**
+ * Attempts to find a free user code. One collides with n pending device authorizations with a probability of n / (2.6 *
+ * 10^10).
+ */
 const ATTEMPTS = 3;
 
 const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
@@ -61,7 +64,8 @@ export class DeviceAuthorizationsService {
     actor: DashboardActor,
     status: Decision['status'],
   ): Promise<void> {
-    // With the version that the request was authenticated with, so that no approval survives a concurrent reset.
+    // Uses the access version that the request was authenticated with. If a password reset increases the version at the
+    // same time, the approval is not valid.
     const { userId, accessVersion } = actor;
     const decision = { status, userId, sessionId: sessionIdOf(actor), accessVersion };
     if (!(await this.repository.decide(id, decision, this.clock.now()))) return;

@@ -11,7 +11,7 @@ export class DevicePollState {
   @PrimaryColumn({ name: 'authorization_id', type: 'uuid', primaryKeyConstraintName: 'device_poll_pkey' })
   authorizationId!: string;
 
-  /** Never later than the end of the authorization, so a day later no device polls for it. */
+  /** Never later than the expiry of the device authorization. A day later, no device polls for it anymore. */
   @DeleteAfter(DAY)
   @Column({ name: 'accepted_at', type: 'timestamptz', precision: 3 })
   acceptedAt!: Date;

@@ -34,9 +34,9 @@ const ROWS_PER_STATEMENT = 100;
 const CONCURRENT_STATEMENTS = 2;
 
 /**
- * The statements that devices cause by polling. Concurrent polls share one statement, and so do concurrent
- * redemptions, so these statements run on their own connection and never join an open transaction.
- * Measurements: docs/decisions/0002-batched-statements.md.
+ * Runs the statements for polling devices. Concurrent polls share one statement, and so do concurrent redemptions, so
+ * these statements run on their own connection and never join an open transaction. For measurements, see
+ * docs/decisions/0002-batched-statements.md.
  */
 @Injectable()
 export class DevicePollsBatch {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 /** RFC 8628, section 6.1: only consonants, so that codes do not form words, and no digits. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
-/** 20^8 codes, so 34 bits; an address may try 20 codes per hour. */
+/** 20^8 codes are 34 bits. An IP address may try 20 codes per hour. */
 const LENGTH = 8;
 const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
 

@@ -25,6 +25,9 @@ import { codePage, confirmationPage, resultPage, unknownRequestPage } from './de
 
 const ENTER_CODE: PageResponse = { redirectTo: '/device' };
 
+/** Number of characters of a code that the page shows again. */
+const SHOWN_CODE_LENGTH = 20;
+
 const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
 
 /**
@@ -34,7 +37,7 @@ const DECISIONS = { approve: 'approved', deny: 'denied' } as const;
  */
 @Injectable()
 export class DevicePagesService {
-  /** Wrong codes that a user and an address may enter (RFC 8628, section 5.1). */
+  /** Limits on wrong codes, per user and per IP address (RFC 8628, section 5.1). */
   private readonly perUser = this.limits.limit({
     name: 'user-code-of-user',
     attempts: 5,
@@ -57,10 +60,13 @@ export class DevicePagesService {
     private readonly clock: Clock,
   ) {}
 
-  /** @param userCode from the URL; ignored unless responses contain such URLs, because the user must copy the code */
+  /**
+   * @param userCode from the URL; ignored unless `verificationUriComplete` is on, because users should copy the code
+   * from the device
+   */
   enter(userCode: unknown): PageResponse {
     const isUsed = this.oauth.verificationUriComplete && typeof userCode === 'string';
-    return codePage(isUsed ? userCode.slice(0, 20) : '');
+    return codePage(isUsed ? userCode.slice(0, SHOWN_CODE_LENGTH) : '');
   }
 
   async lookUp(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
@@ -74,13 +80,13 @@ export class DevicePagesService {
     }
     const entered = form.get('user_code') ?? '';
     const id = await this.enterCode(actor, entered);
-    if (id === undefined) return codePage(entered.slice(0, 20), true);
+    if (id === undefined) return codePage(entered.slice(0, SHOWN_CODE_LENGTH), true);
     for (const [limit, subject] of attempts) await limit.subtract(subject);
     return { redirectTo: `/device/confirm?request=${id}` };
   }
 
   async confirm(actor: DashboardActor, id: unknown): Promise<PageResponse> {
-    // A user who had to log in on the way arrives here without the form's data.
+    // A user whose session ended before a form was submitted arrives here after the login, without the form's data.
     if (id === undefined) return ENTER_CODE;
     const request = await this.request(actor, id);
     if (!request) return unknownRequestPage();

@@ -4,7 +4,7 @@ import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../../../infrastructure/http/index.js';
 import { OAuthError, type OAuthErrorCode } from './oauth-errors.js';
 
-/** Unknown paths below /oauth and wrong methods get OAuth errors too. */
+/** Paths whose errors are OAuth errors, including unknown paths below /oauth and wrong methods. */
 const OAUTH_PATHS = /^\/(?:oauth(?:\/|$)|\.well-known\/(?:oauth-authorization-server|jwks\.json)$)/;
 
 /** The OAuth codes of errors that are not specific to OAuth. */
@@ -15,7 +15,7 @@ const CODE_OF_STATUS: Readonly<Record<number, OAuthErrorCode>> = {
   503: 'temporarily_unavailable',
 };
 
-/** RFC 6749, section 5.2: printable ASCII without quotes and backslashes. */
+/** RFC 6749, section 5.2, allows only printable ASCII without quotes and backslashes. */
 const FORBIDDEN_IN_DESCRIPTION = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
 
 /** Sends the errors of the OAuth endpoints with the fields that OAuth clients need besides those of this API. */

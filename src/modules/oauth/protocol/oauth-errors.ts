@@ -38,7 +38,7 @@ export class OAuthError extends ApiError {
   }
 }
 
-/** Several kinds share an `error_code` of this API and differ in their OAuth code. */
+/** One kind of OAuth error. Several kinds share an `error_code` of this API and differ in their OAuth code. */
 class OAuthErrorKind extends ErrorKind {
   private readonly oauthCode: OAuthErrorCode;
 

@@ -23,7 +23,7 @@ import { OAuthErrorResponse } from './oauth-error-response.js';
 interface OAuthChecks {
   /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */
   readonly security?: 'basic';
-  /** Checked before the form is read; the default is one limit per address for all of OAuth. */
+  /** Checked before the form is read; the default is one limit per IP address for all OAuth endpoints. */
   readonly limit?: RateLimit;
 }
 
@@ -63,7 +63,7 @@ export function OAuthOperation(
   );
 }
 
-/** A public description of this authorization server. */
+/** An operation that returns public metadata of this authorization server. */
 export function OAuthMetadata(document: OperationDocument): MethodDecorator {
   return applyDecorators(
     UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED)),

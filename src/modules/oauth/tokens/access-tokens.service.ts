@@ -43,7 +43,7 @@ export interface AccessTokenClaims {
   readonly access_version?: number;
 }
 
-/** Verified tokens in the cache. */
+/** Maximum number of verified tokens in the cache. */
 const MAX_CACHED_TOKENS = 1_000;
 
 /** A token with a valid signature and claims. Its expiry is checked each time. */
@@ -55,7 +55,10 @@ interface VerifiedToken {
 /** Signs access tokens and verifies their signatures and claims (RFC 9068). */
 @Injectable()
 export class AccessTokensService {
-  /** Keyed by digest, because a token is a secret. Verifying a signature takes a trip through the thread pool. */
+  /**
+   * Caches verified tokens, because verifying a signature occupies a thread of the pool. Keyed by digest, because a
+   * token is a secret.
+   */
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_CACHED_TOKENS });
 
   constructor(

@@ -61,7 +61,7 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
     };
   }
 
-  /** A host that is pinned to one environment rejects the other environment's tokens. */
+  /** Returns false for a token of the other environment if `PIN_ENVIRONMENT` is set. */
   private isServedEnvironment({ environment }: AccessTokenClaims): boolean {
     const { pinnedEnvironment } = this.configuration;
     return !pinnedEnvironment || environment === pinnedEnvironment;

@@ -23,7 +23,8 @@ export function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date
 }
 
 /**
- * Returns the key that signs now. The first key signs even if this process's clock is behind its creator's.
+ * Returns the key that signs now. The first key signs even if this process's clock is behind that of the process that
+ * created it.
  *
  * @param keys newest first
  */
@@ -40,7 +41,11 @@ export function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date
   return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
 }
 
-/** @param forAtLeast milliseconds */
+/**
+ * Returns whether a key has been obsolete for at least this many milliseconds.
+ *
+ * @param successor the key that signs after it
+ */
 function isObsolete(successor: Times | undefined, now: Date, forAtLeast: number): boolean {
   if (!successor) return false;
   return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + forAtLeast < now.getTime();

@@ -2,13 +2,13 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
-/** A revoked access token, kept until it would have expired. */
+/** A revoked access token. */
 @Entity({ name: 'revoked_access_token' })
 export class RevokedAccessToken {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'revoked_access_token_pkey' })
   jti!: string;
 
-  /** Kept for a day longer than that, which is more than any two clocks differ. */
+  /** When the token expires. The row is kept for another day, which is more than any two clocks should differ. */
   @Index('revoked_access_token_expires_at_index')
   @DeleteAfter(DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })

@@ -60,7 +60,10 @@ export class TokenKeyring {
     this.loadedAt = this.clock.milliseconds();
   }
 
-  /** Absolute, so that a clock that was set back causes a reload too. */
+  /**
+   * Returns the milliseconds since the last load, as an absolute value, so that a clock that was set back also causes a
+   * reload.
+   */
   private age(): number {
     return Math.abs(this.clock.milliseconds() - this.loadedAt);
   }

@@ -9,7 +9,7 @@ import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/aut
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
 
-/** Has the form of a token, without a valid signature. */
+/** Looks like a token but has no valid signature. */
 const EXAMPLE_ACCESS_TOKEN =
   'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl';
 

@@ -3,7 +3,7 @@ import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 
-/** Queries of an organization that wait while another one runs. */
+/** Maximum number of queries of an organization that wait while another query runs. */
 const MAX_WAITING = 4;
 const RETRY_AFTER_SECONDS = 1;
 

@@ -121,7 +121,7 @@ export class ListRequestLogsQuery {
   })
   limit: number = DEFAULT_PAGE_SIZE;
 
-  /** Accepts any text: the service refuses invalid cursors with an error code of their own. */
+  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
   @Field({
     ...FILTER,
     schema: { type: String },

@@ -87,7 +87,7 @@ export class RequestLogsService {
   }
 }
 
-/** Leaves out the limit, which may change between pages. */
+/** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */
 function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
   const { start, end } = periodOf(query);
   const { type, sessionId, taskId, externalUserId, event, statusCode } = filterOf(query);
@@ -117,7 +117,10 @@ function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
   };
 }
 
-/** Returns whether nothing can match: only webhooks have events, and the query would read the whole period. */
+/**
+ * Returns whether no entry can match, because only webhooks have events. Saves a query that would read the whole
+ * period.
+ */
 function isContradictory({ type, event }: ListRequestLogsQuery): boolean {
   return type === 'request' && event !== undefined;
 }

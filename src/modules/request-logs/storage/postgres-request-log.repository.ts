@@ -39,6 +39,7 @@ const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
 };
 
 const ATTEMPTS_PER_PAGE = 5_000;
+/** For `attempts`, by which the module `webhooks` finds the failed events to resend in a recovery. */
 const RECOVERY_TIMEOUT = 30 * SECOND;
 const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
@@ -137,7 +138,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
-  /** A cursor position replaces the start of the period as the lower bound, for the same reasons. */
+  /** A cursor position replaces the start of the period as the lower bound, for the reasons given at `newest`. */
   oldest(
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },

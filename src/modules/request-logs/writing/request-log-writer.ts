@@ -158,7 +158,7 @@ export class RequestLogWriter extends RequestRecorder {
   }
 
   private noteRecovery(): void {
-    // While a disk is almost full, some statements succeed and others do not.
+    // Report recovery only when no entry waits: on an almost full disk, some statements succeed and others fail.
     if (this.entries.waitingRows > 0) return;
     if (this.isStoreUnavailable) this.logger.log('Writing request log entries has resumed');
     this.isStoreUnavailable = false;
@@ -171,7 +171,9 @@ function sessionIdOf(body: unknown): string | null {
   return isUUID(value) ? (value as string) : null;
 }
 
-/** Returns the user that the body names, if the value can be stored: refused requests are logged with their user too. */
+/**
+ * Returns the user that the body names, if the value can be stored. Rejected requests are logged with their user, too.
+ */
 function externalUserIdOf(body: unknown): string | null {
   const value = (body as { external_user_id?: unknown } | undefined)?.external_user_id;
   if (isMissing(value)) return null;
