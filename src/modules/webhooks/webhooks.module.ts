@@ -14,6 +14,8 @@ import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
 import { RecoveriesService } from './recoveries/recoveries.service.js';
+import { BulkPublisher } from './publishing/bulk-publisher.js';
+import { BulkPublisherRepository } from './publishing/bulk-publisher.repository.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
@@ -24,6 +26,8 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
   controllers: [DeliveriesController],
   providers: [
     WebhookPublisher,
+    BulkPublisher,
+    BulkPublisherRepository,
     WebhookEventsRepository,
     WebhookEventsRotation,
     DeliveryQueueService,

@@ -4,6 +4,7 @@ import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
 import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
+import { EventApi1790000000008 } from './1790000000008-event-api.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   PartitionFunctions1790000000005,
   WebhookLogIndex1790000000006,
   WebhookPause1790000000007,
+  EventApi1790000000008,
 ];
