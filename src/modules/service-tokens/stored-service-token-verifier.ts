@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { ServiceTokenVerifier } from '../../infrastructure/auth/index.js';
+import { ServiceTokenVerifier, type AuthenticatedService } from '../../infrastructure/auth/index.js';
 import { isWellFormedSecret, SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
 import { BackgroundTasks } from '../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
@@ -11,9 +11,7 @@ import { ServiceTokensRepository } from './service-tokens.repository.js';
 const CACHED_FOR = 5 * SECOND;
 const MAX_CACHED_TOKENS = 1_000;
 
-interface KnownToken extends Pick<ServiceToken, 'id' | 'expiresAt'> {
-  readonly scopes: ReadonlySet<string>;
-}
+type KnownToken = AuthenticatedService & Pick<ServiceToken, 'expiresAt'>;
 
 /** Checks service tokens. Only successes are cached, under a hash of the token. */
 @Injectable()
@@ -35,7 +33,7 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     super();
   }
 
-  async verify(token: string): Promise<KnownToken | undefined> {
+  async verify(token: string): Promise<AuthenticatedService | undefined> {
     const key = sha256(token).toString('base64');
     const known = this.cache.get(key) ?? (await this.load(token, key));
     return known && isBefore(this.clock.now(), known.expiresAt) ? known : undefined;
@@ -50,7 +48,7 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     const stored = isWellFormedSecret(token) ? await this.repository.withDigest(this.digest.of(token)) : null;
     if (!stored || stored.revokedAt || !isBefore(this.clock.now(), stored.expiresAt)) return undefined;
     this.recordUse(stored);
-    const known = { id: stored.id, expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
+    const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
     this.cache.set(key, known);
     return known;
   }
