@@ -20,14 +20,17 @@ import { CareersModule } from './modules/careers/index.js';
 import { DashboardLoginModule } from './modules/dashboard-login/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
+import { EventsModule } from './modules/events/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
+import { MerchantStatusesModule } from './modules/merchant-statuses/index.js';
 import { MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
+import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
@@ -56,14 +59,17 @@ const MODULES = [
   DashboardLoginModule,
   DashboardUsersModule,
   DetectedAccountsModule,
+  EventsModule,
   HealthModule,
   McpTokensModule,
+  MerchantStatusesModule,
   MerchantsModule,
   OAuthModule,
   OrganizationsModule,
   RequestLogsModule,
   SamlConfigurationsModule,
   SandboxModule,
+  ServiceTokensModule,
   SessionsModule,
   WebhookEndpointsModule,
   WebhooksModule,

@@ -2,11 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule, type AppOptions } from './app.module.js';
-import {
-  ServiceConfiguration,
-  type LoadedConfiguration,
-  type Surface,
-} from './infrastructure/config/index.js';
+import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpAdapter, keepRoutesOf, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
@@ -25,7 +21,7 @@ export async function createApplication(
     routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
     abortOnError: false,
   });
-  keepRoutesOf(app, configuration.get(ServiceConfiguration).surfaces as Surface[]);
+  keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);
   prepareHttpServer(app);
   serveDocument(app, documentOf(app));
   return app;

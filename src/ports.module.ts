@@ -7,6 +7,8 @@ import {
   CredentialVerifier,
   DashboardSessionVerifier,
   DenialRecorder,
+  ServiceTokenStrategy,
+  ServiceTokenVerifier,
 } from './infrastructure/auth/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
 import {
@@ -23,6 +25,7 @@ import {
 import { UserLogins } from './modules/dashboard-users/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
+import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -31,6 +34,7 @@ const PORTS = [
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: DenialRecorder, useExisting: AuditLog },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
+  { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
 ];
 
@@ -40,8 +44,15 @@ const PORTS = [
  */
 @Global()
 @Module({
-  imports: [ApiClientsModule, AuditLogsModule, DashboardLoginModule, OAuthModule, RequestLogsModule],
-  providers: [...PORTS, BasicStrategy, BearerStrategy],
+  imports: [
+    ApiClientsModule,
+    AuditLogsModule,
+    DashboardLoginModule,
+    OAuthModule,
+    RequestLogsModule,
+    ServiceTokensModule,
+  ],
+  providers: [...PORTS, BasicStrategy, BearerStrategy, ServiceTokenStrategy],
   exports: PORTS,
 })
 export class PortsModule {}

@@ -10,6 +10,7 @@ import { EndpointCommand } from './commands/endpoint.command.js';
 import { MigrateCommand } from './commands/migrate.command.js';
 import { OrganizationCommand } from './commands/organization.command.js';
 import { RequestLogCommand } from './commands/request-log.command.js';
+import { ServiceTokenCommand } from './commands/service-token.command.js';
 import { TokenKeyCommand } from './commands/token-key.command.js';
 import { UserCommand } from './commands/user.command.js';
 import { OperatorSession } from './operator-session.js';
@@ -27,6 +28,7 @@ import { OperatorSession } from './operator-session.js';
     ...ApplicationCommand.registerWithSubCommands(),
     ...AuditCommand.registerWithSubCommands(),
     ...RequestLogCommand.registerWithSubCommands(),
+    ...ServiceTokenCommand.registerWithSubCommands(),
     ...TokenKeyCommand.registerWithSubCommands(),
     MigrateCommand,
     DoctorCommand,

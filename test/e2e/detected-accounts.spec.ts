@@ -52,10 +52,11 @@ async function importLines(...lines: readonly (string | object)[]): Promise<Impo
   }
   const skips: (readonly [number, string])[] = [];
   const progress: ImportState[] = [];
-  const state = await service.app.get(DetectedAccountsImport).run(stream(), {
-    skipped: (line, reason) => void skips.push([line, reason]),
-    progress: (reached) => void progress.push(reached),
-  });
+  const listener = {
+    skipped: (line: number, reason: string) => void skips.push([line, reason]),
+    progress: (reached: ImportState) => void progress.push(reached),
+  };
+  const state = await service.app.get(DetectedAccountsImport).run(stream(), listener, { notify: true });
   return { ...state, skips, progress };
 }
 

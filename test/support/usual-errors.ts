@@ -7,9 +7,10 @@ export async function expectUsualErrors(
   path: string,
   table: string,
   options: RequestOptions = {},
+  credentials: RequestOptions = { as: service.development },
 ): Promise<void> {
-  const status = async (as = service.development): Promise<number> =>
-    (await service.request(path, { ...options, as })).status;
+  const status = async (): Promise<number> =>
+    (await service.request(path, { ...options, ...credentials })).status;
 
   expect((await service.request(path, options)).status).toBe(401);
 

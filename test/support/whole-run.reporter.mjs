@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SECRET_PATTERNS = [
-  /\bmc[sp]_(?:dev|live)_[0-9A-Za-z]{49}/,
+  /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/,
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}/i,
   /\beyJ[\w-]+\.eyJ/,
   /postgres(?:ql)?:\/\/[^\s:]+:[^\s@[]+@/,

@@ -13,6 +13,7 @@ import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
 import { printResult } from './output.js';
 import { linesOf } from './input.js';
+import { Options } from './options.js';
 
 @SubCommand({
   name: 'import',
@@ -20,19 +21,23 @@ import { linesOf } from './input.js';
   argsDescription: { file: 'NDJSON file, or - for standard input' },
   description:
     'Import detected accounts from NDJSON: client_id, external_user_id, merchant (a name) or merchant_id, and ' +
-    'detected_at. Reports and skips invalid lines (exit code 2). You can safely repeat an import',
+    'detected_at. Notifies clients of accounts that were not known before. Reports and skips invalid lines (exit code ' +
+    '2). You can safely repeat an import',
 })
+@Options({ notify: { flags: '--no-notify', description: 'send no webhooks' } })
 class ImportDetectionsCommand extends OperatorCommand {
   protected async execute(
     app: INestApplicationContext,
-    _options: object,
+    { notify = true }: { notify?: boolean },
     [file = '-']: readonly string[],
   ): Promise<void> {
     const input = file === '-' ? process.stdin : await openFile(file);
-    const state = await app.get(DetectedAccountsImport).run(linesOf(input, MAX_LINE_LENGTH), {
-      skipped: (line, reason) => void process.stderr.write(`line ${line}: ${reason}\n`),
+    const listener = {
+      skipped: (line: number, reason: string) => void process.stderr.write(`line ${line}: ${reason}\n`),
       progress: showProgress,
-    });
+    };
+    const lines = linesOf(input, MAX_LINE_LENGTH);
+    const state = await app.get(DetectedAccountsImport).run(lines, listener, { notify });
     if (process.stderr.isTTY) process.stderr.write('\n');
     printResult(state);
     if (state.skipped > 0) process.exitCode = EXIT.incomplete;

@@ -3,7 +3,8 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
 
 interface CommandOption extends OptionMetadata {
-  readonly parse?: (text: string) => unknown;
+  /** @param previous the result for the previous occurrence of an option that can be repeated */
+  readonly parse?: (text: string, previous?: unknown) => unknown;
 }
 
 export const CLIENT = { flags: '--client <client_id>', description: 'the API client', required: true };
@@ -27,7 +28,7 @@ export const FORMAT = { flags: '--format <format>', description: 'csv or ndjson'
 export function Options(options: Readonly<Record<string, CommandOption>>): ClassDecorator {
   return ({ prototype }) => {
     for (const [name, { parse = (text: string) => text, ...option }] of Object.entries(options)) {
-      const descriptor = { value: (text: string) => parse(text) };
+      const descriptor = { value: (text: string, previous?: unknown) => parse(text, previous) };
       Option(option)(prototype as object, name, descriptor);
       Object.defineProperty(prototype, name, descriptor);
     }

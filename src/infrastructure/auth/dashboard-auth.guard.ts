@@ -3,6 +3,7 @@ import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
+import { bearerHeaders } from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -10,9 +11,6 @@ export const CROSS_SITE_REQUEST = 'The request comes from a page of another site
 
 /** RFC 6750, section 3. */
 export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
-
-/** RFC 6750, section 2.1, with the scheme in any case. */
-const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /** Port: verifies logins in browsers. */
 export abstract class DashboardSessionVerifier {
@@ -45,15 +43,10 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     return true;
   }
 
-  /**
-   * Shows Passport the token alone. passport-http-bearer also accepts tokens from the query and the body, which end
-   * up in histories and logs (RFC 9700, section 4.3.2), and responds to some malformed headers with 400.
-   */
   override getRequest(context: ExecutionContext): Partial<Request> {
-    const { authorization = '' } = context.switchToHttp().getRequest<Request>().headers;
-    const token = BEARER.exec(authorization)?.[1];
-    if (token === undefined) throw invalidToken();
-    return { headers: { authorization: `Bearer ${token}` } };
+    const headers = bearerHeaders(context.switchToHttp().getRequest<Request>().headers.authorization);
+    if (!headers) throw invalidToken();
+    return { headers };
   }
 
   override handleRequest<Identity>(

@@ -31,4 +31,17 @@ export {
   type DeniedTarget,
 } from './dashboard-permission.guard.js';
 export { EnabledOperationGuard, EnvironmentGuard } from './client.guards.js';
+export {
+  INVALID_SERVICE_TOKEN,
+  missingServiceScope,
+  ServiceScopeGuard,
+  ServiceTokenGuard,
+} from './service-token.guard.js';
+export {
+  SERVICE_SCOPES,
+  ServiceTokenStrategy,
+  ServiceTokenVerifier,
+  type AuthenticatedService,
+  type ServiceScope,
+} from './service-token.strategy.js';
 export { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';

@@ -58,7 +58,7 @@ describe('Configuration', () => {
     expect(loadConfiguration({}).get(ServiceConfiguration)).toMatchObject({
       nodeEnvironment: 'development',
       isProduction: false,
-      surfaces: ['platform', 'dashboard', 'careers'],
+      servedSurfaces: ['platform', 'dashboard', 'careers', 'internal'],
       backgroundWork: true,
       dataDirectory: '.data',
     });
@@ -68,6 +68,13 @@ describe('Configuration', () => {
     expect(() => loadConfiguration({ NODE_ENV: value, WEBHOOK_TARGETS: 'any' })).toThrow(
       'NODE_ENV must be one of the following values: development, test, production.',
     );
+  });
+
+  it('serves the internal API in production only if SURFACES names it', () => {
+    const served = (environment: Record<string, string>) =>
+      loadConfiguration({ NODE_ENV: 'production', ...environment }).get(ServiceConfiguration).servedSurfaces;
+    expect(served({})).toEqual(['platform', 'dashboard', 'careers']);
+    expect(served({ SURFACES: 'internal' })).toEqual(['internal']);
   });
 
   it('treats an empty variable as not set', () => {
@@ -111,7 +118,7 @@ describe('Configuration', () => {
       'staging',
       'PIN_ENVIRONMENT must be one of the following values: development, production.',
     ],
-    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, dashboard and careers.'],
+    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, dashboard, careers and internal.'],
     ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
   ])('rejects %s=%s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);

@@ -5,8 +5,8 @@ import { Configuration, EnvironmentVariable } from './environment-variable.js';
 export const ENVIRONMENTS = ['development', 'production'] as const;
 export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 
-/** The surfaces: three groups of operations, each of which may have its own host. */
-const SURFACES = ['platform', 'dashboard', 'careers'] as const;
+/** The surfaces: groups of operations, each of which may have its own host. */
+const SURFACES = ['platform', 'dashboard', 'careers', 'internal'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
@@ -23,12 +23,15 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'SURFACES',
-    'Comma-separated list of the surfaces that this process serves: `platform`, `dashboard` and `careers`.',
+    'Comma-separated list of the surfaces that this process serves: `platform`, `dashboard`, `careers` and `internal`. The default is all of them; in production, all but `internal`.',
   )
-  @IsIn(SURFACES, { each: true, message: 'surfaces must be a list of platform, dashboard and careers' })
+  @IsIn(SURFACES, {
+    each: true,
+    message: 'surfaces must be a list of platform, dashboard, careers and internal',
+  })
   @ArrayUnique()
   @ArrayNotEmpty()
-  surfaces: string[] = [...SURFACES];
+  surfaces?: string[];
 
   @EnvironmentVariable(
     'PIN_ENVIRONMENT',
@@ -64,15 +67,32 @@ export class ServiceConfiguration {
   @IsUrl(PUBLIC_URL)
   careersUrl?: string;
 
+  @EnvironmentVariable(
+    'INTERNAL_URL',
+    'URL at which the other services of the platform reach the internal API, for the API document.',
+  )
+  @IsUrl(PUBLIC_URL)
+  internalUrl?: string;
+
   get isProduction(): boolean {
     return this.nodeEnvironment === 'production';
   }
 
+  get servedSurfaces(): readonly Surface[] {
+    const all = this.isProduction ? SURFACES.filter((surface) => surface !== 'internal') : SURFACES;
+    return (this.surfaces as Surface[] | undefined) ?? all;
+  }
+
   serves(surface: Surface): boolean {
-    return this.surfaces.includes(surface);
+    return this.servedSurfaces.includes(surface);
   }
 
   publicUrlOf(surface: Surface): string | undefined {
-    return { platform: this.platformUrl, dashboard: this.dashboardUrl, careers: this.careersUrl }[surface];
+    return {
+      platform: this.platformUrl,
+      dashboard: this.dashboardUrl,
+      careers: this.careersUrl,
+      internal: this.internalUrl,
+    }[surface];
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generateSecret, isWellFormedSecret, SECRET_PATTERN } from './secret-format.js';
 
-const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_'];
+const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('Format of secrets', () => {

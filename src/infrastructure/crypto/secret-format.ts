@@ -14,10 +14,10 @@ const UNBIASED_BYTES = 248;
 const BYTES_PER_DRAW = 56;
 
 /**
- * The published pattern of all secrets that this service issues: API secrets (`mcs_`) and MCP tokens (`mcp_`). Used by
- * leak scanners, and by the redaction of logs.
+ * The published pattern of all secrets that this service issues: API secrets (`mcs_dev_`, `mcs_live_`), MCP tokens
+ * (`mcp_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
  */
-export const SECRET_PATTERN = /\bmc[sp]_(?:dev|live)_[0-9A-Za-z]{49}/g;
+export const SECRET_PATTERN = /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
 
 /**
  * Generates a secret: the prefix, 256 random bits in base62, and a CRC-32 of both in base62, by which a scanner

@@ -11,12 +11,12 @@ export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API
 });
 
 export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
-  when: 'The access token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
+  when: 'The access token or service token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
   message: 'The access token is missing or not valid.',
 });
 
 export const INSUFFICIENT_SCOPE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {
-  when: 'The access token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
+  when: 'The access token or service token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
   message: 'The access token lacks the scope webhook_endpoints:write.',
 });
 
@@ -56,7 +56,7 @@ export const METHOD_NOT_ALLOWED = new ErrorKind(405, 'INVALID_REQUEST', 'METHOD_
 });
 
 export const PAYLOAD_TOO_LARGE = new ErrorKind(413, 'INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', {
-  when: 'The request body is larger than 512 KiB, or 16 KiB for a form.',
+  when: 'The request body is larger than 512 KiB, 4 MiB for a batch of events, or 16 KiB for a form.',
   message: 'The request body must not be larger than 524288 bytes.',
 });
 

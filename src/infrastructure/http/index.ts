@@ -9,7 +9,7 @@ export { HttpAdapter } from './http-adapter.js';
 export { HttpServicesModule } from './http-services.module.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
-export { JsonBody } from './json-body.decorator.js';
+export { JsonBody, JsonOrLinesBody, NEITHER_JSON_NOR_LINES } from './json-body.decorator.js';
 export { PublicAddress } from './public-address.js';
 export {
   Attribution,

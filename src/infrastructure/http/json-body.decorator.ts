@@ -7,11 +7,15 @@ import { BodyReader } from './request-body.js';
 const BODY_LIMIT = 524_288;
 /** Levels. No valid body is nested deeper. Protects recursive code from bodies with thousands of levels. */
 const DEPTH_LIMIT = 32;
+export const NEITHER_JSON_NOR_LINES =
+  'The request body must be application/json or application/x-ndjson in UTF-8.';
 
-const reader = new BodyReader(BODY_LIMIT, notJson);
+const reader = new BodyReader(BODY_LIMIT, () => notJson());
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+const CHARSET = /\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/.source;
+const JSON_MEDIA_TYPE = new RegExp(`^application/json${CHARSET}`, 'i');
+const LINES_MEDIA_TYPE = new RegExp(`^application/x-ndjson${CHARSET}`, 'i');
 
 /**
  * Parameter decorator for the JSON body. Nest resolves parameters after the guards, so credentials are checked
@@ -22,32 +26,90 @@ export const JsonBody = createParamDecorator((_data: unknown, context: Execution
   return readJsonBody(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-async function readJsonBody(request: Request, response: Response): Promise<object> {
-  const bytes = await reader.receive(request, response);
-  const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type']);
+/**
+ * Parameter decorator for a body that is either JSON or NDJSON, whose lines become the items of an array. An invalid line
+ * becomes an `ApiError`, so that the handler can process the others.
+ *
+ * @param member name of the array in the resulting object
+ * @param limit bytes
+ */
+export function JsonOrLinesBody(member: string, limit: number): ParameterDecorator {
+  const largeReader = new BodyReader(limit, () => notJson());
+  return createParamDecorator((_data: unknown, context: ExecutionContext): Promise<object> => {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const isLines = LINES_MEDIA_TYPE.test(request.headers['content-type'] ?? '');
+    const parseBytes = isLines ? (bytes: Buffer) => ({ [member]: parseLines(bytes) }) : parseOrRefuseLines;
+    return readBody(largeReader, request, http.getResponse<Response>(), parseBytes);
+  })();
+}
+
+type Parse = (bytes: Buffer, contentType: string | undefined) => object;
+
+function readJsonBody(request: Request, response: Response): Promise<object> {
+  return readBody(reader, request, response, parse);
+}
+
+async function readBody(
+  from: BodyReader,
+  request: Request,
+  response: Response,
+  parseBytes: Parse,
+): Promise<object> {
+  const bytes = await from.receive(request, response);
+  const body = bytes.length === 0 ? {} : parseBytes(bytes, request.headers['content-type']);
   request.body = body;
   return body;
 }
 
-function parse(bytes: Buffer, contentType: string | undefined): object {
-  if (!contentType || !JSON_MEDIA_TYPE.test(contentType)) throw UNSUPPORTED_MEDIA_TYPE.error();
-  let value: unknown;
+function parse(bytes: Buffer, contentType: string | undefined, unsupported?: string): object {
+  if (!contentType || !JSON_MEDIA_TYPE.test(contentType)) throw UNSUPPORTED_MEDIA_TYPE.error(unsupported);
+  return parseObject(decode(bytes));
+}
+
+function parseOrRefuseLines(bytes: Buffer, contentType: string | undefined): object {
+  return parse(bytes, contentType, NEITHER_JSON_NOR_LINES);
+}
+
+function parseLines(bytes: Buffer): object[] {
+  const lines = decode(bytes)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    try {
+      return parseObject(line, 'line');
+    } catch (error) {
+      return error as object;
+    }
+  });
+}
+
+function decode(bytes: Buffer): string {
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    return utf8.decode(bytes);
   } catch {
     throw notJson();
   }
+}
+
+function parseObject(text: string, what = 'request body'): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw notJson(what);
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw INVALID_FIELD.error('The request body must be a JSON object.');
+    throw INVALID_FIELD.error(`The ${what} must be a JSON object.`);
   }
   if (!removeConstructors(value, DEPTH_LIMIT)) {
-    throw INVALID_FIELD.error(`The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
+    throw INVALID_FIELD.error(`The ${what} must not be nested deeper than ${DEPTH_LIMIT} levels.`);
   }
   return value;
 }
 
-function notJson(): Error {
-  return INVALID_FIELD.error('The request body is not valid JSON.');
+function notJson(what = 'request body'): Error {
+  return INVALID_FIELD.error(`The ${what} is not valid JSON.`);
 }
 
 /**

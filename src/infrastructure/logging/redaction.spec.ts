@@ -3,7 +3,7 @@ import { generateSecret } from '../crypto/index.js';
 import { redactText } from './redaction.js';
 
 const MASK = '[REDACTED]';
-const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_'];
+const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];
 
 const alphanumeric = (length: number): fc.Arbitrary<string> =>
   fc.stringMatching(new RegExp(`^[0-9A-Za-z]{${length}}$`));

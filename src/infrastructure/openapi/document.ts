@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
-import { descriptionOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
+import { descriptionOf, linesContentOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
 import { plainReferences } from './plain-references.js';
 import { descriptionOfTopic } from './topic.js';
 
@@ -12,6 +12,7 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   platform: 'Platform API',
   dashboard: 'Dashboard API',
   careers: 'Careers',
+  internal: 'Internal API',
 };
 
 const DESCRIPTION = `Lets you issue MCP tokens for agents, look up the merchant accounts that were detected for your users, and receive
@@ -20,7 +21,8 @@ webhooks.
 **Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
 credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an
 access token of the device authorization flow, or the login of a user in a browser; some operations require a login.
-The careers API requires no credentials. Each surface can have a host name of its own; every operation names its server.
+The careers API requires no credentials. The internal API is for the platform's own services and requires a service
+token. Each surface can have a host name of its own; every operation names its server.
 
 **Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank strings count
 as missing. Lengths count Unicode code points.
@@ -69,6 +71,15 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
       },
       'bearer',
     )
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          "A service token (`mcs_svc_…`) of one of the platform's own services. Operators create it.",
+      },
+      'service-token',
+    )
     .addSecurity('session', {
       type: 'apiKey',
       in: 'cookie',
@@ -108,6 +119,8 @@ function completeOperations(document: OpenAPIObject, configurationOf: Configurat
       const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
       if (!surface) continue;
       operation.description = descriptionOf(operation.operationId ?? '', configurationOf);
+      if ('content' in (operation.requestBody ?? {}))
+        Object.assign(operation.requestBody.content, linesContentOf(operation.operationId ?? ''));
       operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(TAG_SEPARATOR)];
       operation.servers = [
         { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },

@@ -32,6 +32,8 @@ export interface OperationDocument {
   readonly description: Description;
   /** The class of the JSON body, if the operation has one. */
   readonly body?: Type;
+  /** What a body of NDJSON contains, if the operation accepts NDJSON instead of JSON. */
+  readonly linesBody?: LinesBody;
   /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
@@ -57,10 +59,25 @@ interface PathParameter {
   readonly example: string;
 }
 
-/** Tells `buildDocument` the surface of an operation. */
+interface LinesBody {
+  readonly description: string;
+  readonly example: string;
+}
+
+/** Names the surface of an operation for the builder of the document. */
 export const SURFACE_EXTENSION = 'x-surface';
 
 const descriptions = new Map<string, Description>();
+
+const linesBodies = new Map<string, LinesBody>();
+
+/** Returns the content of a request body in NDJSON by its media type; empty if the operation does not accept it. */
+export function linesContentOf(operationId: string): object {
+  const lines = linesBodies.get(operationId);
+  if (!lines) return {};
+  const { description, example } = lines;
+  return { 'application/x-ndjson': { schema: { type: 'string', description }, example } };
+}
 
 /** Returns the description of an operation for a configuration. */
 export function descriptionOf(operationId: string, configurationOf: ConfigurationOf): string {
@@ -75,6 +92,7 @@ export function resolveDescription(description: Description, configurationOf: Co
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
   descriptions.set(operation.operationId, operation.description);
+  if (operation.linesBody) linesBodies.set(operation.operationId, operation.linesBody);
   return (prototype, handler, descriptor) => {
     const parameters = Reflect.getMetadata('design:paramtypes', prototype, handler) as unknown[];
     const messages = parameters.flatMap(exampleMessages);

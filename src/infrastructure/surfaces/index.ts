@@ -1,3 +1,4 @@
 export { CareersOperation } from './careers-operation.js';
 export { DashboardOperation } from './dashboard-operation.js';
+export { InternalOperation } from './internal-operation.js';
 export { PlatformOperation, SdkOperation } from './platform-operation.js';

@@ -8,6 +8,8 @@ import {
 import type { OperationDocument } from '../openapi/index.js';
 
 /** Returns the errors that any operation may respond with; a JSON body adds some. */
-export function commonErrors({ body }: OperationDocument): ErrorKind[] {
-  return [...(body ? [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE] : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+export function commonErrors({ body, errors }: OperationDocument): ErrorKind[] {
+  const own = errors.map((error) => ('kind' in error ? error.kind : error));
+  const ofBody = [PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE].filter((kind) => !own.includes(kind));
+  return [...(body ? ofBody : []), INTERNAL_ERROR, SERVICE_UNAVAILABLE];
 }

@@ -18,7 +18,7 @@ export {
 } from './fields.js';
 export { exampleMessages } from './example-messages.js';
 export { MESSAGES, withMessage } from './messages.js';
-export { RequestValidationPipe } from './request-validation.pipe.js';
+export { RequestValidationPipe, validated } from './request-validation.pipe.js';
 export { isMissing, validateText } from './text.js';
 export { isTimestamp } from './timestamp.js';
 export { validateName } from './validate-name.js';

@@ -20,12 +20,22 @@ export class RequestValidationPipe implements PipeTransform {
     if (validations.length === 0) return value;
     if (type === 'query')
       rejectUnknown(value as object, new Set(validations.map((each) => each.propertyName)));
-    const dto = plainToInstance(metatype as ClassConstructor<object>, value);
-    const [violation] = validateSync(dto, { whitelist: true, stopAtFirstError: true });
-    if (violation) throw INVALID_FIELD.error(Object.values(violation.constraints ?? {})[0]);
+    const dto = validated(metatype as ClassConstructor<object>, value as object);
     if (type === 'query') rejectBlank(value as object);
     return dto;
   }
+}
+
+/**
+ * Turns a JSON object into a DTO.
+ *
+ * @throws ApiError INVALID_FIELD with the first violation in the order of the fields
+ */
+export function validated<Dto extends object>(type: ClassConstructor<Dto>, value: object): Dto {
+  const dto = plainToInstance(type, value);
+  const [violation] = validateSync(dto, { whitelist: true, stopAtFirstError: true });
+  if (violation) throw INVALID_FIELD.error(Object.values(violation.constraints ?? {})[0]);
+  return dto;
 }
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {

@@ -25,12 +25,20 @@ export class ApiClientDirectory {
   ) {}
 
   async find(clientId: string): Promise<ClientRecord | undefined> {
-    let client = this.cache.get(clientId);
-    if (!client && isUUID(clientId)) {
-      client = toRecord(await this.repository.client(clientId));
-      if (client) this.cache.set(clientId, client);
-    }
-    return this.served(client);
+    return isUUID(clientId) ? (await this.findAll([clientId])).get(clientId) : undefined;
+  }
+
+  /** Finds clients by ID. Unknown IDs are absent. One statement reads all clients that are not cached. */
+  async findAll(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
+    const unknown = [...new Set(clientIds.map(lowerCase))].filter((id) => !this.cache.has(id));
+    for (const client of unknown.length === 0 ? [] : await this.repository.clientsWithIds(unknown))
+      this.cache.set(client.id, toRecord(client));
+    return new Map(
+      clientIds.flatMap((id) => {
+        const client = this.served(this.cache.get(lowerCase(id)));
+        return client ? [[id, client] as const] : [];
+      }),
+    );
   }
 
   /** Finds the client of an organization in an environment; there is at most one. */
@@ -38,7 +46,8 @@ export class ApiClientDirectory {
     organizationId: string,
     environment: PlatformEnvironment,
   ): Promise<ClientRecord | undefined> {
-    return this.served(toRecord(await this.repository.clientIn(organizationId, environment)));
+    const client = await this.repository.clientIn(organizationId, environment);
+    return this.served(client ? toRecord(client) : undefined);
   }
 
   private served(client: ClientRecord | undefined): ClientRecord | undefined {
@@ -47,8 +56,9 @@ export class ApiClientDirectory {
   }
 }
 
-function toRecord(client: ApiClient | null): ClientRecord | undefined {
-  return client
-    ? { clientId: client.id, organizationId: client.organizationId, environment: client.environment }
-    : undefined;
+/** Returns a UUID as PostgreSQL spells it. */
+const lowerCase = (id: string): string => id.toLowerCase();
+
+function toRecord({ id, organizationId, environment }: ApiClient): ClientRecord {
+  return { clientId: id, organizationId, environment };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { In } from 'typeorm';
 import { Transaction, unlessDuplicate } from '../../infrastructure/database/index.js';
 import { ApiClient } from './api-client.entity.js';
 import { ApiSecret } from './api-secret.entity.js';
@@ -39,6 +40,10 @@ export class ApiClientsRepository {
 
   async client(id: string): Promise<ApiClient | null> {
     return this.transaction.manager.findOneBy(ApiClient, { id });
+  }
+
+  async clientsWithIds(ids: readonly string[]): Promise<ApiClient[]> {
+    return this.transaction.manager.findBy(ApiClient, { id: In([...ids]) });
   }
 
   async clientOf(organizationId: string, clientId: string): Promise<ApiClient | null> {

@@ -1,3 +1,4 @@
+export { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 export { ApiClientDirectory, type ClientRecord } from './api-client-directory.js';
 export { ApiClientsService, type IssuedCredentials } from './api-clients.service.js';
 export { ApiClientsModule } from './api-clients.module.js';

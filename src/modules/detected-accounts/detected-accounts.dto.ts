@@ -1,8 +1,21 @@
-import { BooleanProperty, TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
-import { ArrayField, ExternalUserIdField, validateText } from '../../infrastructure/validation/index.js';
+import {
+  BooleanProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
+import {
+  ArrayField,
+  ExternalUserIdField,
+  MESSAGES,
+  UuidField,
+  validateText,
+} from '../../infrastructure/validation/index.js';
 
 const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
+const MAX_MERCHANTS = 100;
+const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 function MerchantNamesField(): PropertyDecorator {
   return ArrayField({
@@ -42,4 +55,46 @@ export class DetectedAccountResponse {
     nullable: true,
   })
   detected_at!: Date | null;
+}
+
+/** A merchant by name, in any common spelling, or by ID. */
+function validateMerchant(value: unknown, field: string): string | undefined {
+  if (typeof value !== 'number') return validateText(field, value, NAME_LENGTH);
+  if (!Number.isInteger(value)) return MESSAGES.integer(field);
+  if (value < 1) return MESSAGES.min(field, 1);
+  return value > MAX_MERCHANT_ID ? MESSAGES.max(field, MAX_MERCHANT_ID) : undefined;
+}
+
+/** Detected accounts of a user. */
+export class DetectAccountsRequest {
+  @ExternalUserIdField()
+  external_user_id!: string;
+
+  @ArrayField({
+    max: MAX_MERCHANTS,
+    items: {
+      oneOf: [
+        { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
+        { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
+      ],
+    },
+    validateItem: validateMerchant,
+    invalidItem: 0.5,
+    description: `1 to ${MAX_MERCHANTS} merchants, by name in any common spelling or by ID.`,
+    example: ['DoorDash', 16],
+  })
+  merchants!: (string | number)[];
+}
+
+export class CreateDetectionRequest extends DetectAccountsRequest {
+  @UuidField({
+    description: 'The API client that the user belongs to.',
+    example: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
+  })
+  client_id!: string;
+}
+
+export class DetectionResponse {
+  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
+  event_id!: string;
 }

@@ -8,9 +8,13 @@ import {
   MESSAGES,
   validateText,
 } from '../../infrastructure/validation/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { ApiClientsService } from '../api-clients/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
-import { DetectedAccountsRepository } from './detected-accounts.repository.js';
+import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
+import type { DetectedAccount } from './detected-account.entity.js';
+import { DetectedAccountsRepository, type AccountKey } from './detected-accounts.repository.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
 export interface ImportListener {
@@ -26,10 +30,15 @@ export interface ImportState {
   readonly skipped: number;
 }
 
+export interface ImportOptions {
+  /** Whether clients are notified of accounts that were not known before. */
+  readonly notify: boolean;
+}
+
 /** A valid line. Whether its client and merchant exist is checked later. */
 interface Detection {
   readonly line: number;
-  readonly clientId: string;
+  readonly client: AttributedClient;
   readonly externalUserId: string;
   readonly merchant: string | number;
   readonly detectedAt: Date;
@@ -47,7 +56,8 @@ const REPLACEMENT_CHARACTER = '\uFFFD';
 
 /**
  * Imports detections in bulk from NDJSON: `client_id`, `external_user_id`, `merchant` (a name) or `merchant_id`, and
- * `detected_at` (default: the time of the import). Imports are idempotent, so an interrupted one can be run again.
+ * `detected_at` (default: the time of the import). Clients get one `NEW_DETECTED_ACCOUNTS_AVAILABLE` for each user and
+ * batch, with the accounts that were not known before. Imports are idempotent, so an interrupted one can be run again.
  */
 @Injectable()
 export class DetectedAccountsImport {
@@ -55,11 +65,18 @@ export class DetectedAccountsImport {
     private readonly repository: DetectedAccountsRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly apiClients: ApiClientsService,
+    private readonly webhooks: WebhookPublisher,
     private readonly clock: Clock,
   ) {}
 
-  async run(lines: AsyncIterable<string>, listener: ImportListener): Promise<ImportState> {
-    const clients = new Set((await this.apiClients.list()).map(({ id }) => id));
+  async run(
+    lines: AsyncIterable<string>,
+    listener: ImportListener,
+    { notify }: ImportOptions,
+  ): Promise<ImportState> {
+    const clients = new Map(
+      (await this.apiClients.list()).map(({ id, environment }) => [id, { clientId: id, environment }]),
+    );
     const state = { lines: 0, recorded: 0, skipped: 0 };
     let batch: Detection[] = [];
 
@@ -68,7 +85,7 @@ export class DetectedAccountsImport {
       listener.skipped(line, reason);
     };
     const flush = async (): Promise<void> => {
-      state.recorded += await this.record(batch, skip);
+      state.recorded += await this.record(batch, notify, skip);
       batch = [];
       listener.progress({ ...state });
     };
@@ -76,10 +93,8 @@ export class DetectedAccountsImport {
     for await (const text of lines) {
       state.lines += 1;
       if (text.trim() !== '') {
-        const detection = parseDetection(text, state.lines, this.clock.now());
+        const detection = parseDetection(text, state.lines, this.clock.now(), clients);
         if (typeof detection === 'string') skip(state.lines, detection);
-        else if (!clients.has(detection.clientId))
-          skip(state.lines, 'There is no API client with this client_id.');
         else batch.push(detection);
       }
       if (state.lines % LINES_PER_BATCH === 0) await flush();
@@ -90,6 +105,7 @@ export class DetectedAccountsImport {
 
   private async record(
     batch: readonly Detection[],
+    notify: boolean,
     skip: (line: number, reason: string) => void,
   ): Promise<number> {
     const merchants = batch.map(({ merchant }) => merchant);
@@ -97,21 +113,70 @@ export class DetectedAccountsImport {
       merchants.filter((merchant) => typeof merchant === 'string'),
     );
     const byId = await this.merchants.byIds(merchants.filter((merchant) => typeof merchant === 'number'));
-    const accounts = batch.flatMap(({ line, merchant, ...account }) => {
+    const recorded = batch.flatMap((detection) => {
+      const { line, merchant } = detection;
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : merchant;
       if (merchantId === undefined || (typeof merchant === 'number' && !byId.has(merchant))) {
         skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
         return [];
       }
-      return [{ ...account, merchantId }];
+      return [{ ...detection, merchantId }];
     });
-    if (accounts.length > 0) await this.repository.record(accounts);
-    return accounts.length;
+    if (recorded.length > 0) await this.store(recorded, notify);
+    return recorded.length;
+  }
+
+  /** Records the accounts and publishes the events together. */
+  @Transactional()
+  private async store(detections: readonly IdentifiedDetection[], notify: boolean): Promise<void> {
+    const added = await this.repository.record(detections.map(toAccount));
+    if (!notify || added.length === 0) return;
+    const merchants = await this.merchants.byIds(added.map(({ merchantId }) => merchantId));
+    const clients = new Map(detections.map(({ client }) => [client.clientId, client]));
+    await this.webhooks.publishAll(
+      byUser(added).map(({ clientId, externalUserId, merchantIds }) => ({
+        client: clients.get(clientId) as AttributedClient,
+        event: {
+          event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+          externalUserId,
+          data: { detected_accounts: merchantIds.map((id) => merchants.get(id) as EventMerchant) },
+        },
+      })),
+    );
   }
 }
 
+/** A detection whose merchant is known. */
+interface IdentifiedDetection extends Detection {
+  readonly merchantId: number;
+}
+
+function toAccount({ client, externalUserId, merchantId, detectedAt }: IdentifiedDetection): DetectedAccount {
+  return { clientId: client.clientId, externalUserId, merchantId, detectedAt };
+}
+
+interface AccountsOfUser extends Pick<DetectedAccount, 'clientId' | 'externalUserId'> {
+  readonly merchantIds: number[];
+}
+
+function byUser(accounts: readonly AccountKey[]): AccountsOfUser[] {
+  const users = new Map<string, AccountsOfUser>();
+  for (const { clientId, externalUserId, merchantId } of accounts) {
+    const user = `${clientId} ${externalUserId}`;
+    const merchantIds = users.get(user)?.merchantIds ?? [];
+    merchantIds.push(merchantId);
+    users.set(user, { clientId, externalUserId, merchantIds });
+  }
+  return [...users.values()];
+}
+
 /** @returns the detection, or a description of the problem with the line */
-function parseDetection(text: string, line: number, now: Date): Detection | string {
+function parseDetection(
+  text: string,
+  line: number,
+  now: Date,
+  clients: ReadonlyMap<string, AttributedClient>,
+): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';
   let value: Record<string, unknown>;
@@ -125,9 +190,11 @@ function parseDetection(text: string, line: number, now: Date): Detection | stri
   const problem = validateDetection(value);
   if (problem !== undefined) return problem;
   const { client_id, external_user_id, merchant, merchant_id, detected_at } = value;
+  const client = clients.get((client_id as string).toLowerCase());
+  if (!client) return 'There is no API client with this client_id.';
   return {
     line,
-    clientId: (client_id as string).toLowerCase(),
+    client,
     externalUserId: external_user_id as string,
     merchant: (isMissing(merchant_id) ? merchant : merchant_id) as string | number,
     detectedAt: isMissing(detected_at) ? now : new Date(detected_at as string),

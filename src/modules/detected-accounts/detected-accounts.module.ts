@@ -8,10 +8,11 @@ import { DetectedAccountsController } from './detected-accounts.controller.js';
 import { DetectedAccountsImport } from './detected-accounts.import.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
+import { DetectionsController } from './detections.controller.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([DetectedAccount]), MerchantsModule, ApiClientsModule, WebhooksModule],
-  controllers: [DetectedAccountsController],
+  controllers: [DetectedAccountsController, DetectionsController],
   providers: [DetectedAccountsService, DetectedAccountsImport, DetectedAccountsRepository],
   exports: [DetectedAccountsImport, DetectedAccountsService],
 })

@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 
+/** Identifies an account. */
+export type AccountKey = Pick<DetectedAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
+
 @Injectable()
 export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -26,16 +29,25 @@ export class DetectedAccountsRepository {
     return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));
   }
 
-  /** Adds the accounts. An account that exists already keeps the earlier of the two times. */
-  async record(accounts: readonly DetectedAccount[]): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)
+  /**
+   * Adds the accounts. An account that exists already keeps the earlier of the two times.
+   *
+   * @returns the accounts that were not known before, in the order of their merchants
+   */
+  async record(accounts: readonly DetectedAccount[]): Promise<AccountKey[]> {
+    return this.transaction.manager.query<AccountKey[]>(
+      `WITH recorded AS (
+       INSERT INTO detected_account (client_id, external_user_id, merchant_id, detected_at)
        SELECT client_id, external_user_id, merchant_id, min(detected_at)
          FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::timestamptz[])
               AS found (client_id, external_user_id, merchant_id, detected_at)
         GROUP BY client_id, external_user_id, merchant_id
        ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
-          SET detected_at = excluded.detected_at WHERE excluded.detected_at < detected_account.detected_at`,
+          SET detected_at = excluded.detected_at WHERE excluded.detected_at < detected_account.detected_at
+       -- PostgreSQL sets xmax in rows that the statement updates, not in those that it inserts.
+       RETURNING client_id, external_user_id, merchant_id, xmax = 0 AS is_new)
+       SELECT client_id AS "clientId", external_user_id AS "externalUserId", merchant_id AS "merchantId"
+         FROM recorded WHERE is_new ORDER BY client_id, external_user_id, merchant_id`,
       [
         accounts.map((account) => account.clientId),
         accounts.map((account) => account.externalUserId),

@@ -3,9 +3,15 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { matchKey } from '../merchants/index.js';
+import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
+import { matchKey, MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
-import type { DetectedAccountResponse } from './detected-accounts.dto.js';
+import type {
+  CreateDetectionRequest,
+  DetectAccountsRequest,
+  DetectedAccountResponse,
+  DetectionResponse,
+} from './detected-accounts.dto.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
 /** Records and finds merchant accounts that were detected for a client's users. */
@@ -14,6 +20,8 @@ export class DetectedAccountsService {
   constructor(
     private readonly repository: DetectedAccountsRepository,
     private readonly webhooks: WebhookPublisher,
+    private readonly merchants: MerchantCatalogService,
+    private readonly clients: ApiClientDirectory,
     private readonly clock: Clock,
   ) {}
 
@@ -41,6 +49,24 @@ export class DetectedAccountsService {
     });
   }
 
+  /** @throws ApiError if the client or a merchant does not exist */
+  async create(request: CreateDetectionRequest): Promise<DetectionResponse> {
+    const client = await this.clients.find(request.client_id);
+    if (!client) throw API_CLIENT_NOT_FOUND.error();
+    const { clientId, environment } = client;
+    return { event_id: await this.detect({ clientId, environment }, request) };
+  }
+
+  /**
+   * Records accounts with merchants that are given by name or ID, like `record`.
+   *
+   * @throws ApiError MERCHANT_NOT_FOUND if a merchant does not exist
+   */
+  @Transactional()
+  async detect(client: AttributedClient, request: DetectAccountsRequest): Promise<string> {
+    return this.record(client, request.external_user_id, await this.merchantsOf(request.merchants));
+  }
+
   /** Returns one result per name, in the same order, including duplicates. An unknown user has no detected accounts. */
   async search(
     client: AuthenticatedClient,
@@ -53,5 +79,18 @@ export class DetectedAccountsService {
       const detectedAt = detections.get(keys[index] ?? '') ?? null;
       return { name, detected: detectedAt !== null, detected_at: detectedAt };
     });
+  }
+
+  /** Returns each merchant once, in the order of the first name or ID that refers to it. */
+  private async merchantsOf(named: readonly (string | number)[]): Promise<EventMerchant[]> {
+    const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
+    const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));
+    const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
+    const merchants = ids.map((id, index) => {
+      const merchant = id === undefined ? undefined : known.get(id);
+      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants.${index} does not exist.`);
+      return merchant;
+    });
+    return [...new Set(merchants)];
   }
 }

@@ -1,4 +1,4 @@
 export { matchKey } from './match-key.js';
 export { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 export { MerchantsModule } from './merchants.module.js';
-export { MerchantCatalogService } from './merchant-catalog.service.js';
+export { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';

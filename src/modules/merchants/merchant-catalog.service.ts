@@ -4,6 +4,14 @@ import { matchKey } from './match-key.js';
 import { MERCHANT_CATALOG } from './merchant-catalog.js';
 import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
 
+export interface CatalogEntry {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Ids that fit into the column, without a sign or leading zeros. */
+const MERCHANT_ID = /^[1-9]\d{0,8}$/;
+
 /** Imports the bundled merchants at startup, and finds merchants by name and id. */
 @Injectable()
 export class MerchantCatalogService implements OnApplicationBootstrap {
@@ -36,8 +44,14 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     );
   }
 
+  /** Returns the merchant whose ID is in the path of a request, if there is one. */
+  async byPathId(id: string): Promise<CatalogEntry | undefined> {
+    return MERCHANT_ID.test(id) ? (await this.byIds([Number(id)])).get(Number(id)) : undefined;
+  }
+
   /** Returns merchants by id. Unknown ids are absent. */
-  async byIds(ids: readonly number[]): Promise<Map<number, { readonly id: number; readonly name: string }>> {
+  async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
+    if (ids.length === 0) return new Map();
     return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
-import { Merchant } from './merchant.entity.js';
+import type { Merchant } from './merchant.entity.js';
 
 /** The organization and environment that a visibility applies to. */
 export interface Viewer {
@@ -27,10 +27,6 @@ export class MerchantsRepository {
         ORDER BY lower(name), id LIMIT $3`,
       [organizationId, environment, limit],
     );
-  }
-
-  async find(id: number): Promise<Merchant | null> {
-    return this.transaction.manager.findOneBy(Merchant, { id });
   }
 
   /** @returns whether the merchant was visible until now */

@@ -6,20 +6,19 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-import type { Merchant } from './merchant.entity.js';
+import { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
 import { MerchantsRepository, type Viewer } from './merchants.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
 /** Maximum number of merchants in a list. The catalog has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
-/** Ids that fit into the column, without a sign or leading zeros. */
-const MERCHANT_ID = /^[1-9]\d{0,8}$/;
 
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
 export class MerchantsService {
   constructor(
     private readonly repository: MerchantsRepository,
+    private readonly catalog: MerchantCatalogService,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -72,8 +71,8 @@ export class MerchantsService {
     });
   }
 
-  private async merchant(id: string): Promise<Merchant> {
-    const merchant = MERCHANT_ID.test(id) ? await this.repository.find(Number(id)) : null;
+  private async merchant(id: string): Promise<CatalogEntry> {
+    const merchant = await this.catalog.byPathId(id);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     return merchant;
   }

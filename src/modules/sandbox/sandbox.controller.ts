@@ -8,8 +8,8 @@ import { NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
+import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import {
-  DetectAccountsRequest,
   DisconnectAccountRequest,
   LinkAccountRequest,
   LinkedAccountResponse,

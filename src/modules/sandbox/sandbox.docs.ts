@@ -1,10 +1,10 @@
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
+import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import {
-  DetectAccountsRequest,
   DisconnectAccountRequest,
   LinkAccountRequest,
   LinkedAccountResponse,

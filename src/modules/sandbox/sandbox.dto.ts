@@ -1,22 +1,15 @@
 import { IntegerProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
 import {
-  ArrayField,
   EnumField,
   ExternalUserIdField,
   IntegerField,
   IsValidInside,
-  MESSAGES,
   ObjectField,
   UuidField,
-  validateText,
 } from '../../infrastructure/validation/index.js';
 import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
 
-const MAX_MERCHANT_ID = 2 ** 31 - 1;
-const MAX_MERCHANT_NAME_LENGTH = 256;
-const MAX_MERCHANTS = 100;
-
-const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
+const MERCHANT_ID = { min: 1, max: 2 ** 31 - 1, description: 'ID of the merchant.', example: 16 };
 
 function SessionIdField(description: string): PropertyDecorator {
   return UuidField({ required: false, description, example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' });
@@ -45,34 +38,6 @@ export class DisconnectAccountRequest {
 
   @SessionIdField('A session of this user. It must exist, but the event does not name a session.')
   session_id?: string;
-}
-
-/** A merchant by name, in any common spelling, or by ID. */
-function validateMerchant(value: unknown, field: string): string | undefined {
-  if (typeof value !== 'number') return validateText(field, value, MAX_MERCHANT_NAME_LENGTH);
-  if (!Number.isInteger(value)) return MESSAGES.integer(field);
-  if (value < 1) return MESSAGES.min(field, 1);
-  return value > MAX_MERCHANT_ID ? MESSAGES.max(field, MAX_MERCHANT_ID) : undefined;
-}
-
-export class DetectAccountsRequest {
-  @ExternalUserIdField()
-  external_user_id!: string;
-
-  @ArrayField({
-    max: MAX_MERCHANTS,
-    items: {
-      oneOf: [
-        { type: 'string', minLength: 1, maxLength: MAX_MERCHANT_NAME_LENGTH },
-        { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
-      ],
-    },
-    validateItem: validateMerchant,
-    invalidItem: 0.5,
-    description: `1 to ${MAX_MERCHANTS} merchants, by name in any common spelling or by ID.`,
-    example: ['DoorDash', 16],
-  })
-  merchants!: (string | number)[];
 }
 
 export class TriggerWebhookRequest {

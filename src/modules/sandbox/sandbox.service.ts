@@ -3,12 +3,11 @@ import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { DetectedAccountsService } from '../detected-accounts/index.js';
+import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type {
-  DetectAccountsRequest,
   DisconnectAccountRequest,
   LinkAccountRequest,
   LinkedAccountResponse,
@@ -67,9 +66,7 @@ export class SandboxService {
 
   @Transactional()
   async detect(client: AuthenticatedClient, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
-    const { external_user_id: externalUserId } = request;
-    const merchants = await this.merchantsOf(request.merchants);
-    return { event_id: await this.detectedAccounts.record(client, externalUserId, merchants) };
+    return { event_id: await this.detectedAccounts.detect(client, request) };
   }
 
   @Transactional()
@@ -111,18 +108,5 @@ export class SandboxService {
     const merchant = (await this.merchants.byIds([id])).get(id);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     return merchant;
-  }
-
-  /** Returns each merchant once, in the order of the first name or ID that refers to it. */
-  private async merchantsOf(named: readonly (string | number)[]): Promise<EventMerchant[]> {
-    const idsByName = await this.merchants.idsByName(named.filter((each) => typeof each === 'string'));
-    const ids = named.map((each) => (typeof each === 'number' ? each : idsByName.get(each)));
-    const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
-    const merchants = ids.map((id, index) => {
-      const merchant = id === undefined ? undefined : known.get(id);
-      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants.${index} does not exist.`);
-      return merchant;
-    });
-    return [...new Set(merchants)];
   }
 }

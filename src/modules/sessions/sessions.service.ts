@@ -104,14 +104,26 @@ export class SessionsService {
    */
   async detailsOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
     const session = isUUID(sessionId) ? await this.repository.ofClient(clientId, sessionId) : null;
-    if (!session) return undefined;
-    const { externalUserId, cardId, metadata } = session;
-    const isEmpty = Object.keys(metadata).length === 0;
-    return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
+    return session ? toDetails(session) : undefined;
+  }
+
+  /** Returns sessions of any clients by ID, like `detailsOf`. One statement reads all of them. */
+  async detailsById(
+    sessionIds: readonly string[],
+  ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
+    const sessions = sessionIds.length === 0 ? [] : await this.repository.withIds(sessionIds);
+    return new Map(
+      sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
+    );
   }
 
   /** Binds the value to its row and column. */
   private seal(value: string | undefined, id: Session['id'], column: string): Buffer | null {
     return value === undefined ? null : this.sealer.seal(value, ['session', id, column]);
   }
+}
+
+function toDetails({ externalUserId, cardId, metadata }: Session): SessionDetails {
+  const isEmpty = Object.keys(metadata).length === 0;
+  return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
 }

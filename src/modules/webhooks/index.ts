@@ -1,6 +1,20 @@
-export { EVENT_NAMES, EVENTS, type AnyEvent, type EventName } from './events/event-catalog.js';
+export {
+  EVENT_NAMES,
+  EVENTS,
+  MERCHANT_SESSION_TYPES,
+  MERCHANT_STATUSES,
+  type AnyEvent,
+  type EventName,
+} from './events/event-catalog.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
-export { SESSION_METADATA, type EventMerchant, type SessionMetadata } from './events/event-envelope.js';
+export {
+  ENVELOPES,
+  SESSION_METADATA,
+  type EventMerchant,
+  type SessionMetadata,
+} from './events/event-envelope.js';
+export type { PublishRequest } from './webhook-publisher.js';
+export type { PublishResult } from './queue/publications.repository.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

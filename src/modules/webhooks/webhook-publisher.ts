@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
@@ -6,21 +5,26 @@ import { Clock } from '../../infrastructure/time/index.js';
 import { SpanKind, Tracing } from '../../infrastructure/tracing/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import type { OwnedWebhookEndpoint } from '../webhook-endpoints/index.js';
-import { eventBody } from './events/event-body.js';
-import type { EventName, EventOf } from './events/event-catalog.js';
+import type { AnyEvent, EventName, EventOf } from './events/event-catalog.js';
 import { exampleEvent } from './events/event-document.js';
-import { WebhookEventsRepository, type NewEvent } from './events/webhook-events.repository.js';
+import { newEvent } from './events/new-event.js';
+import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import type { ClaimedDelivery } from './queue/delivery.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
 import { PublicationsBatch } from './queue/publications.batch.js';
-import { PublicationsRepository } from './queue/publications.repository.js';
-import { WebhookDeliveriesConfiguration } from './webhook-deliveries.configuration.js';
+import {
+  PublicationsRepository,
+  type Idempotency,
+  type Publication,
+  type PublishResult,
+} from './queue/publications.repository.js';
 
-/** Fields that only some events have. */
-interface Subject {
-  readonly sessionId?: string;
-  readonly taskId?: number;
-  readonly externalUserId?: string;
+/** An event to be published for a client. */
+export interface PublishRequest {
+  readonly client: AttributedClient;
+  readonly event: AnyEvent;
+  /** With the same key and content, the event is published once per client. */
+  readonly idempotency?: Idempotency | undefined;
 }
 
 /** Publishes events to the endpoints of a client. */
@@ -32,7 +36,6 @@ export class WebhookPublisher {
     private readonly batch: PublicationsBatch,
     private readonly events: WebhookEventsRepository,
     private readonly queue: DeliveryQueueService,
-    private readonly configuration: WebhookDeliveriesConfiguration,
     private readonly transaction: Transaction,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
@@ -45,48 +48,49 @@ export class WebhookPublisher {
    * @returns the event's id, which receivers get as `webhook-id`
    */
   async publish<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): Promise<string> {
-    const stored = this.newEvent(client, event);
-    const attributes = { 'messaging.message.id': stored.id, 'mcs.client_id': client.clientId };
+    const publication = await this.publicationOf({ client, event: event as AnyEvent });
+    const { id } = publication.event;
+    const attributes = { 'messaging.message.id': id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
-    await this.tracing.inSpan(`publish ${event.event}`, options, () => this.store(stored));
-    return stored.id;
+    await this.tracing.inSpan(`publish ${event.event}`, options, () => this.store([publication]));
+    return id;
   }
 
-  private async store(event: NewEvent): Promise<void> {
-    const publication = { event, organizationId: await this.organizationOf(event) };
-    if (this.transaction.isOpen)
-      await this.publications.publish([publication], this.configuration.attemptsAllowed);
-    else await this.batch.add(publication);
-  }
-
-  private async organizationOf({ clientId }: NewEvent): Promise<string> {
-    const client = await this.clients.find(clientId);
-    if (!client) throw new Error(`There is no client ${clientId}`);
-    return client.organizationId;
+  /**
+   * Publishes many events, as `publish()` does. Without an open transaction, an event that cannot be stored does not
+   * prevent the others.
+   *
+   * @returns one result for each request, in order
+   */
+  async publishAll(requests: readonly PublishRequest[]): Promise<readonly PublishResult[]> {
+    const publications = await Promise.all(requests.map((request) => this.publicationOf(request)));
+    const attributes = { 'messaging.batch.message_count': requests.length };
+    const options = () => ({ kind: SpanKind.PRODUCER, attributes });
+    return this.tracing.inSpan('publish events', options, () => this.store(publications));
   }
 
   /** Stores an example event for one endpoint. The caller makes the only attempt to deliver it. */
   @Transactional()
   async publishTest(endpoint: OwnedWebhookEndpoint, name: EventName): Promise<ClaimedDelivery> {
     const { clientId, environment } = endpoint.client;
-    const event = { ...this.newEvent({ clientId, environment }, exampleEvent(name)), isTest: true };
+    const event = {
+      ...newEvent({ clientId, environment }, exampleEvent(name), this.clock.now()),
+      isTest: true,
+    };
     await this.events.add(event);
     return this.queue.addClaimed(event, endpoint);
   }
 
-  private newEvent<Name extends EventName>(client: AttributedClient, event: EventOf<Name>): NewEvent {
-    const createdAt = this.clock.now();
-    const { sessionId, taskId, externalUserId } = event as Subject;
-    return {
-      ...client,
-      id: randomUUID(),
-      createdAt,
-      name: event.event,
-      sessionId: sessionId ?? null,
-      taskId: taskId ?? null,
-      externalUserId: externalUserId ?? null,
-      body: eventBody(event, createdAt.getTime()),
-      isTest: false,
-    };
+  private async publicationOf({ client, event, idempotency }: PublishRequest): Promise<Publication> {
+    const record = await this.clients.find(client.clientId);
+    if (!record) throw new Error(`There is no client ${client.clientId}`);
+    const stored = newEvent(client, event, this.clock.now());
+    return { event: stored, organizationId: record.organizationId, idempotency };
+  }
+
+  private async store(publications: readonly Publication[]): Promise<readonly PublishResult[]> {
+    return this.transaction.isOpen
+      ? (await this.publications.publish(publications)).results
+      : Promise.all(publications.map((publication) => this.batch.add(publication)));
   }
 }

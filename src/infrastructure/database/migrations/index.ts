@@ -4,6 +4,7 @@ import { WebhookLanesAndRecoveries1790000000004 } from './1790000000004-webhook-
 import { PartitionFunctions1790000000005 } from './1790000000005-partition-functions.js';
 import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.js';
 import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
+import { EventApi1790000000008 } from './1790000000008-event-api.js';
 import { WebhookConcurrency1790000000010 } from './1790000000010-webhook-concurrency.js';
 
 /** All migrations, oldest first. Never edit one that has been released. */
@@ -16,5 +17,6 @@ export const MIGRATIONS = [
   PartitionFunctions1790000000005,
   WebhookLogIndex1790000000006,
   WebhookPause1790000000007,
+  EventApi1790000000008,
   WebhookConcurrency1790000000010,
 ];

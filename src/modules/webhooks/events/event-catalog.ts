@@ -11,6 +11,9 @@ interface EventDescription {
 
 const CARD_ID = text('Your own ID for the card.', '81n9al10a0ayn13');
 const DATA = 'Fields that depend on the event.';
+/** The types of session that a merchant can have a status for. */
+export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
+export const MERCHANT_STATUSES = ['UP', 'DOWN'] as const;
 const NO_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
 /**
@@ -55,12 +58,8 @@ export const EVENTS = {
     description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
     data: object(
       {
-        type: word(
-          ['card_switcher', 'transaction_link', 'link', 'vault'],
-          'The type of session.',
-          'card_switcher',
-        ),
-        status: word(['UP', 'DOWN'], 'Whether sessions of this type work.', 'DOWN'),
+        type: word(MERCHANT_SESSION_TYPES, 'The type of session.', 'card_switcher'),
+        status: word(MERCHANT_STATUSES, 'Whether sessions of this type work.', 'DOWN'),
       },
       DATA,
     ),

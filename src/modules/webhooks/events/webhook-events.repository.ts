@@ -15,6 +15,9 @@ export interface NewEvent extends DeliveredEvent {
 /** Identifies an event and its partition. */
 export type StoredEvent = Pick<NewEvent, 'id' | 'createdAt'>;
 
+/** Small enough that no other statement waits long for a lock. */
+const KEYS_PER_STATEMENT = 1_000;
+
 /** Published events, which never change. */
 @Injectable()
 export class WebhookEventsRepository {
@@ -62,5 +65,18 @@ export class WebhookEventsRepository {
       [oldestKept],
     );
     await this.partitions.rotate('webhook_event', now, retentionDays + 1);
+    await this.deleteKeysBefore(new Date(oldestKept.getTime() - DAY));
+  }
+
+  /** Deletes idempotency keys, a batch at a time. */
+  private async deleteKeysBefore(time: Date): Promise<void> {
+    let deleted: number;
+    do {
+      [, deleted] = await this.transaction.manager.query<[unknown, number]>(
+        `DELETE FROM webhook_event_key WHERE (client_id, key) IN (
+           SELECT client_id, key FROM webhook_event_key WHERE created_at < $1 ORDER BY created_at LIMIT $2)`,
+        [time, KEYS_PER_STATEMENT],
+      );
+    } while (deleted === KEYS_PER_STATEMENT);
   }
 }

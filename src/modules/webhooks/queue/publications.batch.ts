@@ -7,6 +7,7 @@ import {
   PublicationsRepository,
   type ClaimedPublication,
   type Publication,
+  type PublishResult,
 } from './publications.repository.js';
 
 /** Attempts that a worker can start, which it keeps free until they are released. */
@@ -23,7 +24,7 @@ export interface LocalWorker {
   start(delivery: QueuedDelivery): void;
 }
 
-const EVENTS_PER_STATEMENT = 500;
+const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
 
 /**
@@ -33,7 +34,7 @@ const CONCURRENT_STATEMENTS = 2;
 @Injectable()
 export class PublicationsBatch {
   private worker: LocalWorker | undefined;
-  private readonly statements = new BatchedStatement<Publication>({
+  private readonly statements = new BatchedStatement<Publication, PublishResult>({
     execute: (publications) => this.execute(publications),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -50,29 +51,25 @@ export class PublicationsBatch {
   }
 
   /** Resolves when the event is committed. */
-  add(publication: Publication): Promise<void> {
+  add(publication: Publication): Promise<PublishResult> {
     return this.statements.add(publication);
   }
 
-  private async execute(publications: readonly Publication[]): Promise<void> {
-    const { attemptsAllowed } = this.configuration;
+  private async execute(publications: readonly Publication[]): Promise<PublishResult[]> {
     const { worker } = this;
-    if (!worker) {
-      await this.repository.publish(publications, attemptsAllowed);
-      return;
-    }
-    const room = worker.reserve(new Set(publications.map(({ organizationId }) => organizationId)));
-    const claimed = await this.repository
-      .publish(publications, attemptsAllowed, {
-        total: room.total,
-        perOrganization: room.perOrganization,
-        width: this.configuration.endpointConcurrency,
-        worker: worker.id,
-      })
-      .finally(() => room.release());
+    if (!worker) return (await this.repository.publish(publications)).results;
+    const { release, ...room } = worker.reserve(
+      new Set(publications.map(({ organizationId }) => organizationId)),
+    );
+    const { results, claimed } = await this.repository
+      .publish(publications, { ...room, worker: worker.id })
+      .finally(() => release());
     const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
-    for (const delivery of claimed)
-      worker.start(toQueued(delivery, byEvent.get(delivery.eventId) as Publication, attemptsAllowed));
+    for (const delivery of claimed) {
+      const publication = byEvent.get(delivery.eventId) as Publication;
+      worker.start(toQueued(delivery, publication, this.configuration.attemptsAllowed));
+    }
+    return results;
   }
 }
 

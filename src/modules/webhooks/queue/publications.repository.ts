@@ -1,21 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, Transaction } from '../../../infrastructure/database/index.js';
 import type { NewEvent } from '../events/webhook-events.repository.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveryLane } from './delivery.js';
 import { LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane-rules.js';
+
+/** A client's key for an event. With the same key and content, the event is published once. */
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the content of the request. */
+  readonly contentHash: Buffer;
+}
 
 /** An event and the organization of its client. */
 export interface Publication {
   readonly event: NewEvent;
   readonly organizationId: string;
+  readonly idempotency: Idempotency | undefined;
 }
+
+/** `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. */
+export type PublishResult =
+  | { readonly outcome: 'published' | 'duplicate'; readonly eventId: string }
+  | { readonly outcome: 'conflict' };
 
 /** How many of the new deliveries the publishing process can send itself at once. */
 export interface ClaimLimits {
   readonly total: number;
   readonly perOrganization: ReadonlyMap<string, number>;
-  /** Maximum number of attempts to one endpoint at the same time, over all processes. */
-  readonly width: number;
   /** Identifies the publishing process. */
   readonly worker: number;
 }
@@ -28,9 +40,17 @@ export interface ClaimedPublication extends Pick<
   readonly eventId: string;
 }
 
-type Row = { [Column in keyof ClaimedPublication]: ClaimedPublication[Column] | null };
+type Row = { [Column in keyof ClaimedPublication]: ClaimedPublication[Column] | null } & {
+  /** The events whose keys are new; null if there are none. */
+  readonly keyed: string[] | null;
+};
 
-const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), width: 0, worker: 0 };
+interface PublishedKey extends Idempotency {
+  readonly clientId: string;
+  readonly eventId: string;
+}
+
+const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0 };
 
 /** Lane of deliveries that were claimed when their event was published. */
 export function laneOf({ organizationId }: Publication): DeliveryLane {
@@ -43,11 +63,19 @@ export function laneOf({ organizationId }: Publication): DeliveryLane {
  * publishing never waits for a lane. The notification reaches the workers when the transaction commits.
  */
 const PUBLISH = prepared(
-  `WITH event AS MATERIALIZED (
+  `WITH request AS MATERIALIZED (
           SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::bigint[],
-                               $8::text[], $9::bytea[], $10::uuid[], $11::integer[])
-                   WITH ORDINALITY AS event (id, created_at, client_id, environment, event, session_id, task_id,
-                                             external_user_id, body, organization_id, room, position)),
+                               $8::text[], $9::bytea[], $10::uuid[], $11::integer[], $16::text[], $17::bytea[])
+                   WITH ORDINALITY AS request (id, created_at, client_id, environment, event, session_id, task_id,
+                                               external_user_id, body, organization_id, room, key, content_hash, position)),
+        key AS (
+          INSERT INTO webhook_event_key (client_id, key, event_id, content_hash, created_at)
+          SELECT client_id, key, id, content_hash, created_at FROM request WHERE key IS NOT NULL
+           ORDER BY client_id, key, position
+              ON CONFLICT DO NOTHING
+          RETURNING event_id),
+        event AS MATERIALIZED (
+          SELECT * FROM request WHERE key IS NULL OR id IN (SELECT event_id FROM key)),
         stored AS (
           INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
                                      external_user_id, body)
@@ -98,7 +126,7 @@ const PUBLISH = prepared(
           SELECT client_id, ${secretVersionsOf('client.client_id')} AS versions
             FROM (SELECT DISTINCT client_id FROM event WHERE $12 > 0) client)
    SELECT added.id, claim_id AS "claimId", endpoint_id AS "endpointId", event_id AS "eventId", url,
-          versions AS "secretVersions"
+          versions AS "secretVersions", (SELECT array_agg(event_id) FROM key) AS keyed
      FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added WHERE claim_id IS NULL')}) notified
      LEFT JOIN (added JOIN event ON event.id = event_id JOIN secret USING (client_id)) ON claim_id IS NOT NULL`,
 );
@@ -106,14 +134,20 @@ const PUBLISH = prepared(
 /** Publishes events: one statement for any number of them. */
 @Injectable()
 export class PublicationsRepository {
-  constructor(private readonly transaction: Transaction) {}
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+  ) {}
 
-  /** @returns the deliveries that the calling process has claimed and has to send now; none without limits */
+  /**
+   * @param claims none by default
+   * @returns a result for each publication, in order, and the deliveries that the calling process has claimed and has to
+   * send now
+   */
   async publish(
     publications: readonly Publication[],
-    attemptsAllowed: number,
     claims: ClaimLimits = NO_CLAIMS,
-  ): Promise<ClaimedPublication[]> {
+  ): Promise<{ results: PublishResult[]; claimed: ClaimedPublication[] }> {
     const column = <Value>(value: (publication: Publication) => Value): Value[] => publications.map(value);
     const rows = await this.transaction.manager.query<Row[]>(PUBLISH, [
       column(({ event }) => event.id),
@@ -128,10 +162,51 @@ export class PublicationsRepository {
       column(({ organizationId }) => organizationId),
       column(({ organizationId }) => claims.perOrganization.get(organizationId) ?? 0),
       claims.total,
-      attemptsAllowed,
-      claims.width,
+      this.configuration.attemptsAllowed,
+      this.configuration.endpointConcurrency,
       claims.worker,
+      column(({ idempotency }) => idempotency?.key),
+      column(({ idempotency }) => idempotency?.contentHash),
     ]);
-    return rows.filter((row): row is ClaimedPublication => row.id !== null);
+    const stored = new Set(rows[0]?.keyed);
+    return {
+      results: await this.resultsOf(publications, stored),
+      claimed: rows.filter((row): row is Row & ClaimedPublication => row.id !== null),
+    };
   }
+
+  /** @param stored the events with a new key */
+  private async resultsOf(
+    publications: readonly Publication[],
+    stored: ReadonlySet<string>,
+  ): Promise<PublishResult[]> {
+    const repeated = publications.filter(({ event, idempotency }) => idempotency && !stored.has(event.id));
+    // A statement of its own: the snapshot of the first one may be older than the keys that it met.
+    const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated);
+    const byKey = new Map(earlier.map((published) => [nameOf(published.clientId, published.key), published]));
+    return publications.map(({ event, idempotency }) => {
+      if (!idempotency || stored.has(event.id)) return { outcome: 'published', eventId: event.id };
+      const published = byKey.get(nameOf(event.clientId, idempotency.key));
+      // Without it, the key has expired in the meantime.
+      if (!published?.contentHash.equals(idempotency.contentHash)) return { outcome: 'conflict' };
+      return { outcome: 'duplicate', eventId: published.eventId };
+    });
+  }
+
+  private keysOf(publications: readonly Publication[]): Promise<PublishedKey[]> {
+    return this.transaction.manager.query<PublishedKey[]>(
+      `SELECT client_id AS "clientId", key, event_id AS "eventId", content_hash AS "contentHash"
+         FROM webhook_event_key
+        WHERE (client_id, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
+      [
+        publications.map(({ event }) => event.clientId),
+        publications.map(({ idempotency }) => idempotency?.key),
+      ],
+    );
+  }
+}
+
+/** Names a key in a map. A UUID contains no space. */
+function nameOf(clientId: string, key: string): string {
+  return `${clientId} ${key}`;
 }

@@ -1,0 +1,40 @@
+import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
+import {
+  INVALID_SERVICE_TOKEN,
+  missingServiceScope,
+  ServiceScopeGuard,
+  ServiceTokenGuard,
+  type ServiceScope,
+} from '../auth/index.js';
+import { INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import {
+  DocumentedOperation,
+  resolveDescription,
+  withMessages,
+  type OperationDocument,
+} from '../openapi/index.js';
+import { commonErrors } from './operation-errors.js';
+
+/**
+ * An operation for the platform's own services. Checks the service token (401) and its scope (403) before it reads the
+ * body. There is no rate limit.
+ */
+export function InternalOperation(document: OperationDocument, scope: ServiceScope): MethodDecorator {
+  return applyDecorators(
+    HttpCode(document.status ?? 200),
+    UseGuards(ServiceTokenGuard, ServiceScopeGuard(scope)),
+    ApiSecurity('service-token'),
+    DocumentedOperation('internal', {
+      ...document,
+      description: (configurationOf) =>
+        `${resolveDescription(document.description, configurationOf)}\n\nRequires the scope \`${scope}\`.`,
+      errors: [
+        ...document.errors,
+        withMessages(INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
+        withMessages(INSUFFICIENT_SCOPE, missingServiceScope(scope)),
+        ...commonErrors(document),
+      ],
+    }),
+  );
+}

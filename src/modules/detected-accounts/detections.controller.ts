@@ -1,0 +1,19 @@
+import { Controller, Post } from '@nestjs/common';
+import { JsonBody } from '../../infrastructure/http/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { InternalOperation } from '../../infrastructure/surfaces/index.js';
+import { CREATE_DETECTION } from './detected-accounts.docs.js';
+import { CreateDetectionRequest, DetectionResponse } from './detected-accounts.dto.js';
+import { DetectedAccountsService } from './detected-accounts.service.js';
+
+@Topic('Detections', 'Records the accounts that the platform detects.')
+@Controller('detections')
+export class DetectionsController {
+  constructor(private readonly detectedAccounts: DetectedAccountsService) {}
+
+  @Post()
+  @InternalOperation(CREATE_DETECTION, 'detections:write')
+  create(@JsonBody() request: CreateDetectionRequest): Promise<DetectionResponse> {
+    return this.detectedAccounts.create(request);
+  }
+}

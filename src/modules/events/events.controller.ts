@@ -1,0 +1,35 @@
+import { Controller, Post } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
+import { JsonBody, JsonOrLinesBody } from '../../infrastructure/http/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { InternalOperation } from '../../infrastructure/surfaces/index.js';
+import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
+import {
+  EventResponse,
+  EventResultsResponse,
+  MAX_BATCH_SIZE,
+  PublishEventRequest,
+  PublishEventsRequest,
+} from './events.dto.js';
+import { EventsService } from './events.service.js';
+
+@Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.')
+@ApiExtraModels(PublishEventRequest)
+@Controller('events')
+export class EventsController {
+  constructor(private readonly events: EventsService) {}
+
+  @Post()
+  @InternalOperation(PUBLISH_EVENT, 'events:publish')
+  publish(@JsonBody() request: PublishEventRequest): Promise<EventResponse> {
+    return this.events.publish(request);
+  }
+
+  @Post('batch')
+  @InternalOperation(PUBLISH_EVENTS, 'events:publish')
+  publishBatch(
+    @JsonOrLinesBody('events', MAX_BATCH_SIZE) request: PublishEventsRequest,
+  ): Promise<EventResultsResponse> {
+    return this.events.publishBatch(request);
+  }
+}

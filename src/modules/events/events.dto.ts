@@ -1,0 +1,163 @@
+import { ArrayMaxSize, ArrayNotEmpty, IsArray } from 'class-validator';
+import {
+  BooleanProperty,
+  ErrorResponse,
+  ObjectProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
+import {
+  EnumField,
+  ExternalUserIdField,
+  Field,
+  IntegerField,
+  IsValidInside,
+  MESSAGES,
+  ObjectField,
+  TextField,
+  UuidField,
+  withMessage,
+} from '../../infrastructure/validation/index.js';
+import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
+
+const MAX_KEY_LENGTH = 255;
+export const MAX_EVENTS = 1_000;
+/** Bytes: about 4 KiB for each event. */
+export const MAX_BATCH_SIZE = 4_194_304;
+
+export const EXAMPLE_EVENT = {
+  client_id: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
+  event: 'CARD_UPDATED',
+  external_user_id: 'user-8f3a',
+  session_id: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+  task_id: 25_605,
+  merchant_id: 16,
+  data: { card_id: '81n9al10a0ayn13' },
+  idempotency_key: 'task-25605-card-updated',
+};
+
+export class PublishEventRequest {
+  @UuidField({
+    description: 'The API client whose endpoints receive the event.',
+    example: EXAMPLE_EVENT.client_id,
+  })
+  client_id!: string;
+
+  @EnumField(EVENT_NAMES, { description: 'The event.', example: EXAMPLE_EVENT.event })
+  event!: EventName;
+
+  @ExternalUserIdField({ required: false })
+  external_user_id?: string;
+
+  @UuidField({
+    required: false,
+    description: 'A session of the client and the user. The event contains its metadata.',
+    example: EXAMPLE_EVENT.session_id,
+  })
+  session_id?: string;
+
+  @IntegerField({
+    required: false,
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    description: 'The task of the session.',
+    example: EXAMPLE_EVENT.task_id,
+  })
+  task_id?: number;
+
+  @IntegerField({
+    required: false,
+    min: 1,
+    max: 2 ** 31 - 1,
+    description: 'ID of the merchant.',
+    example: 16,
+  })
+  merchant_id?: number;
+
+  @ObjectField({
+    required: false,
+    anyNames: true,
+    members: { additionalProperties: true },
+    description: 'The fields of `data` that the event requires. Unknown fields are ignored.',
+    example: EXAMPLE_EVENT.data,
+  })
+  data?: Readonly<Record<string, unknown>>;
+
+  @ObjectField(
+    {
+      required: false,
+      anyNames: true,
+      members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
+      description: 'Replaces the metadata of the session. Send an empty object for no metadata.',
+      example: SESSION_METADATA.example,
+    },
+    IsValidInside(SESSION_METADATA.validate, { order: 4711 }),
+  )
+  metadata?: Readonly<Record<string, string>>;
+
+  @TextField({
+    required: false,
+    max: MAX_KEY_LENGTH,
+    description:
+      'Makes retries safe: a client’s event with the same key and the same content is published only once.',
+    example: EXAMPLE_EVENT.idempotency_key,
+  })
+  idempotency_key?: string;
+}
+
+export class PublishEventsRequest {
+  @Field(
+    {
+      schema: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/PublishEventRequest' },
+        minItems: 1,
+        maxItems: MAX_EVENTS,
+      },
+      // Each event is validated on its own.
+      read: (_value, source, key) => source[key],
+      description: `1 to ${MAX_EVENTS} events.`,
+      example: [EXAMPLE_EVENT],
+    },
+    IsArray(withMessage(MESSAGES.array)),
+    ArrayNotEmpty(withMessage(MESSAGES.required)),
+    ArrayMaxSize(MAX_EVENTS, withMessage(MESSAGES.maxItems)),
+  )
+  events!: unknown[];
+}
+
+export class EventResponse {
+  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
+  event_id!: string;
+
+  @BooleanProperty(
+    'Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.',
+    false,
+  )
+  duplicate!: boolean;
+}
+
+export class EventResult {
+  @UuidProperty(
+    'ID of the event: its `webhook-id` header; null if it was not published.',
+    '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
+    { nullable: true },
+  )
+  event_id!: string | null;
+
+  @BooleanProperty(
+    'Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.',
+    false,
+  )
+  duplicate!: boolean;
+
+  @ObjectProperty(ErrorResponse, 'Why the event was not published; null if it was.', {
+    nullable: true,
+    example: null,
+  })
+  error!: ErrorResponse | null;
+}
+
+export class EventResultsResponse {
+  @ObjectProperty([EventResult], 'One result for each event, in the same order.')
+  results!: EventResult[];
+}

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { isObject } from 'class-validator';
+import { ApiError, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { validated } from '../../infrastructure/validation/index.js';
+import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
+import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
+import {
+  WebhookPublisher,
+  type EventMerchant,
+  type PublishRequest,
+  type PublishResult,
+} from '../webhooks/index.js';
+import { contentHash } from './content-hash.js';
+import { IDEMPOTENCY_KEY_REUSED } from './event-errors.js';
+import {
+  PublishEventRequest,
+  type EventResponse,
+  type EventResultsResponse,
+  type PublishEventsRequest,
+} from './events.dto.js';
+import { requestedEvent, requireFieldsOf } from './requested-event.js';
+
+/** What the IDs in requests refer to. */
+interface References {
+  readonly clients: ReadonlyMap<string, ClientRecord>;
+  readonly merchants: ReadonlyMap<number, EventMerchant>;
+  readonly sessions: ReadonlyMap<string, SessionDetails & { readonly clientId: string }>;
+}
+
+/** Publishes the events of the platform's own services. */
+@Injectable()
+export class EventsService {
+  constructor(
+    private readonly clients: ApiClientDirectory,
+    private readonly merchants: MerchantCatalogService,
+    private readonly sessions: SessionsService,
+    private readonly publisher: WebhookPublisher,
+  ) {}
+
+  /** Returns after the commit. */
+  async publish(request: PublishEventRequest): Promise<EventResponse> {
+    requireFieldsOf(request);
+    const [result] = await this.publishAll([request]);
+    if (!result || result instanceof ApiError) throw result;
+    return result;
+  }
+
+  /** Publishes the valid events. Returns after the commit. */
+  async publishBatch({ events }: PublishEventsRequest): Promise<EventResultsResponse> {
+    const requests = events.map((event) => attempt(() => readEvent(event)));
+    const results = await this.publishAll(requests);
+    return {
+      results: results.map((result) =>
+        result instanceof ApiError
+          ? { event_id: null, duplicate: false, error: result.body }
+          : { ...result, error: null },
+      ),
+    };
+  }
+
+  /** Runs a constant number of statements. Errors stay in their places. */
+  private async publishAll(
+    requests: readonly (PublishEventRequest | ApiError)[],
+  ): Promise<(EventResponse | ApiError)[]> {
+    const references = await this.referencesOf(withoutErrors(requests));
+    const resolved = requests.map((request) =>
+      request instanceof ApiError ? request : attempt(() => resolve(request, references)),
+    );
+    const events = withoutErrors(resolved);
+    const published = events.length === 0 ? [] : await this.publisher.publishAll(events);
+    const results = new Map(events.map((event, index) => [event, published[index]]));
+    return resolved.map((event) => (event instanceof ApiError ? event : toResponse(results.get(event))));
+  }
+
+  private async referencesOf(requests: readonly PublishEventRequest[]): Promise<References> {
+    const merchantIds = requests.flatMap(({ merchant_id: id }) => id ?? []);
+    const sessionIds = requests.flatMap(({ session_id: id }) => id?.toLowerCase() ?? []);
+    const [clients, merchants, sessions] = await Promise.all([
+      this.clients.findAll(requests.map(({ client_id: id }) => id)),
+      this.merchants.byIds([...new Set(merchantIds)]),
+      this.sessions.detailsById([...new Set(sessionIds)]),
+    ]);
+    return { clients, merchants, sessions };
+  }
+}
+
+function readEvent(event: unknown): PublishEventRequest {
+  if (event instanceof ApiError) throw event;
+  if (!isObject(event)) throw INVALID_FIELD.error('The event must be a JSON object.');
+  const request = validated(PublishEventRequest, event);
+  requireFieldsOf(request);
+  return request;
+}
+
+/** @throws ApiError if the client, the session or the merchant does not exist */
+function resolve(request: PublishEventRequest, { clients, merchants, sessions }: References): PublishRequest {
+  const client = clients.get(request.client_id);
+  if (!client) throw API_CLIENT_NOT_FOUND.error();
+  const session = sessions.get(request.session_id?.toLowerCase() ?? '');
+  const isOfUser =
+    session?.clientId === client.clientId && session.externalUserId === request.external_user_id;
+  if (request.session_id !== undefined && !isOfUser) throw SESSION_NOT_FOUND.error();
+  const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
+  if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
+  const { idempotency_key: key } = request;
+  return {
+    client: { clientId: client.clientId, environment: client.environment },
+    event: requestedEvent(request, merchant, request.metadata ?? session?.metadata),
+    idempotency: key === undefined ? undefined : { key, contentHash: contentHash(request) },
+  };
+}
+
+function toResponse(result: PublishResult | undefined): EventResponse | ApiError {
+  if (!result || result.outcome === 'conflict') return IDEMPOTENCY_KEY_REUSED.error();
+  return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
+}
+
+/** Returns the result, or the `ApiError` that prevents it. */
+function attempt<Result>(work: () => Result): Result | ApiError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+function withoutErrors<Item>(items: readonly (Item | ApiError)[]): Item[] {
+  return items.filter((item): item is Item => !(item instanceof ApiError));
+}

@@ -1,0 +1,49 @@
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ENVELOPES, EVENTS, type AnyEvent, type EventMerchant, type EventName } from '../webhooks/index.js';
+import type { PublishEventRequest } from './events.dto.js';
+
+/** Fields that only some events have. */
+const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'merchant_id'] as const;
+
+/**
+ * Checks that the request has the fields of its event, and no others.
+ *
+ * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
+ */
+export function requireFieldsOf(request: PublishEventRequest): void {
+  const problem = problemOfFields(request) ?? EVENTS[request.event].data.validate(request.data ?? {}, 'data');
+  if (problem !== undefined) throw INVALID_FIELD.error(problem);
+}
+
+function problemOfFields(request: PublishEventRequest): string | undefined {
+  const { event } = request;
+  const expected = fieldsOf(event);
+  for (const field of CONDITIONAL_FIELDS) {
+    const name = field.replaceAll('_', ' ');
+    const isPresent = request[field] !== undefined;
+    if (expected.has(field) && !isPresent) return `The ${name} field is required when the event is ${event}.`;
+    if (!expected.has(field) && isPresent)
+      return `The ${name} field must not be present when the event is ${event}.`;
+  }
+  return request.metadata !== undefined && EVENTS[event].variant !== 'session'
+    ? `The metadata field must not be present when the event is ${event}.`
+    : undefined;
+}
+
+function fieldsOf(event: EventName): ReadonlySet<string> {
+  const names = Object.keys(ENVELOPES[EVENTS[event].variant]);
+  return new Set(names.map((name) => (name === 'merchant' ? 'merchant_id' : name)));
+}
+
+/** Returns the event of a valid request. Unknown fields of its `data` are left out. */
+export function requestedEvent(
+  request: PublishEventRequest,
+  merchant: EventMerchant | undefined,
+  metadata: PublishEventRequest['metadata'],
+): AnyEvent {
+  const { event, task_id: taskId, external_user_id: externalUserId } = request;
+  const sessionId = request.session_id?.toLowerCase();
+  const { example } = EVENTS[event].data;
+  const data = Object.fromEntries(Object.keys(example).map((field) => [field, request.data?.[field]]));
+  return { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent;
+}

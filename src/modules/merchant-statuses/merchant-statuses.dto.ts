@@ -1,0 +1,35 @@
+import { EnumProperty, IntegerProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
+import { EnumField } from '../../infrastructure/validation/index.js';
+import { MERCHANT_SESSION_TYPES, MERCHANT_STATUSES } from '../webhooks/index.js';
+
+export class SetMerchantStatusRequest {
+  @EnumField(MERCHANT_SESSION_TYPES, { description: 'The type of session.', example: 'card_switcher' })
+  type!: (typeof MERCHANT_SESSION_TYPES)[number];
+
+  @EnumField(MERCHANT_STATUSES, { description: 'Whether sessions of this type work.', example: 'DOWN' })
+  status!: (typeof MERCHANT_STATUSES)[number];
+}
+
+export class MerchantStatusResponse {
+  @IntegerProperty('ID of the merchant.', 16)
+  merchant_id!: number;
+
+  @EnumProperty(MERCHANT_SESSION_TYPES, 'The type of session.', 'card_switcher')
+  type!: (typeof MERCHANT_SESSION_TYPES)[number];
+
+  @EnumProperty(MERCHANT_STATUSES, 'Whether sessions of this type work.', 'DOWN')
+  status!: (typeof MERCHANT_STATUSES)[number];
+
+  @IntegerProperty('Number of clients for which the event has been published.', 118, { minimum: 0 })
+  published!: number;
+
+  @TimestampProperty('When the status changed.')
+  requested_at!: Date;
+
+  @TimestampProperty(
+    'When the event had been published for all clients; null while that is in progress.',
+    null,
+    { nullable: true },
+  )
+  finished_at!: Date | null;
+}

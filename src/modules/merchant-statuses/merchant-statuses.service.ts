@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { WebhookPublisher } from '../webhooks/index.js';
+import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
+import { MerchantStatusesRepository, type MerchantStatus } from './merchant-statuses.repository.js';
+
+/** Clients that are notified in one transaction. */
+const CLIENTS_PER_PAGE = 500;
+
+/** Accepts statuses of merchants, and notifies clients of them. `MerchantStatusesJob` runs the notification. */
+@Injectable()
+export class MerchantStatusesService {
+  constructor(
+    private readonly repository: MerchantStatusesRepository,
+    private readonly merchants: MerchantCatalogService,
+    private readonly publisher: WebhookPublisher,
+    private readonly clock: Clock,
+  ) {}
+
+  @Transactional()
+  async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
+    const merchant = await this.require(id);
+    await this.repository.set(merchant.id, request, this.clock.now());
+    const statuses = await this.repository.of(merchant.id);
+    return toResponse(statuses.find(({ type }) => type === request.type) as MerchantStatus);
+  }
+
+  async list(id: string): Promise<MerchantStatusResponse[]> {
+    const merchant = await this.require(id);
+    return (await this.repository.of(merchant.id)).map(toResponse);
+  }
+
+  /**
+   * Publishes the event for the next clients, and records the progress in the same transaction. If the process ends, the
+   * transaction is rolled back, and any process can continue from there.
+   *
+   * @returns false if no client has to be notified, or other processes are notifying them
+   */
+  @Transactional()
+  async publishPage(pageSize = CLIENTS_PER_PAGE): Promise<boolean> {
+    const pending = await this.repository.lockPending();
+    if (!pending) return false;
+    const { merchantId, type, status } = pending;
+    const merchant = await this.require(String(merchantId));
+    const clients = await this.repository.nextClients(pending, pageSize);
+    await this.publisher.publishAll(
+      clients.map((client) => ({
+        client,
+        event: { event: 'MERCHANT_STATUS_UPDATE', merchant, data: { type, status } },
+      })),
+    );
+    await this.repository.progress(pending, clients, clients.length < pageSize ? this.clock.now() : null);
+    return true;
+  }
+
+  private async require(id: string): Promise<CatalogEntry> {
+    const merchant = await this.merchants.byPathId(id);
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    return merchant;
+  }
+}
+
+function toResponse(status: MerchantStatus): MerchantStatusResponse {
+  return {
+    merchant_id: status.merchantId,
+    type: status.type,
+    status: status.status,
+    published: status.published,
+    requested_at: status.requestedAt,
+    finished_at: status.finishedAt,
+  };
+}

@@ -1,0 +1,33 @@
+import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import type { ServiceScope } from '../../infrastructure/auth/index.js';
+
+/** A credential of one of the platform's own services. Only the digest of the token is stored. */
+@Entity({ name: 'service_token' })
+@Unique('service_token_digest_key', ['digest'])
+export class ServiceToken {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'service_token_pkey' })
+  id!: string;
+
+  @Column({ type: 'varchar', length: 100 })
+  name!: string;
+
+  @Column({ type: 'text', array: true })
+  scopes!: ServiceScope[];
+
+  @Column({ type: 'bytea' })
+  digest!: Buffer;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** Accurate to about a minute; null if the token has not been used. */
+  @Column({ name: 'last_used_at', type: 'timestamptz', precision: 3, nullable: true })
+  lastUsedAt!: Date | null;
+
+  /** Null until the token is rotated. */
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3, nullable: true })
+  expiresAt!: Date | null;
+
+  @Column({ name: 'revoked_at', type: 'timestamptz', precision: 3, nullable: true })
+  revokedAt!: Date | null;
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { Transaction } from '../../infrastructure/database/index.js';
+import { ServiceToken } from './service-token.entity.js';
+
+@Injectable()
+export class ServiceTokensRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  async add(token: ServiceToken): Promise<void> {
+    await this.transaction.manager.insert(ServiceToken, token);
+  }
+
+  /** Returns all tokens, oldest first. */
+  async list(): Promise<ServiceToken[]> {
+    return this.transaction.manager.find(ServiceToken, { order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  async withDigest(digest: Buffer): Promise<ServiceToken | null> {
+    return this.transaction.manager.findOneBy(ServiceToken, { digest });
+  }
+
+  /** Returns a token and locks it until the transaction ends, so that concurrent changes run one after the other. */
+  async lock(id: string): Promise<ServiceToken | null> {
+    return this.transaction.manager.findOne(ServiceToken, {
+      where: { id },
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  async expire(id: string, expiresAt: Date): Promise<void> {
+    await this.transaction.manager.update(ServiceToken, { id }, { expiresAt });
+  }
+
+  /** @returns whether the token was not revoked until now */
+  async revoke(id: string, now: Date): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
+      ServiceToken,
+      { id, revokedAt: IsNull() },
+      { revokedAt: now },
+    );
+    return affected === 1;
+  }
+
+  /** Records a use, unless a process has recorded one after `unlessAfter`. */
+  async recordUse(id: string, now: Date, unlessAfter: Date): Promise<void> {
+    await this.transaction.manager.query(
+      `UPDATE service_token SET last_used_at = $2
+        WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)`,
+      [id, now, unlessAfter],
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { SERVICE_SCOPES, type ServiceScope } from '../../infrastructure/auth/index.js';
+import { generateSecret, SecretDigest } from '../../infrastructure/crypto/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
+import { Clock, HOUR } from '../../infrastructure/time/index.js';
+import { isMissing, validateText } from '../../infrastructure/validation/index.js';
+import type { ServiceToken } from './service-token.entity.js';
+import { ServiceTokensRepository } from './service-tokens.repository.js';
+import { StoredServiceTokenVerifier } from './stored-service-token-verifier.js';
+
+const PREFIX = 'mcs_svc_';
+const MAX_NAME_LENGTH = 100;
+const MAX_OVERLAP_HOURS = 7 * 24;
+export const DEFAULT_SERVICE_TOKEN_OVERLAP_HOURS = 24;
+
+/** A token with its plain text, which is returned only once. */
+export interface IssuedServiceToken {
+  readonly stored: ServiceToken;
+  readonly token: string;
+}
+
+/** Service tokens: the credentials of the platform's own services. They belong to no organization. */
+@Injectable()
+export class ServiceTokensService {
+  constructor(
+    private readonly repository: ServiceTokensRepository,
+    private readonly verifier: StoredServiceTokenVerifier,
+    private readonly digest: SecretDigest,
+    private readonly transaction: Transaction,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(): Promise<ServiceToken[]> {
+    return this.repository.list();
+  }
+
+  /** @throws OperatorError if the name or a scope is invalid */
+  async create(name: string, scopes: readonly string[]): Promise<IssuedServiceToken> {
+    const problem = isMissing(name) ? 'The name is blank.' : validateText('name', name, MAX_NAME_LENGTH);
+    if (problem !== undefined) throw new OperatorError(problem);
+    if (scopes.length === 0 || !scopes.every(isScope))
+      throw new OperatorError(`Each scope must be one of ${SERVICE_SCOPES.join(', ')}.`);
+    return this.issue(name, [...new Set(scopes)]);
+  }
+
+  /**
+   * Issues a token with the same name and scopes. The previous token expires after the overlap.
+   *
+   * @throws OperatorError if the token is unknown, expired or revoked, or has been rotated already
+   */
+  @Transactional()
+  async rotate(id: string, overlapHours: number): Promise<IssuedServiceToken> {
+    // Also catches NaN.
+    if (!(overlapHours >= 0 && overlapHours <= MAX_OVERLAP_HOURS))
+      throw new OperatorError(`The overlap must be between 0 and ${MAX_OVERLAP_HOURS} hours.`);
+    const { name, scopes, revokedAt, expiresAt } = await this.lock(id);
+    if (revokedAt) throw new OperatorError('The service token is revoked.');
+    if (expiresAt)
+      throw new OperatorError('The service token has been rotated already: rotate its successor.');
+    await this.repository.expire(id, new Date(this.clock.milliseconds() + overlapHours * HOUR));
+    this.transaction.afterCommit(() => this.verifier.forgetAll());
+    return this.issue(name, scopes);
+  }
+
+  /**
+   * Idempotent.
+   *
+   * @returns whether the token was not revoked until now
+   * @throws OperatorError if the token is unknown
+   */
+  @Transactional()
+  async revoke(id: string): Promise<boolean> {
+    await this.lock(id);
+    this.transaction.afterCommit(() => this.verifier.forgetAll());
+    return this.repository.revoke(id, this.clock.now());
+  }
+
+  private async lock(id: string): Promise<ServiceToken> {
+    const token = isUUID(id) ? await this.repository.lock(id) : null;
+    if (!token) throw new OperatorError(`There is no service token ${id}.`);
+    return token;
+  }
+
+  private async issue(name: string, scopes: ServiceScope[]): Promise<IssuedServiceToken> {
+    const token = generateSecret(PREFIX);
+    const stored: ServiceToken = {
+      id: randomUUID(),
+      name,
+      scopes,
+      digest: this.digest.of(token),
+      createdAt: this.clock.now(),
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+    };
+    await this.repository.add(stored);
+    return { stored, token };
+  }
+}
+
+function isScope(scope: string): scope is ServiceScope {
+  return (SERVICE_SCOPES as readonly string[]).includes(scope);
+}

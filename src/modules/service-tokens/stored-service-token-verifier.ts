@@ -1,0 +1,73 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { ServiceTokenVerifier, type AuthenticatedService } from '../../infrastructure/auth/index.js';
+import { isWellFormedSecret, SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
+import { BackgroundTasks } from '../../infrastructure/http/index.js';
+import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
+import type { ServiceToken } from './service-token.entity.js';
+import { ServiceTokensRepository } from './service-tokens.repository.js';
+
+/** Every process rejects a revoked token within this time. */
+const CACHED_FOR = 5 * SECOND;
+const MAX_CACHED_TOKENS = 1_000;
+
+type KnownToken = AuthenticatedService & Pick<ServiceToken, 'expiresAt'>;
+
+/** Checks service tokens. Only successes are cached, under a hash of the token. */
+@Injectable()
+export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
+  private readonly logger = new Logger('ServiceTokens');
+  private readonly cache = new LRUCache<string, KnownToken>({
+    max: MAX_CACHED_TOKENS,
+    ttl: CACHED_FOR,
+    ttlResolution: 0,
+    perf: { now: () => this.clock.milliseconds() },
+  });
+
+  constructor(
+    private readonly repository: ServiceTokensRepository,
+    private readonly digest: SecretDigest,
+    private readonly tasks: BackgroundTasks,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async verify(token: string): Promise<AuthenticatedService | undefined> {
+    const key = sha256(token).toString('base64');
+    const known = this.cache.get(key) ?? (await this.load(token, key));
+    return known && isBefore(this.clock.now(), known.expiresAt) ? known : undefined;
+  }
+
+  /** Makes this process read every token from the database again. */
+  forgetAll(): void {
+    this.cache.clear();
+  }
+
+  private async load(token: string, key: string): Promise<KnownToken | undefined> {
+    const stored = isWellFormedSecret(token) ? await this.repository.withDigest(this.digest.of(token)) : null;
+    if (!stored || stored.revokedAt || !isBefore(this.clock.now(), stored.expiresAt)) return undefined;
+    this.recordUse(stored);
+    const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
+    this.cache.set(key, known);
+    return known;
+  }
+
+  /** At most once a minute. The request does not wait for it. */
+  private recordUse({ id, lastUsedAt }: ServiceToken): void {
+    const now = this.clock.now();
+    const aMinuteAgo = new Date(now.getTime() - MINUTE);
+    if (lastUsedAt && lastUsedAt > aMinuteAgo) return;
+    this.tasks.begin(() =>
+      this.repository
+        .recordUse(id, now, aMinuteAgo)
+        .catch((error: unknown) =>
+          this.logger.warn('The last use of a service token was not recorded', error),
+        ),
+    );
+  }
+}
+
+function isBefore(now: Date, end: Date | null): boolean {
+  return end === null || now < end;
+}

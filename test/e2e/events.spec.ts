@@ -1,0 +1,447 @@
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
+import { moveClock } from '../support/clock.js';
+import { UNKNOWN_ID } from '../support/operations.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { expectUsualErrors } from '../support/usual-errors.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const DAY = 86_400_000;
+const CONCURRENT = 20;
+const CLIENT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no API client with this client_id.');
+const SESSION_NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
+const MERCHANT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no merchant with this id.');
+const KEY_REUSED = error(
+  'INVALID_REQUEST',
+  'IDEMPOTENCY_KEY_REUSED',
+  'The idempotency_key was used for an event with different content.',
+);
+
+type Event = Readonly<Record<string, unknown>>;
+
+interface Result {
+  readonly event_id: string | null;
+  readonly duplicate: boolean;
+  readonly error: Record<string, string> | null;
+}
+
+let service: TestApp;
+let receiver: WebhookReceiver;
+let token: string;
+let clientId: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+  ({ token } = await issueServiceToken(service, ['events:publish']));
+  ({ clientId } = service.development);
+  for (const path of ['/first', '/second']) {
+    const { status } = await service.request('/webhook-endpoints/create', {
+      body: { environment: 'development', url: `${receiver.url}${path}` },
+      login: await service.login('owner'),
+    });
+    expect(status).toBe(200);
+  }
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+const publish = (event: unknown): Promise<TestResponse> => service.request('/events', { body: event, token });
+
+async function publishBatch(events: readonly unknown[]): Promise<Result[]> {
+  const { status, body } = await service.request<{ results: Result[] }>('/events/batch', {
+    body: { events },
+    token,
+  });
+  expect(status).toBe(200);
+  return body.results;
+}
+
+async function published(event: unknown): Promise<string> {
+  const { status, body } = await publish(event);
+  expect([status, body['duplicate']]).toEqual([200, false]);
+  return String(body['event_id']);
+}
+
+async function createSession(user: string, metadata: object = {}, as = service.development): Promise<string> {
+  const { body } = await service.request('/session/create', {
+    body: { type: 'link', external_user_id: user, metadata },
+    as,
+  });
+  return String(body['session']);
+}
+
+/** Returns the payload that the endpoints get. */
+async function payloadOf(eventId: string): Promise<Event> {
+  const [row] = await service.database.query<{ body: Buffer }>(
+    'SELECT body FROM webhook_event WHERE id = $1',
+    [eventId],
+  );
+  return JSON.parse(String(row?.body)) as Event;
+}
+
+const numberOfEvents = async (): Promise<number> =>
+  Number((await service.database.query<{ count: string }>('SELECT count(*) FROM webhook_event'))[0]?.count);
+
+const loginRequired = (more: Event = {}): Event => ({
+  client_id: clientId,
+  event: 'ACCOUNT_LOGIN_REQUIRED',
+  external_user_id: 'user-1',
+  merchant_id: 16,
+  ...more,
+});
+const statusUpdate = (more: Event = {}): Event => ({
+  client_id: clientId,
+  event: 'MERCHANT_STATUS_UPDATE',
+  merchant_id: 16,
+  data: { type: 'link', status: 'DOWN' },
+  ...more,
+});
+const cardUpdated = (session_id: unknown, more: Event = {}): Event => ({
+  client_id: clientId,
+  event: 'CARD_UPDATED',
+  external_user_id: 'user-1',
+  session_id,
+  task_id: 7,
+  merchant_id: 16,
+  data: { card_id: 'card-1' },
+  ...more,
+});
+
+describe('POST /events', () => {
+  it('delivers the event to all endpoints of the client', async () => {
+    const id = await published(loginRequired());
+    for (const path of ['/first', '/second']) {
+      const [arrival] = await receiver.arrived(1, path);
+      expect(arrival?.headers['webhook-id']).toBe(id);
+      expect(arrival?.event).toEqual({
+        event: 'ACCOUNT_LOGIN_REQUIRED',
+        external_user_id: 'user-1',
+        merchant: { id: 16, name: 'Netflix' },
+        data: {},
+        timestamp: expect.any(Number),
+      });
+    }
+  });
+
+  it('includes the metadata of the session, unless the request has its own', async () => {
+    const session = await createSession('user-1', { order: '4711' });
+    const dataOf = async (more: Event): Promise<unknown> =>
+      (await payloadOf(await published(cardUpdated(session, more))))['data'];
+    expect(await dataOf({})).toEqual({ card_id: 'card-1', metadata: { order: '4711' } });
+    expect(await dataOf({ metadata: { order: '1' } })).toEqual({
+      card_id: 'card-1',
+      metadata: { order: '1' },
+    });
+    expect(await dataOf({ metadata: {} })).toEqual({ card_id: 'card-1' });
+    expect(await dataOf({ data: { card_id: 'card-1', unknown: 1 }, metadata: {} })).toEqual({
+      card_id: 'card-1',
+    });
+    const payload = await payloadOf(
+      await published(cardUpdated(session.toUpperCase(), { client_id: clientId.toUpperCase() })),
+    );
+    expect(payload).toMatchObject({ session_id: session, task_id: 7, external_user_id: 'user-1' });
+  });
+
+  it.each<[string, Event, string]>([
+    ['no client', { client_id: undefined }, 'The client id field is required.'],
+    ['an invalid client', { client_id: 'me' }, 'The client id field must be a UUID.'],
+    ['an unknown event', { event: 'UNKNOWN' }, 'The selected event is invalid.'],
+    [
+      'no user',
+      { external_user_id: null },
+      'The external user id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
+    ],
+    [
+      'no merchant',
+      { merchant_id: undefined },
+      'The merchant id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
+    ],
+    [
+      'a session that the event lacks',
+      { session_id: UNKNOWN_ID },
+      'The session id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
+    ],
+    [
+      'a task that the event lacks',
+      { task_id: 7 },
+      'The task id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
+    ],
+    [
+      'metadata that the event lacks',
+      { metadata: {} },
+      'The metadata field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
+    ],
+    [
+      'no task',
+      cardUpdatedWithout('task_id'),
+      'The task id field is required when the event is CARD_UPDATED.',
+    ],
+    ['no data', cardUpdatedWithout('data'), 'The data.card id field is required.'],
+    ['data that is no object', { data: [] }, 'The data field must be an object.'],
+    [
+      'invalid metadata',
+      { ...cardUpdatedWithout(), metadata: { order: 4711 } },
+      'The metadata value field must be a string.',
+    ],
+    [
+      'a key that is too long',
+      { idempotency_key: 'x'.repeat(256) },
+      'The idempotency key field must not be greater than 255 characters.',
+    ],
+  ])('rejects %s', async (_what, change, message) => {
+    const { status, body } = await publish(loginRequired(change));
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('rejects a client, session or merchant that does not exist', async () => {
+    const own = await createSession('user-1');
+    const ofOtherUser = await createSession('user-2');
+    const ofOtherClient = await createSession('user-1', {}, service.production);
+    for (const [event, expected] of [
+      [loginRequired({ client_id: UNKNOWN_ID }), CLIENT_NOT_FOUND],
+      [loginRequired({ merchant_id: 999_999 }), MERCHANT_NOT_FOUND],
+      [cardUpdated(UNKNOWN_ID), SESSION_NOT_FOUND],
+      [cardUpdated(ofOtherUser), SESSION_NOT_FOUND],
+      [cardUpdated(ofOtherClient), SESSION_NOT_FOUND],
+    ]) {
+      const { status, body } = await publish(event);
+      expect([status, body]).toEqual([404, expected]);
+    }
+    await published(cardUpdated(own));
+  });
+
+  it('must be JSON within the size limit', async () => {
+    expect((await publish('x'.repeat(600_000))).status).toBe(413);
+    const headers = { 'content-type': 'application/x-ndjson' };
+    expect((await service.request('/events', { body: '{}', headers, token })).status).toBe(415);
+    expect((await publish('not json')).body).toEqual(invalidField('The request body is not valid JSON.'));
+  });
+});
+
+describe('An idempotency key', () => {
+  it('publishes the event once for 20 concurrent requests', async () => {
+    const event = loginRequired({ idempotency_key: randomUUID() });
+    const before = await numberOfEvents();
+    const responses = await Promise.all(Array.from({ length: CONCURRENT }, () => publish(event)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ body }) => body['event_id'])).size).toBe(1);
+    expect(responses.filter(({ body }) => body['duplicate'] === false)).toHaveLength(1);
+    expect(await numberOfEvents()).toBe(before + 1);
+  });
+
+  it('publishes each event once for 20 concurrent batches with the same keys in different orders', async () => {
+    const events = Array.from({ length: 50 }, () => loginRequired({ idempotency_key: randomUUID() }));
+    const before = await numberOfEvents();
+    const batches = await Promise.all(
+      Array.from({ length: CONCURRENT }, (_, index) =>
+        publishBatch(index % 2 === 0 ? events : events.toReversed()),
+      ),
+    );
+    const results = batches.flat();
+    expect(results.filter(({ error: problem }) => problem !== null)).toEqual([]);
+    expect(results.filter(({ duplicate }) => !duplicate)).toHaveLength(events.length);
+    expect(new Set(results.map(({ event_id }) => event_id)).size).toBe(events.length);
+    expect(await numberOfEvents()).toBe(before + events.length);
+  });
+
+  it('is compared with the content, whatever the order of its fields', async () => {
+    const idempotency_key = randomUUID();
+    const event = statusUpdate({ idempotency_key });
+    const event_id = await published(event);
+    const reordered = Object.fromEntries(Object.entries(event).toReversed());
+    const sameData = { ...reordered, data: { status: 'DOWN', type: 'link' }, session_id: null };
+    expect(await publish(sameData)).toMatchObject({ status: 200, body: { event_id, duplicate: true } });
+    for (const different of [
+      statusUpdate({ idempotency_key, merchant_id: 19 }),
+      statusUpdate({ idempotency_key, data: { type: 'link', status: 'UP' } }),
+      loginRequired({ idempotency_key }),
+    ]) {
+      const { status, body } = await publish(different);
+      expect([status, body]).toEqual([409, KEY_REUSED]);
+    }
+  });
+
+  it('belongs to one client', async () => {
+    const event = statusUpdate({ idempotency_key: 'shared' });
+    await published(event);
+    await published({ ...event, client_id: service.production.clientId });
+  });
+
+  it('is compared within a batch too, and the first event counts', async () => {
+    const idempotency_key = randomUUID();
+    const [first, conflict, duplicate] = await publishBatch([
+      loginRequired({ idempotency_key }),
+      statusUpdate({ idempotency_key }),
+      loginRequired({ idempotency_key }),
+    ]);
+    expect(first).toMatchObject({ duplicate: false, error: null });
+    expect(conflict).toEqual({ event_id: null, duplicate: false, error: KEY_REUSED });
+    expect(duplicate).toEqual({ event_id: first?.event_id, duplicate: true, error: null });
+  });
+
+  it('is kept as long as the event', async () => {
+    const event = loginRequired({ idempotency_key: randomUUID() });
+    const event_id = await published(event);
+    const rotateIn = async (days: number): Promise<void> => {
+      const restore = moveClock(service, days * DAY);
+      await service.app.get(WebhookEventsRotation).run();
+      restore();
+    };
+    await rotateIn(30);
+    expect((await publish(event)).body).toEqual({ event_id, duplicate: true });
+    await rotateIn(32);
+    const left = await service.database.query('SELECT 1 FROM webhook_event_key');
+    expect(left).toEqual([]);
+    expect((await publish(event)).body).toMatchObject({ duplicate: false });
+  });
+});
+
+describe('POST /events/batch', () => {
+  const MIXED = (): unknown[] => [
+    statusUpdate(),
+    { ...statusUpdate(), event: 'UNKNOWN' },
+    loginRequired({ client_id: UNKNOWN_ID }),
+    'not an object',
+    loginRequired({ client_id: service.production.clientId }),
+    cardUpdated(UNKNOWN_ID),
+  ];
+  const MIXED_ERRORS = [
+    null,
+    invalidField('The selected event is invalid.'),
+    CLIENT_NOT_FOUND,
+    invalidField('The event must be a JSON object.'),
+    null,
+    SESSION_NOT_FOUND,
+  ];
+
+  it('publishes the valid events, and returns one result for each event in order', async () => {
+    const before = await numberOfEvents();
+    const results = await publishBatch(MIXED());
+    expect(results.map(({ error: problem }) => problem)).toEqual(MIXED_ERRORS);
+    expect(results.map(({ event_id }) => event_id !== null)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ]);
+    expect(await numberOfEvents()).toBe(before + 2);
+    expect(await payloadOf(results[0]?.event_id ?? '')).toMatchObject({ event: 'MERCHANT_STATUS_UPDATE' });
+    expect(await payloadOf(results[4]?.event_id ?? '')).toMatchObject({ event: 'ACCOUNT_LOGIN_REQUIRED' });
+  });
+
+  it('accepts NDJSON with blank lines, and reports invalid lines', async () => {
+    const lines = [JSON.stringify(statusUpdate()), '', '{"broken', '[]', JSON.stringify(loginRequired())];
+    const { status, body } = await service.request<{ results: Result[] }>('/events/batch', {
+      body: `${lines.join('\r\n')}\n`,
+      headers: { 'content-type': 'application/x-ndjson; charset=utf-8' },
+      token,
+    });
+    expect(status).toBe(200);
+    expect(body.results.map(({ error: problem }) => problem)).toEqual([
+      null,
+      invalidField('The line is not valid JSON.'),
+      invalidField('The line must be a JSON object.'),
+      null,
+    ]);
+  });
+
+  it('accepts 1,000 events of 4 KiB, with as many statements as for one', async () => {
+    const session = await createSession('user-1');
+    const metadata = Object.fromEntries(
+      Array.from({ length: 7 }, (_, index) => [`key-${index}`, 'x'.repeat(480)]),
+    );
+    const statements = watchStatements();
+    // The background work runs at the same time.
+    const OF_PUBLISHING =
+      /^\s*(?:INSERT INTO webhook_event|WITH endpoint|SELECT .* FROM "session"|SELECT id, name FROM merchant WHERE)/s;
+    const count = async (events: number): Promise<number> => {
+      statements.length = 0;
+      const batch = Array.from({ length: events }, () =>
+        cardUpdated(session, { metadata, idempotency_key: randomUUID() }),
+      );
+      const results = await publishBatch(batch);
+      expect(results.filter(({ error: problem }) => problem !== null)).toEqual([]);
+      expect(results).toHaveLength(events);
+      return statements.filter((text) => OF_PUBLISHING.test(text)).length;
+    };
+    const single = await count(1);
+    expect(single).toBe(2);
+    expect(await count(1_000)).toBe(single);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no events', {}, 'The events field is required.'],
+    ['an empty list', { events: [] }, 'The events field is required.'],
+    ['a text', { events: 'all' }, 'The events field must be an array.'],
+    [
+      '1,001 events',
+      { events: Array(1_001).fill({}) },
+      'The events field must not have more than 1000 items.',
+    ],
+  ])('rejects %s', async (_what, body, message) => {
+    const response = await service.request('/events/batch', { body, token });
+    expect([response.status, response.body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('rejects larger bodies and other media types', async () => {
+    const body = 'x'.repeat(4_194_305);
+    const tooLarge = await service.request('/events/batch', { body, token });
+    expect(tooLarge.status).toBe(413);
+    expect(tooLarge.body['error_message']).toBe('The request body must not be larger than 4194304 bytes.');
+    const headers = { 'content-type': 'text/csv' };
+    const unsupported = await service.request('/events/batch', { body: 'a,b', headers, token });
+    expect(unsupported.status).toBe(415);
+    expect(unsupported.body['error_message']).toBe(
+      'The request body must be application/json or application/x-ndjson in UTF-8.',
+    );
+  });
+});
+
+describe.each([
+  ['/events', () => loginRequired({ idempotency_key: randomUUID() })],
+  ['/events/batch', () => ({ events: [loginRequired({ idempotency_key: randomUUID() })] })],
+])('POST %s', (path, body) => {
+  it('returns the usual errors', () =>
+    expectUsualErrors(service, path, 'webhook_event_key', { body: body() }, { token }));
+});
+
+// Last, because only the application that was started last can use its database in every way.
+describe('POST /events', () => {
+  it('does not serve clients of the other environment on a host of one environment', async () => {
+    const { clientId: production } = service.production;
+    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'development' });
+    try {
+      const { token: pinnedToken } = await issueServiceToken(pinned);
+      const send = async (client_id: string) =>
+        (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
+      expect(await send(pinned.development.clientId)).toBe(200);
+      expect(await send(pinned.production.clientId)).toBe(404);
+      expect(await send(production)).toBe(404);
+    } finally {
+      await pinned.close();
+    }
+  });
+});
+
+function cardUpdatedWithout(field?: string): Event {
+  const { client_id: _, ...event } = cardUpdated(UNKNOWN_ID);
+  return { ...event, ...(field && { [field]: undefined }) };
+}
+
+/** Returns a list to which the texts of all statements are added from now on. */
+function watchStatements(): string[] {
+  const statements: string[] = [];
+  const dataSource = service.app.get(DataSource);
+  const { logger } = dataSource;
+  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, {
+    logQuery: (statement: string) => void statements.push(statement),
+  });
+  return statements;
+}

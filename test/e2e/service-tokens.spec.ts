@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { SERVICE_SCOPES } from '../../src/infrastructure/auth/index.js';
+import { ServiceTokensService } from '../../src/modules/service-tokens/index.js';
+import { acceptAccessTokens } from '../support/access-tokens.js';
+import { moveClock } from '../support/clock.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { eventually } from '../support/eventually.js';
+import { UNKNOWN_ID } from '../support/operations.js';
+import { Program } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import { error, startTestApp, type TestApp } from '../support/test-app.js';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+/** How long a process caches a token. */
+const CACHED_FOR = 5 * SECOND;
+const REALM = 'Bearer realm="Internal API"';
+const INVALID_TOKEN = error(
+  'INVALID_INPUT',
+  'INVALID_ACCESS_TOKEN',
+  'The service token is missing or not valid.',
+);
+
+interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface ListedToken {
+  readonly service_token_id: string;
+  readonly scopes: readonly string[];
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Pick<Operation, 'operationId' | 'security'>>>;
+};
+const operations: Operation[] = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId, security }]) => ({
+    operationId,
+    security,
+    method: method.toUpperCase(),
+    path: path.replaceAll(/\{\w+\}/g, UNKNOWN_ID),
+  })),
+);
+const requires = (scheme: string) => (operation: Operation) =>
+  operation.security.some((each) => scheme in each);
+const INTERNAL = operations.filter(requires('service-token'));
+const OTHERS = operations.filter((operation) =>
+  ['basic', 'bearer', 'session'].some((scheme) => requires(scheme)(operation)),
+);
+
+let service: TestApp;
+let commands: Commands;
+
+beforeAll(async () => {
+  const keys = {
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  rememberSecret(...Object.values(keys));
+  service = await startTestApp(keys);
+  commands = new Commands({ ...keys, DATABASE_URL: service.database.url, DATA_DIR: service.dataDirectory });
+});
+afterAll(async () => {
+  await Program.endAll();
+  await service.close();
+});
+
+/** Publishes an invalid event, so the status is 400 if the token is accepted. */
+const statusWith = async (token: string): Promise<number> =>
+  (await service.request('/events', { body: {}, token })).status;
+
+const lastUseOf = async (id: string): Promise<Date | null | undefined> =>
+  (
+    await service.database.query<{ last_used_at: Date | null }>(
+      'SELECT last_used_at FROM service_token WHERE id = $1',
+      [id],
+    )
+  )[0]?.last_used_at;
+
+describe('Internal operations', () => {
+  it('are all operations for the platform’s own services', () => {
+    expect(INTERNAL.map(({ operationId }) => operationId).toSorted()).toEqual([
+      'createDetection',
+      'listMerchantStatuses',
+      'publishEvent',
+      'publishEvents',
+      'setMerchantStatus',
+    ]);
+    expect(OTHERS.length).toBeGreaterThan(40);
+  });
+
+  it.each(INTERNAL)('reject all other credentials: $operationId', async ({ method, path }) => {
+    const body = method === 'GET' ? {} : { body: 'not read' };
+    const accessToken = await acceptAccessTokens(service)(await service.login('owner'));
+    const { token } = await issueServiceToken(service);
+    const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+    rememberSecret(wrong);
+    for (const credentials of [
+      { as: service.development },
+      { as: service.production },
+      { token: accessToken },
+      { token: service.production.secret },
+      { token: wrong },
+      { token: `${token}0` },
+      { headers: { authorization: `Basic ${token}` } },
+      { headers: { authorization: token } },
+    ]) {
+      const response = await service.request(path, { method, ...body, ...credentials });
+      expect([response.status, response.body]).toEqual([401, INVALID_TOKEN]);
+      expect(response.headers.get('www-authenticate')).toBe(`${REALM}, error="invalid_token"`);
+    }
+    const login = await service.login('owner');
+    const without = await service.request(path, { method, ...body, login });
+    expect(without.status).toBe(401);
+    expect(without.headers.get('www-authenticate')).toBe(REALM);
+    const inQuery = await service.request(`${path}?access_token=${token}`, { method, ...body });
+    expect(inQuery.status).toBe(401);
+    expect((await service.request(path, { method, ...body, token })).status).not.toBe(401);
+  });
+
+  it.each(INTERNAL)('require their scope before they read the body: $operationId', async (operation) => {
+    const { operationId, method, path } = operation;
+    const scope = operationId === 'createDetection' ? 'detections:write' : 'events:publish';
+    const { token } = await issueServiceToken(
+      service,
+      SERVICE_SCOPES.filter((each) => each !== scope),
+    );
+    const { status, body, headers } = await service.request(path, {
+      method,
+      ...(method === 'GET' ? {} : { body: 'not read' }),
+      token,
+    });
+    const message = `The service token lacks the scope ${scope}.`;
+    expect([status, body]).toEqual([403, error('INVALID_REQUEST', 'INSUFFICIENT_SCOPE', message)]);
+    expect(headers.get('www-authenticate')).toBe(`${REALM}, error="insufficient_scope", scope="${scope}"`);
+  });
+});
+
+describe('A service token', () => {
+  it.each(OTHERS)('is rejected by $operationId', async ({ method, path }) => {
+    const { token } = await issueServiceToken(service);
+    // Uses fetch directly: path parameters and queries are not valid.
+    const response = await fetch(`${service.baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    });
+    expect(response.status).toBe(401);
+  });
+
+  it('is stored as a digest only', async () => {
+    const { token } = await issueServiceToken(service);
+    expect(token).toMatch(/^mcs_svc_[0-9A-Za-z]{49}$/);
+    const rows = await service.database.query<{ row: string }>('SELECT t::text AS row FROM service_token t');
+    const hexadecimal = Buffer.from(token).toString('hex');
+    for (const { row } of rows) {
+      expect(row).not.toContain(token.slice('mcs_svc_'.length));
+      expect(row).not.toContain(hexadecimal);
+    }
+  });
+
+  it('is rejected at once when this process revokes it', async () => {
+    const { token, stored } = await issueServiceToken(service);
+    expect(await statusWith(token)).toBe(400);
+    await service.app.get(ServiceTokensService).revoke(stored.id);
+    expect(await statusWith(token)).toBe(401);
+  });
+
+  it('is rejected within 5 seconds when another process revokes it', async () => {
+    const { token, stored } = await issueServiceToken(service);
+    expect(await statusWith(token)).toBe(400);
+    await service.database.query('UPDATE service_token SET revoked_at = now() WHERE id = $1', [stored.id]);
+    const restore = moveClock(service, CACHED_FOR + 1);
+    try {
+      expect(await statusWith(token)).toBe(401);
+    } finally {
+      restore();
+    }
+  });
+
+  it('is accepted until the overlap of its rotation ends', async () => {
+    const { token, stored } = await issueServiceToken(service, ['events:publish']);
+    expect(await statusWith(token)).toBe(400);
+    const tokens = service.app.get(ServiceTokensService);
+    const next = await tokens.rotate(stored.id, 1);
+    rememberSecret(next.token);
+    expect(next.stored).toMatchObject({ name: 'Test', scopes: ['events:publish'] });
+    expect(await statusWith(token)).toBe(400);
+    const restore = moveClock(service, HOUR + 1);
+    try {
+      expect(await statusWith(token)).toBe(401);
+      expect(await statusWith(next.token)).toBe(400);
+    } finally {
+      restore();
+    }
+  });
+
+  it('is rotated by 1 of 20 concurrent requests', async () => {
+    const { stored } = await issueServiceToken(service);
+    const tokens = service.app.get(ServiceTokensService);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => tokens.rotate(stored.id, 1)));
+    for (const result of results) if (result.status === 'fulfilled') rememberSecret(result.value.token);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('has a time of last use that changes at most once a minute', async () => {
+    const { token, stored } = await issueServiceToken(service);
+    expect(await lastUseOf(stored.id)).toBeNull();
+    await statusWith(token);
+    const first = await eventually(
+      'the use is recorded',
+      async () => (await lastUseOf(stored.id)) ?? undefined,
+    );
+    const useAfter = async (milliseconds: number): Promise<void> => {
+      const restore = moveClock(service, milliseconds);
+      await statusWith(token);
+      restore();
+    };
+    await useAfter(CACHED_FOR + 1);
+    await useAfter(50 * SECOND);
+    expect(await lastUseOf(stored.id)).toEqual(first);
+    await useAfter(70 * SECOND);
+    await eventually('the next use is recorded', async () => {
+      const last = await lastUseOf(stored.id);
+      return last ? last > first : undefined;
+    });
+  });
+});
+
+describe('npm run cli -- service-token', () => {
+  it(
+    'creates, lists, rotates and revokes a token that the service accepts',
+    async () => {
+      const created = await commands.result<{ service_token_id: string; token: string }>(
+        "service-token create --name 'Card updater' --scope events:publish --scope detections:write,events:publish",
+      );
+      const { service_token_id: id, token } = created;
+      rememberSecret(token);
+      expect(created).toEqual({
+        service_token_id: id,
+        name: 'Card updater',
+        scopes: ['events:publish', 'detections:write'],
+        token: expect.stringMatching(/^mcs_svc_/),
+      });
+      expect(await statusWith(token)).toBe(400);
+      const listed = async (wanted: string): Promise<ListedToken | undefined> =>
+        (await commands.result<ListedToken[]>('service-token list')).find(
+          ({ service_token_id }) => service_token_id === wanted,
+        );
+      await eventually('the use is recorded', async () => (await lastUseOf(id)) !== null);
+      expect(await listed(id)).toEqual({
+        service_token_id: id,
+        name: 'Card updater',
+        scopes: ['events:publish', 'detections:write'],
+        created_at: expect.any(String),
+        last_used_at: expect.any(String),
+        expires_at: null,
+        revoked_at: null,
+      });
+
+      const next = await commands.result<{ service_token_id: string; token: string }>(
+        `service-token rotate --token ${id}`,
+      );
+      rememberSecret(next.token);
+      expect(next.token).not.toBe(token);
+      expect(await statusWith(next.token)).toBe(400);
+      const { expires_at } = (await listed(id)) as ListedToken;
+      expect(Math.abs(Date.parse(String(expires_at)) - Date.now() - 24 * HOUR)).toBeLessThan(60 * SECOND);
+
+      const revoke = `service-token revoke --token ${next.service_token_id}`;
+      const revoked = { service_token_id: next.service_token_id, revoked: true };
+      expect(await commands.result(revoke)).toEqual({ ...revoked, changed: true });
+      expect(await commands.result(revoke)).toEqual({ ...revoked, changed: false });
+      expect(await listed(next.service_token_id)).toMatchObject({ revoked_at: expect.any(String) });
+      await commands.expectError(
+        `service-token rotate --token ${next.service_token_id}`,
+        'The service token is revoked.',
+      );
+      await commands.expectError(
+        `service-token rotate --token ${id}`,
+        'The service token has been rotated already: rotate its successor.',
+      );
+    },
+    COMMAND_TIMEOUT,
+  );
+
+  it.each([
+    ['create --name x --scope everything', 'Each scope must be one of events:publish, detections:write.'],
+    ["create --name ' ' --scope events:publish", 'The name is blank.'],
+    [`revoke --token ${UNKNOWN_ID}`, `There is no service token ${UNKNOWN_ID}.`],
+    ['rotate --token me', 'There is no service token me.'],
+    [`rotate --token ${UNKNOWN_ID} --overlap-hours 169`, 'The overlap must be between 0 and 168 hours.'],
+  ])(
+    'rejects %s',
+    (command, sentence) => commands.expectError(`service-token ${command}`, sentence),
+    COMMAND_TIMEOUT,
+  );
+});
