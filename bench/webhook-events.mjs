@@ -83,7 +83,7 @@ async function createSession() {
     },
     body: JSON.stringify({ type: 'link', external_user_id: EVENT.external_user_id }),
   });
-  const { session_id: id, ...rest } = await response.body.json();
+  const { session: id, ...rest } = await response.body.json();
   if (!id) throw new Error(JSON.stringify(rest));
   return id;
 }
@@ -127,7 +127,7 @@ const settled = () =>
 async function publish() {
   const at = performance.timeOrigin + performance.now();
   const response = await request(`${service.baseUrl}/events`, { method: 'POST', headers, body });
-  const { id, ...rest } = await response.body.json();
+  const { event_id: id, ...rest } = await response.body.json();
   if (response.statusCode !== 200) throw new Error(JSON.stringify(rest));
   return { id, at };
 }

@@ -134,6 +134,40 @@ describe('Publishing an event', () => {
     expect(await attempted(id, 2)).toEqual(Array(2).fill({ status_code: 200, reason: null, attempt: 1 }));
   });
 
+  it('claims its deliveries in the statement that stores them, once the endpoint has succeeded', async () => {
+    const endpoint = await createEndpoint();
+    await publish();
+    await queueIsEmpty();
+    // Another transaction that holds the lane must not delay publishing.
+    const client = await service.database.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM webhook_lane WHERE endpoint_id = $1 FOR UPDATE', [endpoint.id]);
+      const waiting = await publish();
+      const [unclaimed] = await service.database.query<{ claimed_by: number | null }>(
+        'SELECT claimed_by FROM webhook_delivery WHERE event_id = $1',
+        [waiting],
+      );
+      expect(unclaimed).toEqual({ claimed_by: null });
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+    await receiver.arrived(2);
+    await queueIsEmpty();
+    let respond = (): void => undefined;
+    receiver.response = (response) => void (respond = () => response.writeHead(200).end());
+    const claimed = await publish();
+    const [delivery] = await service.database.query<{ attempts: number; claimed_by: number | null }>(
+      'SELECT attempts, claimed_by FROM webhook_delivery WHERE event_id = $1',
+      [claimed],
+    );
+    expect(delivery).toEqual({ attempts: 1, claimed_by: expect.any(Number) });
+    await receiver.arrived(3);
+    respond();
+    await queueIsEmpty();
+  });
+
   it('signs no session if the event has none', async () => {
     await createEndpoint();
     await publish({
@@ -439,6 +473,36 @@ describe('Lanes', () => {
       { status_code: 200, reason: null, attempt: 2 },
     ]);
     expect(await attemptsOf(id)).toHaveLength(2);
+  });
+
+  it('send at once what a worker had claimed that has ended, and do not blame the endpoint', async () => {
+    const endpoint = await createEndpoint();
+    const id = await publish();
+    await queueIsEmpty();
+    await service.database.query(
+      `WITH lane AS (UPDATE webhook_lane SET in_flight = in_flight + 1 WHERE endpoint_id = $2)
+       INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at,
+                                     claim_id, claimed_by, attempt_started_at, lease_until)
+       SELECT $2, id, created_at, $3, 1, 3, now(), gen_random_uuid(), 1, now(), now() + interval '1 hour'
+         FROM webhook_event WHERE id = $1`,
+      [id, endpoint.id, endpoint.url],
+    );
+    await receiver.arrived(2);
+    expect((await attempted(id, 3)).slice(1)).toEqual([
+      { status_code: 0, reason: 'INTERRUPTED', attempt: 1 },
+      { status_code: 200, reason: null, attempt: 2 },
+    ]);
+    await queueIsEmpty();
+    const { body } = await service.request(`/webhook-endpoints/${endpoint.id}`, { login: owner });
+    expect(body['health']).toMatchObject({ consecutive_failures: 0, throttled: false });
+  });
+
+  it('leave an attempt alone while its worker is connected', async () => {
+    await createEndpoint();
+    receiver.response = (response) => void setTimeout(() => response.writeHead(200).end(), 4_000);
+    const id = await publish();
+    expect(await attempted(id, 1)).toEqual([{ status_code: 200, reason: null, attempt: 1 }]);
+    expect(receiver.arrivals).toHaveLength(1);
   });
 
   it('keep a delivery that was claimed again after its lease expired from being settled by the first claim', async () => {

@@ -1,4 +1,4 @@
-import { setImmediate as tick } from 'node:timers/promises';
+import { setImmediate as tick, setTimeout as pause } from 'node:timers/promises';
 import { BatchedStatement, RowDropped, type BatchedStatementOptions } from './batched-statement.js';
 
 /** A statement that runs until the test ends it. */
@@ -97,6 +97,30 @@ describe('BatchedStatement', () => {
     statements[1]?.commit();
     statements[2]?.commit();
     expect(await outcomes(added)).toEqual(Array(5).fill('committed'));
+  });
+
+  it('waits between two statements, unless the next one is full', async () => {
+    const { batch, statements } = controlledBatch({ minInterval: 200, maxRows: 3 });
+    const begin = performance.now();
+    const first = batch.add(1);
+    await tick();
+    await tick();
+    expect(statements).toHaveLength(1);
+    statements[0]?.commit();
+    await first;
+    const second = batch.add(2);
+    await pause(20);
+    expect(statements).toHaveLength(1);
+    while (statements.length === 1) await pause(1);
+    expect(performance.now() - begin).toBeGreaterThan(190);
+    statements[1]?.commit();
+    await second;
+    const full = [3, 4, 5].map((row) => batch.add(row));
+    await tick();
+    await tick();
+    expect(statements.map(({ rows }) => rows)).toEqual([[1], [2], [3, 4, 5]]);
+    statements[2]?.commit();
+    await Promise.all(full);
   });
 
   it('rejects only the row that the database refuses', async () => {

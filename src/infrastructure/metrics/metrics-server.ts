@@ -70,8 +70,7 @@ export class MetricsServer implements OnApplicationShutdown {
 
 function startProblem(cause: unknown, host: string, port: number): string {
   const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE')
-    return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
+  if (code === 'EADDRINUSE') return `METRICS_PORT=${port} is in use. Every process needs its own port.`;
   if (code === 'EACCES')
     return `METRICS_PORT=${port} is not allowed for this user. Choose a port above 1023.`;
   if (code === 'EADDRNOTAVAIL')

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from './session-metadata.js';
@@ -15,10 +14,6 @@ export class SessionsRepository {
 
   async ofClient(clientId: string, id: string): Promise<Session | null> {
     return this.transaction.manager.findOneBy(Session, { id, clientId });
-  }
-
-  async withIds(ids: readonly string[]): Promise<Session[]> {
-    return this.transaction.manager.findBy(Session, { id: In([...ids]) });
   }
 
   /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */

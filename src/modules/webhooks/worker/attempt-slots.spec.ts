@@ -26,4 +26,21 @@ describe('AttemptSlots', () => {
     slots.take(lane('two', false));
     expect(slots.furtherForUnproven).toBe(0);
   });
+
+  it('reserves half of what each organization can use, until it is released', () => {
+    const slots = new AttemptSlots(16);
+    slots.take(lane('one', true));
+    slots.take(lane('one', true));
+    const { total, perOrganization, release } = slots.reserve(new Set(['one', 'two']));
+    expect([total, [...perOrganization]]).toEqual([
+      7,
+      [
+        ['one', 3],
+        ['two', 4],
+      ],
+    ]);
+    expect([slots.free, slots.freeFor('one'), slots.freeFor('two')]).toEqual([7, 3, 4]);
+    release();
+    expect([slots.free, slots.freeFor('one'), slots.freeFor('two')]).toEqual([14, 6, 8]);
+  });
 });

@@ -1,0 +1,350 @@
+/**
+ * Measures the event API from `POST /events` to the receiver's socket: rates, arrival times, CPU time and memory.
+ *
+ *     node bench/webhook-events.mjs [--only rate,steady,…] [--rounds 3]
+ */
+import { execFile } from 'node:child_process';
+import { parseArgs, promisify } from 'node:util';
+import { setTimeout as pause } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import pg from 'pg';
+import { Agent, Pool, request, setGlobalDispatcher } from 'undici';
+import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/delivery-headers.js';
+import { freePort, start } from './support/processes.mjs';
+import { reportTable } from './support/report.mjs';
+import { cpuOf, memoryOf } from './support/usage.mjs';
+import { openWorkbench } from './support/workbench.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+const ROUNDS = Number(options.rounds);
+const EVENTS = 5_000;
+const CONNECTIONS = 32;
+const CLI = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
+const WORKER = new URL('../dist/src/worker.js', import.meta.url).pathname;
+const RECEIVER = new URL('./baselines/webhook-receiver.mjs', import.meta.url).pathname;
+const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error', NODE_OPTIONS: process.env.SERVICE_NODE_OPTIONS ?? '' };
+/** About 400 bytes as a webhook. */
+const EVENT = {
+  event: 'CARD_UPDATED',
+  external_user_id: 'user-8f3a',
+  session_id: undefined,
+  task_id: 25_605,
+  merchant_id: 16,
+  data: { card_id: '81n9al10a0ayn13' },
+};
+
+setGlobalDispatcher(new Agent({ connections: 256 }));
+const bench = await openWorkbench();
+const receiverPort = await freePort();
+const journal = join(bench.directory, 'arrivals.txt');
+const receiver = await start(RECEIVER, {
+  environment: { PORT: String(receiverPort), JOURNAL: journal },
+  ready: 'ready',
+});
+const target = `http://127.0.0.1:${receiverPort}`;
+
+let service = await bench.service(SETTINGS);
+const { settings, databaseUrl } = service;
+const { client_id: clientId, secret } = service.credentials.development;
+const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+const postmaster = Number(
+  (await database.query("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid")).rows[0].pid,
+);
+const authorization = await createToken();
+const sessionId = await createSession();
+const body = JSON.stringify({ ...EVENT, client_id: clientId, session_id: sessionId });
+const headers = { authorization, 'content-type': 'application/json' };
+const rows = [];
+
+async function createToken() {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [CLI, 'service-token', 'create', '--name', 'bench', '--scope', 'events:publish'],
+    { env: { ...process.env, ...settings } },
+  );
+  return `Bearer ${JSON.parse(stdout).token}`;
+}
+
+async function createSession() {
+  const response = await request(`${service.baseUrl}/session/create`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ type: 'link', external_user_id: EVENT.external_user_id }),
+  });
+  const { session: id, ...rest } = await response.body.json();
+  if (!id) throw new Error(JSON.stringify(rest));
+  return id;
+}
+
+const arrivals = () =>
+  readFileSync(journal, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [eventId, at] = line.split(' ');
+      return { eventId, at: Number(at) };
+    });
+
+async function until(condition, milliseconds = 120_000) {
+  const end = Date.now() + milliseconds;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`Not reached: ${condition}`);
+    await pause(50);
+  }
+}
+
+/** Replaces the client's endpoints and makes each proven with one event. */
+async function useEndpoints(paths) {
+  await database.query('DELETE FROM webhook_endpoint WHERE client_id = $1', [clientId]);
+  for (const path of paths)
+    await database.query(
+      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())',
+      [randomUUID(), clientId, target + path],
+    );
+  for (let index = 0; index < 20; index += 1) await publish();
+  await settled();
+}
+
+const settled = () =>
+  until(
+    async () =>
+      (await database.query("SELECT FROM webhook_delivery WHERE url NOT LIKE '%/dead%' LIMIT 1")).rowCount ===
+      0,
+  );
+
+async function publish() {
+  const at = performance.timeOrigin + performance.now();
+  const response = await request(`${service.baseUrl}/events`, { method: 'POST', headers, body });
+  const { event_id: id, ...rest } = await response.body.json();
+  if (response.statusCode !== 200) throw new Error(JSON.stringify(rest));
+  return { id, at };
+}
+
+const processes = () => [service.pid, ...(service.worker ? [service.worker.pid] : []), postmaster];
+
+/** Sends 5,000 events over 32 connections. */
+async function rate(endpoints) {
+  await useEndpoints(Array.from({ length: endpoints }, (_, index) => `/${index}`));
+  const count = Math.ceil(EVENTS / (endpoints >= 100 ? 10 : 1));
+  const before = arrivals().length;
+  const cpu = cpuOf(processes());
+  const begin = Date.now();
+  const result = await autocannon({
+    url: `${service.baseUrl}/events`,
+    method: 'POST',
+    headers,
+    body,
+    connections: CONNECTIONS,
+    amount: count,
+  });
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${result.non2xx + result.errors} events were refused`);
+  const accepted = (Date.now() - begin) / 1000;
+  await until(() => arrivals().length >= before + count * endpoints);
+  const delivered =
+    (arrivals()
+      .slice(before)
+      .reduce((last, { at }) => Math.max(last, at), 0) -
+      begin) /
+    1000;
+  await settled();
+  return {
+    accepted: count / accepted,
+    delivered: (count * endpoints) / delivered,
+    cpu: (cpuOf(processes()) - cpu) / count,
+    memory: memoryOf(service.pid),
+  };
+}
+
+/** Publishes at a steady rate. Returns the milliseconds from the request to the arrival, and the CPU time per event. */
+async function steady(perSecond, seconds, path = '/0') {
+  await useEndpoints([path]);
+  const cpu = cpuOf(processes());
+  const work = [];
+  const begin = performance.now();
+  for (let index = 0; index < perSecond * seconds; index += 1) {
+    const due = begin + (index * 1000) / perSecond;
+    if (due > performance.now()) await pause(due - performance.now());
+    work.push(publish());
+  }
+  const published = await Promise.all(work);
+  let arrived;
+  await until(() => {
+    arrived = new Map(arrivals().map(({ eventId, at }) => [eventId, at]));
+    return published.every(({ id }) => arrived.has(id));
+  });
+  await settled();
+  const delays = published.map(({ id, at }) => arrived.get(id) - at).sort((left, right) => left - right);
+  const at = (share) => delays[Math.floor((delays.length - 1) * share)];
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), cpu: (cpuOf(processes()) - cpu) / published.length };
+}
+
+/** Signs and posts in a loop, without storage. */
+async function bareLoop() {
+  const bytes = Buffer.from(body);
+  const pool = new Pool(target, { connections: 64 });
+  const begin = performance.now();
+  let sent = 0;
+  const loop = async () => {
+    while (sent < EVENTS) {
+      sent += 1;
+      const signed = deliveryHeaders({
+        eventId: randomUUID(),
+        event: EVENT.event,
+        sessionId,
+        body: bytes,
+        now: new Date(),
+        secret,
+        otherSecrets: [],
+      });
+      const response = await pool.request({ path: '/bare', method: 'POST', headers: signed, body: bytes });
+      await response.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, loop));
+  await pool.close();
+  return EVENTS / ((performance.now() - begin) / 1000);
+}
+
+async function expressInsert() {
+  const comparison = await bench.program('express-insert.mjs', { DATABASE_URL: databaseUrl });
+  const run = (amount) =>
+    autocannon({
+      url: comparison.baseUrl,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      connections: CONNECTIONS,
+      amount,
+    });
+  await run(EVENTS);
+  const begin = Date.now();
+  await run(EVENTS);
+  const result = EVENTS / ((Date.now() - begin) / 1000);
+  await comparison.stop();
+  return result;
+}
+
+const batchBody = JSON.stringify({ events: Array.from({ length: 500 }, () => JSON.parse(body)) });
+
+async function batches() {
+  await useEndpoints(['/0']);
+  const cpu = cpuOf(processes());
+  const begin = Date.now();
+  const result = await autocannon({
+    url: `${service.baseUrl}/events/batch`,
+    method: 'POST',
+    headers,
+    body: batchBody,
+    connections: 2,
+    amount: 40,
+  });
+  if (result.non2xx > 0) throw new Error(`${result.non2xx} batches were refused`);
+  const accepted = 20_000 / ((Date.now() - begin) / 1000);
+  await settled();
+  const delivered = 20_000 / ((Date.now() - begin) / 1000);
+  return { accepted, delivered, cpu: (cpuOf(processes()) - cpu) / 20_000 };
+}
+
+const median = (values) => [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)];
+const wants = (name) => !options.only || options.only.split(',').includes(name);
+async function rounds(run) {
+  const results = [];
+  for (let round = 0; round < ROUNDS; round += 1) results.push(await run());
+  return Object.fromEntries(
+    Object.keys(results[0]).map((key) => [key, median(results.map((result) => result[key]))]),
+  );
+}
+const perSecond = (value) => `${value.toFixed(0)} /s`;
+const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+function add(label, result, goal) {
+  rows.push([label, result, goal]);
+  console.error(`${label}: ${result}`);
+}
+
+async function scenarios(processesUsed) {
+  if (wants('warm')) await rate(1);
+  for (const endpoints of [1, 10, 100]) {
+    if (!wants('rate') && !wants(`rate${endpoints}`)) continue;
+    const { accepted, delivered, cpu, memory } = await rounds(() => rate(endpoints));
+    add(
+      `${processesUsed}, ${endpoints} endpoints: accepted, delivered, CPU per event, memory`,
+      `${perSecond(accepted)}, ${perSecond(delivered)}, ${cpu.toFixed(2)} ms, ${memory.toFixed(0)} MB`,
+      endpoints === 1 ? '1,200/s, or 0.4 of the bare loop; 1.2 ms; 250 MB' : 'no worse per delivery',
+    );
+  }
+  if (wants('steady')) {
+    const { p50, p95, p99, cpu } = await rounds(() => steady(200, 15));
+    add(
+      `${processesUsed}, 200/s: arrival p50, p95, p99; CPU per event`,
+      `${[p50, p95, p99].map(milliseconds).join(', ')}; ${cpu.toFixed(2)} ms`,
+      '15, 40, 80 ms; 1.2 ms',
+    );
+  }
+  if (wants('slow')) {
+    const { p50, p95 } = await rounds(() => steady(300, 15, '/after-100'));
+    add(
+      `${processesUsed}, 300/s, receiver takes 100 ms: arrival p50, p95`,
+      [p50, p95].map(milliseconds).join(', '),
+      'p95 under 50 ms',
+    );
+  }
+  if (wants('batch')) {
+    const { accepted, delivered, cpu } = await rounds(batches);
+    add(
+      `${processesUsed}, batches of 500: accepted, delivered, CPU per event`,
+      `${perSecond(accepted)}, ${perSecond(delivered)}, ${cpu.toFixed(2)} ms`,
+      '10,000/s accepted',
+    );
+  }
+}
+
+try {
+  if (wants('bare')) {
+    await bareLoop();
+    add(
+      'bare loop: sign and post',
+      perSecond((await rounds(async () => ({ rate: await bareLoop() }))).rate),
+      '',
+    );
+    add(
+      'bare Express with one INSERT',
+      perSecond((await rounds(async () => ({ rate: await expressInsert() }))).rate),
+      '',
+    );
+  }
+  await scenarios('one process');
+  if (wants('split')) {
+    await service.stop();
+    service = await bench.service({ ...SETTINGS, BACKGROUND_WORK: 'off' });
+    service.worker = await start(WORKER, {
+      environment: { ...settings, ...SETTINGS },
+      ready: 'The background work is running',
+    });
+    await scenarios('API and worker apart');
+    await service.worker.stop();
+  }
+  reportTable('webhook-events', {
+    title: 'Event API, from POST /events to the receiver',
+    goal: 'see the table',
+    columns: ['what', 'measured', 'to reach'],
+    rows,
+    keep: options.keep,
+  });
+} finally {
+  await database.end();
+  await receiver.stop();
+  await bench.close();
+}
