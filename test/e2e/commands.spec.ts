@@ -67,6 +67,7 @@ describe('npm run cli', () => {
         'data-key': ['rewrap'],
         user: ['add', 'list', 'disable', 'enable', 'unlock', 'reset-two-factor'],
         endpoint: ['list', 'pause', 'resume'],
+        'service-token': ['create', 'list', 'rotate', 'revoke'],
         detection: ['import'],
         application: ['list', 'export'],
         audit: ['verify', 'head', 'export'],
@@ -344,6 +345,13 @@ describe('npm run cli', () => {
       ]);
       expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
       expect(await rows()).toEqual(recorded);
+
+      await result('detection import - --no-notify', line({ merchant: 'Hulu' }));
+      expect(await rows()).toHaveLength(4);
+      const events = await database.query(
+        "SELECT event FROM webhook_event WHERE external_user_id = 'user-1'",
+      );
+      expect(events).toEqual([{ event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE' }]);
     },
     COMMAND_TIMEOUT,
   );

@@ -6,7 +6,9 @@ import {
   type ImportState,
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
-import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import { error, invalidField, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { expectUsualErrors } from '../support/usual-errors.js';
 
 const SEARCH = '/detected-accounts/search';
 const IDENTIFY = '/detected_accounts/identify';
@@ -46,7 +48,9 @@ async function searchNames(user: string, names: string[], as?: IssuedCredentials
 }
 
 /** Imports these lines. Objects are converted to JSON. */
-async function importLines(...lines: readonly (string | object)[]): Promise<Imported> {
+const importLines = (...lines: readonly (string | object)[]): Promise<Imported> => importWith(true, lines);
+
+async function importWith(notify: boolean, lines: readonly (string | object)[]): Promise<Imported> {
   async function* stream(): AsyncGenerator<string> {
     for (const line of lines) yield typeof line === 'string' ? line : JSON.stringify(line);
   }
@@ -56,7 +60,7 @@ async function importLines(...lines: readonly (string | object)[]): Promise<Impo
     skipped: (line: number, reason: string) => void skips.push([line, reason]),
     progress: (reached: ImportState) => void progress.push(reached),
   };
-  const state = await service.app.get(DetectedAccountsImport).run(stream(), listener, { notify: true });
+  const state = await service.app.get(DetectedAccountsImport).run(stream(), listener, { notify });
   return { ...state, skips, progress };
 }
 
@@ -223,6 +227,66 @@ describe('POST /detected_accounts/identify', () => {
   testRejections(IDENTIFY, 'name', () => enabled);
 });
 
+describe('POST /detections', () => {
+  const DETECTIONS = '/detections';
+  const body = { external_user_id: 'detected', merchants: ['door dash', 16, 'Netflix'] };
+  let token: string;
+
+  beforeAll(async () => {
+    ({ token } = await issueServiceToken(service, ['detections:write']));
+  });
+
+  const create = (more: object = {}) => {
+    const { clientId: client_id } = service.production;
+    return service.request(DETECTIONS, { body: { client_id, ...body, ...more }, token });
+  };
+
+  it('records the accounts and publishes the event', async () => {
+    const { status, body: created } = await create();
+    expect([status, created]).toEqual([200, { event_id: expect.any(String) as string }]);
+    const results = await searchNames('detected', ['DoorDash', 'Netflix', 'Hulu'], service.production);
+    expect(results.map(({ detected }) => detected)).toEqual([true, true, false]);
+    const { clientId } = service.production;
+    expect(await detectedEvents('detected')).toEqual([{ clientId, accounts: ['DoorDash', 'Netflix'] }]);
+  });
+
+  it.each([
+    [{ client_id: undefined }, 400, invalidField('The client id field is required.')],
+    [{ merchants: [0] }, 400, invalidField('The merchants.0 field must be at least 1.')],
+    [
+      { client_id: '00000000-0000-4000-8000-000000000000' },
+      404,
+      error('INVALID_REQUEST', 'NOT_FOUND', 'There is no API client with this client_id.'),
+    ],
+    [
+      { merchants: ['Netflix', 'Nobody’s Shop'] },
+      404,
+      error('INVALID_REQUEST', 'NOT_FOUND', 'The merchant in merchants.1 does not exist.'),
+    ],
+  ])('rejects %j', async (change, status, expected) => {
+    const response = await create(change);
+    expect([response.status, response.body]).toEqual([status, expected]);
+  });
+
+  it('rejects a large body and other media types', async () => {
+    const send = async (options: RequestOptions): Promise<number> =>
+      (await service.request(DETECTIONS, { ...options, token })).status;
+    expect(await send({ body: 'x'.repeat(600_000) })).toBe(413);
+    expect(await send({ body: 'x', headers: { 'content-type': 'text/plain' } })).toBe(415);
+  });
+
+  it('returns the usual errors', () => {
+    const { clientId: client_id } = service.production;
+    return expectUsualErrors(
+      service,
+      DETECTIONS,
+      'detected_account',
+      { body: { client_id, ...body } },
+      { token },
+    );
+  });
+});
+
 describe('Import of detections', () => {
   const rowsOf = (user: string) =>
     service.database.query<{ merchant_id: number; detected_at: Date }>(
@@ -356,6 +420,37 @@ describe('Import of detections', () => {
     expect(await searchNames('bulk-1499', ['Netflix', 'Hulu'])).toEqual([found('Netflix'), found('Hulu')]);
   });
 
+  it('publishes one event for each user and batch, with the accounts that were not known', async () => {
+    const { production } = await service.anotherOrganization();
+    await importLines(
+      detection('notified', 'DoorDash'),
+      detection('notified', 'Netflix'),
+      detection('notified', 'netflix'),
+      detection('notified', 'Hulu', AT, production),
+      detection('notified too', 'Hulu'),
+    );
+    const { clientId } = service.development;
+    expect(await detectedEvents('notified')).toEqual(
+      expect.arrayContaining([
+        { clientId, accounts: ['Netflix', 'DoorDash'] },
+        { clientId: production.clientId, accounts: ['Hulu'] },
+      ]),
+    );
+    expect(await detectedEvents('notified')).toHaveLength(2);
+    expect(await detectedEvents('notified too')).toEqual([{ clientId, accounts: ['Hulu'] }]);
+
+    await importLines(detection('notified too', 'Hulu', EARLIER), detection('notified too', 'Spotify'));
+    expect(await detectedEvents('notified too')).toEqual([
+      { clientId, accounts: ['Hulu'] },
+      { clientId, accounts: ['Spotify'] },
+    ]);
+  });
+
+  it('publishes nothing if notifications are disabled', async () => {
+    expect(await importWith(false, [detection('silent', 'Netflix')])).toMatchObject({ recorded: 1 });
+    expect(await detectedEvents('silent')).toEqual([]);
+  });
+
   it('accepts an empty file', async () => {
     expect(await importLines()).toMatchObject({ lines: 0, recorded: 0, skipped: 0, skips: [] });
   });
@@ -437,6 +532,18 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
   it('checks the credentials before the body', async () => {
     const response = await service.request(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
     expect(response.status).toBe(401);
+  });
+}
+
+/** Returns the clients and merchants of the events that were published about a user. */
+async function detectedEvents(user: string): Promise<{ clientId: string; accounts: string[] }[]> {
+  const rows = await service.database.query<{ client_id: string; body: Buffer }>(
+    'SELECT client_id, body FROM webhook_event WHERE external_user_id = $1 ORDER BY created_at',
+    [user],
+  );
+  return rows.map(({ client_id, body }) => {
+    const { data } = JSON.parse(String(body)) as { data: { detected_accounts: { name: string }[] } };
+    return { clientId: client_id, accounts: data.detected_accounts.map(({ name }) => name) };
   });
 }
 

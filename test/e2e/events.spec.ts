@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
 import { moveClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
@@ -334,6 +335,21 @@ describe('POST /events/batch', () => {
     expect(await numberOfEvents()).toBe(before + 2);
     expect(await payloadOf(results[0]?.event_id ?? '')).toMatchObject({ event: 'MERCHANT_STATUS_UPDATE' });
     expect(await payloadOf(results[4]?.event_id ?? '')).toMatchObject({ event: 'ACCOUNT_LOGIN_REQUIRED' });
+  });
+
+  it('delivers each event to the endpoints of its own client only', async () => {
+    const events = [service.production, service.development, service.production].map(
+      ({ clientId: client_id }) => loginRequired({ client_id }),
+    );
+    const [first, own, last] = (await publishBatch(events)).map(({ event_id }) => event_id);
+    const pathsOf = (id: unknown): string[] =>
+      receiver.arrivals
+        .filter(({ headers }) => headers['webhook-id'] === id)
+        .map(({ path }) => path)
+        .toSorted();
+    await eventually('the event arrives', () => pathsOf(own).length === 2);
+    expect(pathsOf(own)).toEqual(['/first', '/second']);
+    expect([...pathsOf(first), ...pathsOf(last)]).toEqual([]);
   });
 
   it('accepts NDJSON with blank lines, and reports invalid lines', async () => {

@@ -7,6 +7,8 @@ import {
   CREATE_SESSION,
   DASHBOARD_OPERATIONS,
   IDENTIFY_DETECTED_ACCOUNTS,
+  INTERNAL_CLIENT_ID,
+  INTERNAL_OPERATIONS,
   SANDBOX_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   UNKNOWN_ID,
@@ -16,6 +18,7 @@ import {
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
+import { issueServiceToken } from '../support/service-tokens.js';
 import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
 
 /** Fewer runs, for properties that are tested for many operations. */
@@ -39,6 +42,7 @@ const LOADED_NAMES = [
 ];
 
 let service: TestApp;
+let serviceToken: string;
 
 beforeAll(async () => {
   service = await startTestApp({
@@ -47,6 +51,17 @@ beforeAll(async () => {
     DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
     SESSION_OPENS_PER_MINUTE: '1000000',
   });
+  ({ token: serviceToken } = await issueServiceToken(service));
+  // A client with a known ID, in an organization that has no client for this environment.
+  const { id } = await service.anotherOrganization();
+  await service.database.query(
+    `WITH organization AS (
+       INSERT INTO organization SELECT (jsonb_populate_record(found, jsonb_build_object('id', $1::uuid))).*
+         FROM organization found WHERE id = $2 RETURNING id)
+     INSERT INTO api_client (id, organization_id, environment, created_at)
+     SELECT $1, id, 'development', now() FROM organization`,
+    [INTERNAL_CLIENT_ID, id],
+  );
   await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
 });
 afterAll(() => service.close());
@@ -114,7 +129,7 @@ const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compres
 
 /** A user, a merchant or a session may not exist; a URL may be taken. */
 const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
-  ...Object.fromEntries(SANDBOX_OPERATIONS.map(({ id }) => [id, [404]])),
+  ...Object.fromEntries([...SANDBOX_OPERATIONS, ...INTERNAL_OPERATIONS].map(({ id }) => [id, [404]])),
   createAccessGrant: [404],
   createWebhookEndpoint: [409],
   updateWebhookEndpoint: [409],
@@ -132,6 +147,7 @@ async function send(
     body,
     headers,
     ...(credentials === 'basic' ? { as: service.development } : {}),
+    ...(credentials === 'service' ? { token: serviceToken } : {}),
   });
   expect([200, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(response.status);
   if (response.status !== 200) {
@@ -141,7 +157,7 @@ async function send(
   return response;
 }
 
-describe.each(BODY_OPERATIONS)('$id', (operation) => {
+describe.each([...BODY_OPERATIONS, ...INTERNAL_OPERATIONS])('$id', (operation) => {
   const fields = Object.keys(operation.body);
 
   it('survives any JSON value', async () => {

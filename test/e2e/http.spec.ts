@@ -674,11 +674,12 @@ describe('Documentation', () => {
 // Last, because only the application that was started last can use its database in every way.
 describe('A deployment with some surfaces', () => {
   it.each([
-    ['platform', 401, 404],
-    ['careers', 404, 400],
-    ['dashboard', 404, 404],
-    ['platform,careers', 401, 400],
-  ])('of %s does not serve the other surfaces', async (surfaces, platform, careers) => {
+    ['platform', 401, 404, 404],
+    ['careers', 404, 400, 404],
+    ['dashboard', 404, 404, 404],
+    ['internal', 404, 404, 401],
+    ['platform,careers', 401, 400, 404],
+  ])('of %s does not serve the other surfaces', async (surfaces, platform, careers, internal) => {
     const deployment = await startTestApp({ SURFACES: surfaces });
     try {
       // Uses fetch directly, because the document covers all surfaces and has no 404.
@@ -690,9 +691,10 @@ describe('A deployment with some surfaces', () => {
         await send(CREATE_MCP_TOKEN.path, '{}'),
         await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
         await send(SUBMIT_JOB_APPLICATION.path, '{}'),
+        await send('/events', '{}'),
         await send('/readyz'),
       ];
-      expect(statuses).toEqual([platform, platform, careers, 200]);
+      expect(statuses).toEqual([platform, platform, careers, internal, 200]);
     } finally {
       await deployment.close();
     }

@@ -6,8 +6,8 @@ import { samlMetadata } from './saml.js';
 export interface TestedOperation {
   readonly id: string;
   readonly path: string;
-  /** `basic`: of an API client. `login`: of a dashboard user in a browser. */
-  readonly credentials: 'basic' | 'login' | 'none';
+  /** `basic`: of an API client. `login`: of a dashboard user in a browser. `service`: a service token. */
+  readonly credentials: 'basic' | 'login' | 'service' | 'none';
   /** `POST` by default. */
   readonly method?: string;
   /** The environment of the credentials, if the operation requires a particular one. */
@@ -93,7 +93,7 @@ export const SANDBOX_OPERATIONS: readonly BodyOperation[] = [
     merchants: ['Netflix', 19],
   }),
   sandbox('triggerSandboxWebhook', 'webhooks/trigger', {
-    event: 'CARD_UPDATED',
+    event: 'STATUS_UPDATED',
     external_user_id: 'user-1',
     merchant_id: 16,
     data: { card_id: 'card-81' },
@@ -119,6 +119,28 @@ export const BODY_OPERATIONS: readonly BodyOperation[] = [
 ];
 
 export const OPERATIONS: readonly TestedOperation[] = [...BODY_OPERATIONS, LIST_AUDIT_LOGS];
+
+/** The client in the bodies of the internal operations. */
+export const INTERNAL_CLIENT_ID = '7f9c1f0e-2d7c-4f53-8a94-4c8a5e2f6b10';
+
+const STATUS_UPDATE = {
+  client_id: INTERNAL_CLIENT_ID,
+  event: 'MERCHANT_STATUS_UPDATE',
+  merchant_id: 16,
+  data: { type: 'link', status: 'UP' },
+};
+
+/** Operations of the platform's own services. */
+export const INTERNAL_OPERATIONS: readonly BodyOperation[] = [
+  { id: 'publishEvent', path: '/events', credentials: 'service', body: STATUS_UPDATE },
+  { id: 'publishEvents', path: '/events/batch', credentials: 'service', body: { events: [STATUS_UPDATE] } },
+  {
+    id: 'createDetection',
+    path: '/detections',
+    credentials: 'service',
+    body: { client_id: INTERNAL_CLIENT_ID, external_user_id: 'user-1', merchants: ['Netflix', 19] },
+  },
+];
 
 /** An ID that does not exist. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -331,7 +353,7 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     role: 'member',
     scope: 'webhook_endpoints:write',
     isNotFound: true,
-    body: { event: 'CARD_UPDATED' },
+    body: { event: 'STATUS_UPDATED' },
   }),
   operation('redeliverWebhook', `POST /webhook-endpoints/${UNKNOWN_ID}/redeliver`, {
     role: 'member',

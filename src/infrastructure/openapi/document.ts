@@ -24,7 +24,7 @@ access token of the device authorization flow, or the login of a user in a brows
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
 token. Each surface can have a host name of its own; every operation names its server.
 
-**Requests.** Bodies are JSON in UTF-8, at most 512 KiB. Unknown members are ignored. \`null\` and blank strings count
+**Requests.** Bodies are JSON in UTF-8, at most 512 KiB (4 MiB for a batch of events). Unknown members are ignored. \`null\` and blank strings count
 as missing. Lengths count Unicode code points.
 
 **Responses.** Every response has an \`X-Request-Id\` header. If you send your own ID (1 to 64 letters, digits, \`-\`,

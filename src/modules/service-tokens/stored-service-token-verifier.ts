@@ -24,6 +24,9 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     perf: { now: () => this.clock.milliseconds() },
   });
 
+  /** Changes when tokens change, so that a token that was read before is not cached. */
+  private generation = 0;
+
   constructor(
     private readonly repository: ServiceTokensRepository,
     private readonly digest: SecretDigest,
@@ -41,15 +44,17 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
 
   /** Makes this process read every token from the database again. */
   forgetAll(): void {
+    this.generation += 1;
     this.cache.clear();
   }
 
   private async load(token: string, key: string): Promise<KnownToken | undefined> {
+    const { generation } = this;
     const stored = isWellFormedSecret(token) ? await this.repository.withDigest(this.digest.of(token)) : null;
     if (!stored || stored.revokedAt || !isBefore(this.clock.now(), stored.expiresAt)) return undefined;
     this.recordUse(stored);
     const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
-    this.cache.set(key, known);
+    if (generation === this.generation) this.cache.set(key, known);
     return known;
   }
 
