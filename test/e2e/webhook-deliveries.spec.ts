@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { Transactional } from '../../src/infrastructure/database/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
@@ -139,7 +140,8 @@ describe('Publishing an event', () => {
     await publish();
     await queueIsEmpty();
     // Another transaction that holds the lane must not delay publishing.
-    const client = await service.database.connect();
+    const client = new pg.Client({ connectionString: service.database.url });
+    await client.connect();
     try {
       await client.query('BEGIN');
       await client.query('SELECT FROM webhook_lane WHERE endpoint_id = $1 FOR UPDATE', [endpoint.id]);
@@ -150,8 +152,7 @@ describe('Publishing an event', () => {
       );
       expect(unclaimed).toEqual({ claimed_by: null });
     } finally {
-      await client.query('ROLLBACK');
-      client.release();
+      await client.end();
     }
     await receiver.arrived(2);
     await queueIsEmpty();

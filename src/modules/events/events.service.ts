@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
-import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
@@ -29,20 +28,9 @@ interface References {
   readonly sessions: ReadonlyMap<string, SessionDetails & { readonly clientId: string }>;
 }
 
-/** Single events that share one transaction at most. */
-const EVENTS_PER_TRANSACTION = 500;
-const CONCURRENT_TRANSACTIONS = 2;
-
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
-  /** Single events that arrive together share the lookups and the transaction. */
-  private readonly single = new BatchedStatement<PublishEventRequest, EventResponse | ApiError>({
-    execute: (requests) => this.publishAll(requests),
-    maxRows: EVENTS_PER_TRANSACTION,
-    maxStatements: CONCURRENT_TRANSACTIONS,
-  });
-
   constructor(
     private readonly clients: ApiClientDirectory,
     private readonly merchants: MerchantCatalogService,
@@ -53,8 +41,8 @@ export class EventsService {
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
     requireFieldsOf(request);
-    const result = await this.single.add(request);
-    if (result instanceof ApiError) throw result;
+    const [result] = await this.publishAll([request]);
+    if (!result || result instanceof ApiError) throw result;
     return result;
   }
 

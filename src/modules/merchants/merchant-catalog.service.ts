@@ -1,5 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { LRUCache } from 'lru-cache';
+import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey } from './match-key.js';
 import { MERCHANT_CATALOG } from './merchant-catalog.js';
 import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
@@ -9,12 +11,17 @@ export interface CatalogEntry {
   readonly name: string;
 }
 
+/** More than `max` IDs in one call would not all be found. */
+const MAX_CACHED = 100_000;
 /** Ids that fit into the column, without a sign or leading zeros. */
 const MERCHANT_ID = /^[1-9]\d{0,8}$/;
 
 /** Imports the bundled merchants at startup, and finds merchants by name and id. */
 @Injectable()
 export class MerchantCatalogService implements OnApplicationBootstrap {
+  /** Nearly every event has a merchant. */
+  private readonly cache = new LRUCache<number, CatalogEntry>({ max: MAX_CACHED, ttl: MINUTE });
+
   constructor(private readonly repository: MerchantCatalogRepository) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -49,9 +56,12 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
     return MERCHANT_ID.test(id) ? (await this.byIds([Number(id)])).get(Number(id)) : undefined;
   }
 
-  /** Returns merchants by id. Unknown ids are absent. */
+  /** Returns merchants by id. Unknown ids are absent. A changed name shows after a minute at the latest. */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
-    if (ids.length === 0) return new Map();
-    return new Map((await this.repository.byIds(ids)).map(({ id, name }) => [id, { id, name }]));
+    const unknown = ids.filter((id) => !this.cache.has(id));
+    const read = unknown.length === 0 ? [] : await this.repository.byIds(unknown);
+    for (const { id, name } of read) this.cache.set(id, { id, name });
+    const found = ids.map((id) => this.cache.get(id)).filter((merchant) => merchant !== undefined);
+    return new Map(found.map((merchant) => [merchant.id, merchant]));
   }
 }
