@@ -27,7 +27,7 @@ export async function createApplication(
   });
   keepRoutesOf(app, configuration.get(ServiceConfiguration).surfaces as Surface[]);
   prepareHttpServer(app);
-  serveDocument(app, documentOf(app));
+  serveDocument(app, () => documentOf(app));
   return app;
 }
 
