@@ -23,7 +23,7 @@ export async function createApplication(
   });
   keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);
   prepareHttpServer(app);
-  serveDocument(app, documentOf(app));
+  serveDocument(app, () => documentOf(app));
   return app;
 }
 

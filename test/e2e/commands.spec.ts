@@ -121,7 +121,7 @@ describe('npm run cli', () => {
       expect(migrations).toContain('Baseline1790000000001');
       const [again, unreachable] = await Promise.all([
         result('migrate'),
-        inProcess('migrate', '', { DATABASE_URL: UNREACHABLE_URL }),
+        commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),
       ]);
       expect(again).toEqual({ migrations: [] });
       expect(unreachable).toEqual({

@@ -48,7 +48,7 @@ afterAll(async () => {
 async function doctor(
   more: Record<string, string> = {},
 ): Promise<{ code: number | null; of: (check: string) => Finding | undefined; checks: string[] }> {
-  const { code, output, errors } = await commands.inProcess('doctor', '', more);
+  const { code, output, errors } = await commands.runWith(more, 'doctor');
   expect(errors).toBe('');
   const findings = JSON.parse(output) as Finding[];
   for (const { status, remedy } of findings) expect(remedy !== undefined).toBe(status !== 'ok');

@@ -5,10 +5,11 @@ import { CliModule } from '../../dist/src/cli/cli.module.js';
 
 /**
  * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
- * command. Reads the arguments of each command as a line of JSON, and responds with its output and exit code. The
- * request `"describe"` returns the descriptions of all commands.
+ * command. Reads the arguments and additional environment variables of each command as a line of JSON, and responds with its
+ * output and exit code. The request `"describe"` returns the descriptions of all commands.
  */
 const write = process.stdout.write.bind(process.stdout);
+const ENVIRONMENT = { ...process.env };
 let written;
 for (const [stream, name] of [
   [process.stdout, 'output'],
@@ -27,7 +28,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   write(`${JSON.stringify(response)}\n`);
 }
 
-async function run(parameters) {
+async function run({ parameters, environment }) {
+  process.env = { ...ENVIRONMENT, ...environment };
   written = { output: '', errors: '' };
   process.argv.splice(2, Infinity, ...parameters);
   process.exitCode = undefined;

@@ -39,7 +39,12 @@ export class Commands {
 
   /** Runs commands without input in one shared process, which takes a third of the time. */
   run(command: string, input?: string): Promise<Ended> {
-    return input === undefined ? this.inSession(words(command)) : this.inProcess(command, input);
+    return input === undefined ? this.runWith({}, command) : this.inProcess(command, input);
+  }
+
+  /** Runs a command in the shared process, with environment variables in addition to the usual ones. */
+  runWith(environment: Readonly<Record<string, string>>, command: string): Promise<Ended> {
+    return this.inSession({ parameters: words(command), environment });
   }
 
   /** Describes all commands, as subcommands of one root. */

@@ -1,7 +1,8 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Small files that take long. Without cached durations, Jest would start them last and then wait for them. */
-const SLOW = /\b(?:extending|documents|processes|commands|fuzz)\.spec\.ts$/;
+/** Files that take long for their size. Without cached durations, Jest starts large files first, and would wait for these. */
+const SLOW =
+  /\b(?:replicas|extending|documents|processes|(?:account|device|swagger)-browser|metrics|commands|slow-clients|fuzz|embedded-postgres)\.spec\.ts$/;
 
 export default class SlowFirstSequencer extends TestSequencer {
   sort(tests) {

@@ -166,8 +166,11 @@ const SWAGGER_UI_CSS = `
     .swagger-ui .opblock-tag small { flex: 1 0 100%; order: 1; padding: 4px 0 0 }
   }`;
 
-/** Serves the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. */
-export function serveDocument(app: INestApplication, document: OpenAPIObject): void {
+/**
+ * Serves the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. The document
+ * is built at the first request for it, because building it takes longer than the rest of creating the application.
+ */
+export function serveDocument(app: INestApplication, document: () => OpenAPIObject): void {
   app.use(
     ['/docs', '/openapi.json', '/openapi.yaml'],
     (_request: Request, response: Response, next: NextFunction) => {
