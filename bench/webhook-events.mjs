@@ -31,7 +31,7 @@ const CONNECTIONS = 32;
 const CLI = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
 const WORKER = new URL('../dist/src/worker.js', import.meta.url).pathname;
 const RECEIVER = new URL('./baselines/webhook-receiver.mjs', import.meta.url).pathname;
-const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error' };
+const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error', NODE_OPTIONS: process.env.SERVICE_NODE_OPTIONS ?? '' };
 /** About 400 bytes as a webhook. */
 const EVENT = {
   event: 'CARD_UPDATED',
@@ -151,7 +151,8 @@ async function rate(endpoints) {
   });
   if (result.non2xx + result.errors > 0)
     throw new Error(`${result.non2xx + result.errors} events were refused`);
-  const accepted = (Date.now() - begin) / 1000;
+  // The load generator only knows full seconds.
+  const accepted = (await lastEvent() - begin) / 1000;
   await until(() => arrivals().length >= before + count * endpoints);
   const delivered =
     (arrivals()
@@ -168,10 +169,16 @@ async function rate(endpoints) {
   };
 }
 
+async function lastEvent() {
+  const { rows: [row] } = await database.query('SELECT max(created_at) AS last FROM webhook_event');
+  return row.last.getTime();
+}
+
 /** Publishes at a steady rate. Returns the milliseconds from the request to the arrival, and the CPU time per event. */
 async function steady(perSecond, seconds, path = '/0') {
   await useEndpoints([path]);
   const cpu = cpuOf(processes());
+  const postgresBefore = cpuOf([postmaster]);
   const work = [];
   const begin = performance.now();
   for (let index = 0; index < perSecond * seconds; index += 1) {
@@ -188,7 +195,8 @@ async function steady(perSecond, seconds, path = '/0') {
   await settled();
   const delays = published.map(({ id, at }) => arrived.get(id) - at).sort((left, right) => left - right);
   const at = (share) => delays[Math.floor((delays.length - 1) * share)];
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), cpu: (cpuOf(processes()) - cpu) / published.length };
+  if (process.env.DETAILS) console.error('postgres', (cpuOf([postmaster]) - postgresBefore) / published.length);
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), cpu: (cpuOf(processes()) - cpu) / published.length, memory: memoryOf(service.pid) };
 }
 
 /** Signs and posts in a loop, without storage. */
@@ -252,7 +260,8 @@ async function batches() {
     amount: 40,
   });
   if (result.non2xx > 0) throw new Error(`${result.non2xx} batches were refused`);
-  const accepted = 20_000 / ((Date.now() - begin) / 1000);
+  if (process.env.DETAILS) { const timer = setInterval(async () => console.error((await database.query("SELECT in_flight, adaptive_width, width_ceiling, baseline_ms, consecutive_failures, (SELECT count(*) FROM webhook_delivery) AS waiting FROM webhook_lane ORDER BY in_flight DESC LIMIT 1")).rows[0]), 2000); setTimeout(() => clearInterval(timer), 20000); }
+  const accepted = 20_000 / ((await lastEvent() - begin) / 1000);
   await settled();
   const delivered = 20_000 / ((Date.now() - begin) / 1000);
   return { accepted, delivered, cpu: (cpuOf(processes()) - cpu) / 20_000 };
@@ -292,6 +301,10 @@ async function scenarios(processesUsed) {
       `${[p50, p95, p99].map(milliseconds).join(', ')}; ${cpu.toFixed(2)} ms`,
       '15, 40, 80 ms; 1.2 ms',
     );
+  }
+  if (wants('memory')) {
+    const { p95, memory } = await rounds(() => steady(1_000, 10));
+    add(`${processesUsed}, 1,000/s: arrival p95, memory`, `${milliseconds(p95)}, ${memory.toFixed(0)} MB`, '250 MB');
   }
   if (wants('slow')) {
     const { p50, p95 } = await rounds(() => steady(300, 15, '/after-100'));

@@ -22,10 +22,12 @@ export interface BatchedStatementOptions<Row, Result = void> {
    */
   readonly maxWaiting?: number;
   /**
-   * Milliseconds that must pass between the starts of two statements, unless `maxRows` rows are waiting. Larger batches
+   * Milliseconds that must pass between the starts of two statements, unless `enoughRows` rows are waiting. Larger batches
    * cost less per row. The default is 0.
    */
   readonly minInterval?: number;
+  /** Number of waiting rows that start a statement before `minInterval` has passed. The default is `maxRows`. */
+  readonly enoughRows?: number;
   /** Returns after how many milliseconds to retry a batch that failed with this error; undefined to give up. */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
@@ -49,7 +51,9 @@ export class BatchedStatement<Row, Result = void> {
   private running = 0;
   private scheduled = false;
   private paused = false;
+  /** Of `performance.now()`. */
   private nextStatementAt = 0;
+  private timer: NodeJS.Timeout | undefined;
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: BatchedStatementOptions<Row, Result>) {}
@@ -84,22 +88,24 @@ export class BatchedStatement<Row, Result = void> {
 
   private schedule(): void {
     if (this.scheduled || this.paused || this.waiting.length === 0) return;
-    if (this.running >= this.options.maxStatements) return;
+    const { maxRows, maxStatements, minInterval = 0, enoughRows = maxRows } = this.options;
+    if (this.running >= maxStatements) return;
+    const wait = this.waiting.length >= enoughRows ? 0 : this.nextStatementAt - performance.now();
+    if (wait > 0) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.schedule();
+      }, wait);
+      return;
+    }
     this.scheduled = true;
-    const isFull = this.waiting.length >= this.options.maxRows;
-    const wait = isFull ? 0 : this.nextStatementAt - performance.now();
-    this.afterWait(wait, () => {
+    setImmediate(() => {
       this.scheduled = false;
-      this.nextStatementAt = performance.now() + (this.options.minInterval ?? 0);
+      this.nextStatementAt = performance.now() + minInterval;
       const batch = this.waiting.splice(0, this.options.maxRows);
       if (batch.length > 0) void this.commit(batch);
       this.schedule();
     });
-  }
-
-  private afterWait(milliseconds: number, callback: () => void): void {
-    if (milliseconds > 0) setTimeout(callback, milliseconds);
-    else setImmediate(callback);
   }
 
   private async commit(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {

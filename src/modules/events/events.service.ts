@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
+import { BatchedStatement } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
@@ -28,9 +29,23 @@ interface References {
   readonly sessions: ReadonlyMap<string, SessionDetails & { readonly clientId: string }>;
 }
 
+const EVENTS_PER_STATEMENT = 1_000;
+const CONCURRENT_STATEMENTS = 2;
+/** Milliseconds. Single events that arrive within this time share their statements, which halves the CPU time at 200 events per second. */
+const INTERVAL = 16;
+const ENOUGH_EVENTS = 16;
+
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
+  private readonly single = new BatchedStatement<PublishEventRequest, EventResponse | ApiError>({
+    execute: (requests) => this.publishAll(requests),
+    maxRows: EVENTS_PER_STATEMENT,
+    maxStatements: CONCURRENT_STATEMENTS,
+    minInterval: INTERVAL,
+    enoughRows: ENOUGH_EVENTS,
+  });
+
   constructor(
     private readonly clients: ApiClientDirectory,
     private readonly merchants: MerchantCatalogService,
@@ -41,8 +56,8 @@ export class EventsService {
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
     requireFieldsOf(request);
-    const [result] = await this.publishAll([request]);
-    if (!result || result instanceof ApiError) throw result;
+    const result = await this.single.add(request);
+    if (result instanceof ApiError) throw result;
     return result;
   }
 

@@ -1,8 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { prepared, Transaction } from '../../infrastructure/database/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from './session-metadata.js';
 import { Session } from './session.entity.js';
+
+/** The columns that events of a session need. */
+export type EventSession = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
+
+const WITH_IDS = prepared(
+  `SELECT id, client_id AS "clientId", external_user_id AS "externalUserId", card_id AS "cardId", metadata
+     FROM session WHERE id = ANY ($1)`,
+);
 
 @Injectable()
 export class SessionsRepository {
@@ -14,6 +22,11 @@ export class SessionsRepository {
 
   async ofClient(clientId: string, id: string): Promise<Session | null> {
     return this.transaction.manager.findOneBy(Session, { id, clientId });
+  }
+
+  /** Returns what the events of these sessions need. */
+  async withIds(ids: readonly string[]): Promise<EventSession[]> {
+    return this.transaction.manager.query<EventSession[]>(WITH_IDS, [ids]);
   }
 
   /** Finds a session and locks it until the transaction ends, so that concurrent changes run one after another. */

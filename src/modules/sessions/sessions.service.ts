@@ -18,8 +18,7 @@ import type {
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
-import { SessionsBatch, type EventSession } from './sessions.batch.js';
-import { SessionsRepository } from './sessions.repository.js';
+import { SessionsRepository, type EventSession } from './sessions.repository.js';
 
 /** Data of a session that its webhooks contain. */
 export interface SessionDetails {
@@ -34,7 +33,6 @@ export interface SessionDetails {
 export class SessionsService {
   constructor(
     private readonly repository: SessionsRepository,
-    private readonly batch: SessionsBatch,
     private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -109,14 +107,13 @@ export class SessionsService {
     return session ? toDetails(session) : undefined;
   }
 
-  /** Returns sessions of any clients by ID, like `detailsOf`, outside the open transaction. One statement reads all of them. */
+  /** Returns sessions of any clients by ID, like `detailsOf`. One statement reads all of them. */
   async detailsById(
     sessionIds: readonly string[],
   ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
-    const sessions = await Promise.all(sessionIds.map((id) => this.batch.find(id)));
-    const known = sessions.filter((session) => session !== undefined);
+    const sessions = sessionIds.length === 0 ? [] : await this.repository.withIds(sessionIds);
     return new Map(
-      known.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
+      sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
     );
   }
 

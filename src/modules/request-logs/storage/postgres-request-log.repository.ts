@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   DailyPartitions,
   PartitionMetrics,
+  prepared,
   QueryTimeout,
   ReadPools,
   Transaction,
@@ -54,6 +55,16 @@ interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attemp
   readonly endpointId: string | null;
 }
 
+const APPEND = prepared(
+  `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
+                                status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
+                                webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms)
+       SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
+                            $7::text[], $8::text[], $9::smallint[], $10::integer[], $11::uuid[],
+                            $12::bigint[], $13::text[], $14::uuid[], $15::uuid[], $16::smallint[], $17::text[],
+                            $18::integer[], $19::integer[], $20::integer[], $21::integer[])`,
+);
+
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
 @Injectable()
 export class PostgresRequestLogRepository extends RequestLogStore {
@@ -80,38 +91,29 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
-    await this.transaction.manager.query(
-      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
-                                status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
-                                webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms)
-       SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
-                            $7::text[], $8::text[], $9::smallint[], $10::integer[], $11::uuid[],
-                            $12::bigint[], $13::text[], $14::uuid[], $15::uuid[], $16::smallint[], $17::text[],
-                            $18::integer[], $19::integer[], $20::integer[], $21::integer[])`,
-      [
-        entries.map((entry) => entry.clientId),
-        entries.map((entry) => entry.environment),
-        entries.map((entry) => entry.createdAt),
-        entries.map((entry) => entry.type),
-        entries.map((entry) => entry.method),
-        entries.map((entry) => entry.path),
-        entries.map((entry) => entry.url),
-        entries.map((entry) => entry.event),
-        entries.map((entry) => entry.statusCode),
-        entries.map((entry) => entry.latencyMilliseconds),
-        entries.map((entry) => entry.sessionId),
-        entries.map((entry) => entry.taskId),
-        entries.map((entry) => entry.externalUserId),
-        entries.map(({ attempt }) => attempt?.endpointId),
-        entries.map(({ attempt }) => attempt?.eventId),
-        entries.map(({ attempt }) => attempt?.number),
-        entries.map(({ attempt }) => attempt?.reason),
-        entries.map(({ attempt }) => attempt?.phases.dns),
-        entries.map(({ attempt }) => attempt?.phases.connect),
-        entries.map(({ attempt }) => attempt?.phases.tls),
-        entries.map(({ attempt }) => attempt?.phases.firstByte),
-      ],
-    );
+    await this.transaction.manager.query(APPEND, [
+      entries.map((entry) => entry.clientId),
+      entries.map((entry) => entry.environment),
+      entries.map((entry) => entry.createdAt),
+      entries.map((entry) => entry.type),
+      entries.map((entry) => entry.method),
+      entries.map((entry) => entry.path),
+      entries.map((entry) => entry.url),
+      entries.map((entry) => entry.event),
+      entries.map((entry) => entry.statusCode),
+      entries.map((entry) => entry.latencyMilliseconds),
+      entries.map((entry) => entry.sessionId),
+      entries.map((entry) => entry.taskId),
+      entries.map((entry) => entry.externalUserId),
+      entries.map(({ attempt }) => attempt?.endpointId),
+      entries.map(({ attempt }) => attempt?.eventId),
+      entries.map(({ attempt }) => attempt?.number),
+      entries.map(({ attempt }) => attempt?.reason),
+      entries.map(({ attempt }) => attempt?.phases.dns),
+      entries.map(({ attempt }) => attempt?.phases.connect),
+      entries.map(({ attempt }) => attempt?.phases.tls),
+      entries.map(({ attempt }) => attempt?.phases.firstByte),
+    ]);
   }
 
   /**

@@ -88,6 +88,15 @@ interface ClaimedRow
   readonly taskId: string | null;
 }
 
+type ClaimedEventRow = Omit<
+  ClaimedRow,
+  'id' | 'claimId' | 'endpointId' | 'url' | 'attempt' | 'attemptsAllowed'
+>;
+
+type ClaimedDeliveryRow = Omit<ClaimedRow, Exclude<keyof ClaimedEventRow, 'eventId'>> & {
+  readonly eventCreatedAt: Date;
+};
+
 type OverviewRow = Readonly<Record<`${'waiting' | 'retrying' | 'inFlight'}${'Count' | 'Age'}`, number>> &
   Pick<QueueOverview, 'lanesActive' | 'lanesNarrow'>;
 
@@ -107,11 +116,11 @@ const IS_DUE = `(next_due <= now() OR endpoint_id = ANY ($4)) AND ${LANE.isReady
 const UNPROVEN_WIDTH = `CASE consecutive_failures WHEN 0 THEN LEAST(${LANE.width}, $1, ${START_WIDTH}) ELSE 1 END`;
 const IS_PAST_GRACE = `(last_success_at > now() - $6 * interval '1 millisecond') IS NOT TRUE`;
 
-const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
-  claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", event.client_id AS "clientId",
-  event.environment, event.id AS "eventId", event.event AS name, event.session_id AS "sessionId",
-  event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body,
+const EVENT = `event.client_id AS "clientId", event.environment, event.id AS "eventId", event.event AS name,
+  event.session_id AS "sessionId", event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body,
   ${secretVersionsOf('event.client_id')} AS "secretVersions"`;
+const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
+  claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", ${EVENT}`;
 
 const LOCK_DUE_LANES = prepared(
   `WITH proven AS MATERIALIZED (
@@ -144,45 +153,54 @@ const LOCK_DUE_LANES = prepared(
    SELECT endpoint_id, NULL, false, 0, false FROM full_lane`,
 );
 
-/** The first delivery of every lane comes before the second of any. */
-const CLAIM =
-  prepared(`WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
-            picked AS MATERIALIZED (
-              SELECT due.id
-                FROM lane
-               CROSS JOIN LATERAL (
-                       SELECT id, due_at, row_number() OVER (ORDER BY due_at, id) AS rank
-                         FROM webhook_delivery
-                        WHERE endpoint_id = lane.endpoint_id AND claim_id IS NULL AND due_at <= now()
-                        ORDER BY due_at, id
-                        LIMIT lane.room) due
-               ORDER BY due.rank, due.due_at
-               LIMIT $3),
-            claimed AS (
-              UPDATE webhook_delivery
-                 SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
-                     lease_until = ${LEASE_UNTIL}, claimed_by = $4
-               WHERE id IN (SELECT id FROM picked) AND claim_id IS NULL
-              RETURNING *),
-            moved AS (
-              UPDATE webhook_lane
-                 SET in_flight = in_flight + (SELECT count(*) FROM claimed WHERE claimed.endpoint_id = lane.endpoint_id),
-                     next_due = (SELECT due_at FROM webhook_delivery waiting
-                                  WHERE waiting.endpoint_id = lane.endpoint_id AND claim_id IS NULL
-                                    AND NOT EXISTS (SELECT FROM claimed WHERE claimed.id = waiting.id)
-                                  ORDER BY due_at, id LIMIT 1)
-                FROM lane
-               WHERE webhook_lane.endpoint_id = lane.endpoint_id)
-       SELECT ${CLAIMED}
-         FROM claimed
-         JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at`);
+/**
+ * The first delivery of every lane comes before the second of any. The first one that is not claimed determines when the
+ * lane is due next.
+ *
+ * Not a prepared statement, and neither is `SETTLE`: the queue is often empty when a plan is made, and PostgreSQL would use
+ * a plan for an empty table until it analyzes the table, although a long queue has built up.
+ */
+const CLAIM = `
+  WITH lane AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS lane (endpoint_id, room)),
+       candidate AS MATERIALIZED (
+         SELECT lane.endpoint_id, room, id, due_at, rank
+           FROM lane
+           LEFT JOIN LATERAL (
+                  SELECT id, due_at, row_number() OVER (ORDER BY due_at, id) AS rank
+                    FROM webhook_delivery
+                   WHERE endpoint_id = lane.endpoint_id AND claim_id IS NULL
+                   ORDER BY due_at, id
+                   LIMIT lane.room + 1) first ON true),
+       picked AS MATERIALIZED (
+         SELECT id FROM candidate WHERE rank <= room AND due_at <= now() ORDER BY rank, due_at LIMIT $3),
+       claimed AS (
+         UPDATE webhook_delivery
+            SET claim_id = gen_random_uuid(), attempts = attempts + 1, attempt_started_at = now(),
+                lease_until = ${LEASE_UNTIL}, claimed_by = $4
+          WHERE id = ANY (ARRAY(SELECT id FROM picked)) AND claim_id IS NULL
+         RETURNING *),
+       moved AS (
+         UPDATE webhook_lane SET in_flight = in_flight + state.claimed, next_due = state.next_due
+           FROM (SELECT endpoint_id, count(picked.id)::integer AS claimed,
+                        min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
+                   FROM candidate LEFT JOIN picked USING (id)
+                  GROUP BY endpoint_id) state
+          WHERE webhook_lane.endpoint_id = state.endpoint_id)
+  SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
+         attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt"
+    FROM claimed`;
+
+/** The events of claimed deliveries. A separate statement, because planning a join with all partitions takes longer. */
+const EVENTS_OF_CLAIMED = prepared(
+  `SELECT ${EVENT} FROM webhook_event event WHERE id = ANY ($1) AND created_at = ANY ($2)`,
+);
 
 /**
  * Ends attempts and adapts the width of their lanes (decision 0019). A success widens a lane that uses its width, unless
  * the latency has doubled; a failure narrows it and becomes its ceiling.
  */
-const SETTLE = prepared(
-  `WITH result AS MATERIALIZED (
+const SETTLE = `
+  WITH result AS MATERIALIZED (
           SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::boolean[], $5::double precision[],
                                $8::double precision[])
                      AS result (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency_ms)),
@@ -198,7 +216,7 @@ const SETTLE = prepared(
             JOIN webhook_delivery delivery ON delivery.id = delivery_id AND delivery.claim_id = result.claim_id
              FOR UPDATE OF delivery),
         ended AS (
-          DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM owned WHERE due_at IS NULL)),
+          DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM owned WHERE due_at IS NULL))),
         kept AS (
           UPDATE webhook_delivery
              SET due_at = owned.due_at, claim_id = NULL, claimed_by = NULL, attempt_started_at = NULL,
@@ -249,8 +267,7 @@ const SETTLE = prepared(
           RETURNING next_due <= now() AS is_due)
    SELECT id, due.exists AS "hasDueLane"
      FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM moved) due
-     LEFT JOIN owned ON true`,
-);
+     LEFT JOIN owned ON true`;
 
 /**
  * Deliveries and lanes. There is one lane for each endpoint. A statement that changes a lane and its deliveries locks the
@@ -314,13 +331,22 @@ export class DeliveryQueueRepository {
    * statement from `lockDueLanes`, because its snapshot must not be older than the locks.
    */
   async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDelivery[]> {
-    const rows = await this.transaction.manager.query<ClaimedRow[]>(CLAIM, [
+    const rows = await this.transaction.manager.query<ClaimedDeliveryRow[]>(CLAIM, [
       lanes.map(({ endpointId }) => endpointId),
       lanes.map(({ room }) => room),
       limit,
       worker,
     ]);
-    return rows.map(toClaimed);
+    if (rows.length === 0) return [];
+    const events = await this.transaction.manager.query<ClaimedEventRow[]>(EVENTS_OF_CLAIMED, [
+      rows.map(({ eventId }) => eventId),
+      rows.map(({ eventCreatedAt }) => eventCreatedAt),
+    ]);
+    const byId = new Map(events.map((event) => [event.eventId, event]));
+    return rows.flatMap(({ eventCreatedAt: _, ...row }) => {
+      const event = byId.get(row.eventId);
+      return event ? [toClaimed({ ...row, ...event })] : [];
+    });
   }
 
   /** Adds a delivery with a single attempt that is claimed from the start. */

@@ -39,8 +39,9 @@ export interface ClaimableRoom {
 
 const ATTEMPTS_PER_SETTLEMENT = 200;
 const CONCURRENT_SETTLEMENTS = 2;
-/** Milliseconds. Attempts that end within this time are settled together. */
-const SETTLEMENT_INTERVAL = 20;
+/** Milliseconds. Attempts that end within this time are settled together, or as soon as there are enough of them. */
+const SETTLEMENT_INTERVAL = 50;
+const ENOUGH_ATTEMPTS = 32;
 const SETTLEMENT_RETRY_DELAY = SECOND;
 const EXPIRED_PER_RUN = 200;
 
@@ -53,6 +54,7 @@ export class DeliveryQueueService {
     maxRows: ATTEMPTS_PER_SETTLEMENT,
     maxStatements: CONCURRENT_SETTLEMENTS,
     minInterval: SETTLEMENT_INTERVAL,
+    enoughRows: ENOUGH_ATTEMPTS,
     retryAfter: (error) => {
       if (isMissingPartition(error)) return 0;
       return isDatabaseUnavailable(error) ? SETTLEMENT_RETRY_DELAY : undefined;

@@ -83,7 +83,8 @@ const PUBLISH = prepared(
         delivery AS MATERIALIZED (
           SELECT event.id AS event_id, event.created_at, organization_id, room, position, endpoint.id AS endpoint_id, url
             FROM event
-            JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id),
+            JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id
+             FOR KEY SHARE OF endpoint),
         lane AS MATERIALIZED (
           SELECT endpoint_id, LEAST(${LANE.width}, $14) - in_flight AS room
             FROM webhook_lane

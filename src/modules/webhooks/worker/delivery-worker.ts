@@ -122,7 +122,7 @@ export class DeliveryWorker
       for (const delivery of claimed) this.start(delivery);
       // Another process may hold the lock of a notified lane for a moment.
       if (claimed.length === 0 && this.notified.size === 0) await this.pause();
-      await sleep(this.lastClaimAt + CLAIM_INTERVAL - performance.now());
+      await sleep(Math.max(0, this.lastClaimAt + CLAIM_INTERVAL - performance.now()));
     }
   }
 
