@@ -30,7 +30,7 @@ interface References {
 }
 
 const EVENTS_PER_STATEMENT = 1_000;
-const CONCURRENT_STATEMENTS = 2;
+const CONCURRENT_STATEMENTS = 1;
 /** Milliseconds. Single events that arrive within this time share their statements, which halves the CPU time at 200 events per second. */
 const INTERVAL = 16;
 const ENOUGH_EVENTS = 16;
