@@ -3,8 +3,7 @@
  *
  *     node bench/webhook-events.mjs [--only rate,steady,…] [--rounds 3]
  */
-import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,6 +15,7 @@ import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/delivery-h
 import { freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';
 import { cpuOf, memoryOf } from './support/usage.mjs';
+import { createServiceToken } from './support/webhooks.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
 const { values: options } = parseArgs({
@@ -28,10 +28,9 @@ const { values: options } = parseArgs({
 const ROUNDS = Number(options.rounds);
 const EVENTS = 5_000;
 const CONNECTIONS = 32;
-const CLI = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
 const WORKER = new URL('../dist/src/worker.js', import.meta.url).pathname;
 const RECEIVER = new URL('./baselines/webhook-receiver.mjs', import.meta.url).pathname;
-const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error', NODE_OPTIONS: process.env.SERVICE_NODE_OPTIONS ?? '' };
+const SETTINGS = { WEBHOOK_TARGETS: 'any', LOG_LEVEL: 'error' };
 /** About 400 bytes as a webhook. */
 const EVENT = {
   event: 'CARD_UPDATED',
@@ -59,20 +58,11 @@ const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
 const postmaster = Number(
   (await database.query("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid")).rows[0].pid,
 );
-const authorization = await createToken();
+const authorization = `Bearer ${await createServiceToken(settings)}`;
 const sessionId = await createSession();
 const body = JSON.stringify({ ...EVENT, client_id: clientId, session_id: sessionId });
 const headers = { authorization, 'content-type': 'application/json' };
 const rows = [];
-
-async function createToken() {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [CLI, 'service-token', 'create', '--name', 'bench', '--scope', 'events:publish'],
-    { env: { ...process.env, ...settings } },
-  );
-  return `Bearer ${JSON.parse(stdout).token}`;
-}
 
 async function createSession() {
   const response = await request(`${service.baseUrl}/session/create`, {
@@ -152,7 +142,7 @@ async function rate(endpoints) {
   if (result.non2xx + result.errors > 0)
     throw new Error(`${result.non2xx + result.errors} events were refused`);
   // The load generator only knows full seconds.
-  const accepted = (await lastEvent() - begin) / 1000;
+  const accepted = ((await lastEvent()) - begin) / 1000;
   await until(() => arrivals().length >= before + count * endpoints);
   const delivered =
     (arrivals()
@@ -170,7 +160,9 @@ async function rate(endpoints) {
 }
 
 async function lastEvent() {
-  const { rows: [row] } = await database.query('SELECT max(created_at) AS last FROM webhook_event');
+  const {
+    rows: [row],
+  } = await database.query('SELECT max(created_at) AS last FROM webhook_event');
   return row.last.getTime();
 }
 
@@ -178,7 +170,6 @@ async function lastEvent() {
 async function steady(perSecond, seconds, path = '/0') {
   await useEndpoints([path]);
   const cpu = cpuOf(processes());
-  const postgresBefore = cpuOf([postmaster]);
   const work = [];
   const begin = performance.now();
   for (let index = 0; index < perSecond * seconds; index += 1) {
@@ -195,8 +186,13 @@ async function steady(perSecond, seconds, path = '/0') {
   await settled();
   const delays = published.map(({ id, at }) => arrived.get(id) - at).sort((left, right) => left - right);
   const at = (share) => delays[Math.floor((delays.length - 1) * share)];
-  if (process.env.DETAILS) console.error('postgres', (cpuOf([postmaster]) - postgresBefore) / published.length);
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), cpu: (cpuOf(processes()) - cpu) / published.length, memory: memoryOf(service.pid) };
+  return {
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    cpu: (cpuOf(processes()) - cpu) / published.length,
+    memory: memoryOf(service.pid),
+  };
 }
 
 /** Signs and posts in a loop, without storage. */
@@ -260,8 +256,7 @@ async function batches() {
     amount: 40,
   });
   if (result.non2xx > 0) throw new Error(`${result.non2xx} batches were refused`);
-  if (process.env.DETAILS) { const timer = setInterval(async () => console.error((await database.query("SELECT in_flight, adaptive_width, width_ceiling, baseline_ms, consecutive_failures, (SELECT count(*) FROM webhook_delivery) AS waiting FROM webhook_lane ORDER BY in_flight DESC LIMIT 1")).rows[0]), 2000); setTimeout(() => clearInterval(timer), 20000); }
-  const accepted = 20_000 / ((await lastEvent() - begin) / 1000);
+  const accepted = 20_000 / (((await lastEvent()) - begin) / 1000);
   await settled();
   const delivered = 20_000 / ((Date.now() - begin) / 1000);
   return { accepted, delivered, cpu: (cpuOf(processes()) - cpu) / 20_000 };
@@ -304,7 +299,11 @@ async function scenarios(processesUsed) {
   }
   if (wants('memory')) {
     const { p95, memory } = await rounds(() => steady(1_000, 10));
-    add(`${processesUsed}, 1,000/s: arrival p95, memory`, `${milliseconds(p95)}, ${memory.toFixed(0)} MB`, '250 MB');
+    add(
+      `${processesUsed}, 1,000/s: arrival p95, memory`,
+      `${milliseconds(p95)}, ${memory.toFixed(0)} MB`,
+      '250 MB',
+    );
   }
   if (wants('slow')) {
     const { p50, p95 } = await rounds(() => steady(300, 15, '/after-100'));

@@ -1,6 +1,7 @@
 /**
- * Runs two workers under load, repeatedly kills one of them (SIGKILL) at a random moment, and restarts PostgreSQL in
- * between. Nothing may be lost: every event arrives at every endpoint, more than once only if an attempt was
+ * Publishes events with `POST /events` on two processes that also send them, repeatedly kills one of the two (SIGKILL) at
+ * a random moment, and restarts PostgreSQL in between. A request that fails is repeated with the same idempotency key.
+ * Nothing may be lost: every event is published once and arrives at every endpoint, more than once only if an attempt was
  * interrupted, and every lane is empty at the end.
  *
  * `node bench/webhook-kills.mjs --kills 200 --restarts 2`
@@ -9,7 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { restartPostgres } from './support/postgres.mjs';
-import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
+import { freePort, start } from './support/processes.mjs';
+import { createServiceToken, openWebhooks } from './support/webhooks.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
 const { values } = parseArgs({
@@ -31,20 +33,58 @@ const webhooks = await openWebhooks(bench, {
 });
 const { client, ports } = webhooks;
 
-const published = new Set();
+const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
+const processes = [{ port: await freePort() }, { port: await freePort() }];
+const token = await createServiceToken(webhooks.settings);
+/** The IDs of the published events by idempotency key. */
+const published = new Map();
 let publishing = true;
-let refused = 0;
+let repeated = 0;
+let duplicates = 0;
 
-/** Publishes at a steady rate. Events that cannot be committed while the database is down are not expected to arrive. */
+async function startProcess(index) {
+  const { port } = processes[index];
+  processes[index] = {
+    port,
+    ...(await start(MAIN, {
+      environment: { ...webhooks.settings, PORT: String(port) },
+      ready: 'Listening on',
+    })),
+  };
+}
+
+/** Repeats the request, at either process, until one responds with 200. */
+async function publish(key) {
+  for (let attempt = 0; ; attempt += 1) {
+    const { port } = processes[(key + attempt) % 2];
+    const response = await fetch(`http://127.0.0.1:${port}/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        client_id: client.clientId,
+        event: 'NEW_TRANSACTIONS_AVAILABLE',
+        external_user_id: 'user-8f3a',
+        merchant_id: 16,
+        idempotency_key: `key-${key}`,
+      }),
+      signal: AbortSignal.timeout(10_000),
+    }).catch(() => undefined);
+    if (response?.status === 200) {
+      const { event_id: id, duplicate } = await response.json();
+      published.set(`key-${key}`, id);
+      if (duplicate) duplicates += 1;
+      return;
+    }
+    if (response && response.status < 500) throw new Error(await response.text());
+    repeated += 1;
+    await pause(100);
+  }
+}
+
 async function publishSteadily() {
   const work = [];
-  while (publishing) {
-    work.push(
-      webhooks.publish(EXAMPLE_EVENT, client).then(
-        (id) => published.add(id),
-        () => (refused += 1),
-      ),
-    );
+  for (let key = 0; publishing; key += 1) {
+    work.push(publish(key));
     await pause(1000 / rate);
   }
   await Promise.all(work);
@@ -75,7 +115,7 @@ function expect(what, isSo) {
 
 try {
   for (const port of ports) await webhooks.addEndpoint(client.clientId, `http://127.0.0.1:${port}/hook`);
-  const workers = [await webhooks.worker(), await webhooks.worker()];
+  await Promise.all([startProcess(0), startProcess(1)]);
   const publisher = publishSteadily();
   await pause(1_000);
   const restartAfter = new Set(
@@ -84,9 +124,9 @@ try {
   for (let killed = 1; killed <= kills; killed += 1) {
     const victim = killed % 2;
     await pause(20 + Math.random() * 400);
-    await kill(workers[victim]);
+    await kill(processes[victim]);
     if (restartAfter.has(killed)) await restartPostgres(join(bench.directory, 'postgres'));
-    workers[victim] = await webhooks.worker();
+    await startProcess(victim);
     if (killed % 20 === 0) console.error(`${killed} kills, ${published.size} events`);
   }
   publishing = false;
@@ -108,7 +148,7 @@ try {
   for (const port of ports) {
     const counts = new Map();
     for (const { eventId } of webhooks.arrivals(port)) counts.set(eventId, (counts.get(eventId) ?? 0) + 1);
-    for (const id of published) {
+    for (const id of published.values()) {
       const times = counts.get(id) ?? 0;
       const failedAttempts = interrupted.get(`${id} http://127.0.0.1:${port}/hook`);
       arrived += Math.min(times, 1);
@@ -121,6 +161,11 @@ try {
       );
     }
   }
+  const { rows: events } = await webhooks.query('SELECT count(*)::integer AS stored FROM webhook_event');
+  expect(
+    `${events[0].stored} events are stored for ${published.size} idempotency keys`,
+    events[0].stored === published.size,
+  );
   const { rows: lanes } = await webhooks.query('SELECT sum(in_flight)::integer AS flying FROM webhook_lane');
   expect(
     `the lanes count ${lanes[0].flying} attempts in progress, but there are none`,
@@ -128,14 +173,15 @@ try {
   );
   const cut = attempts.reduce((sum, { failed }) => sum + failed, 0);
   console.log(
-    `${kills} kills, ${restarts} restarts of PostgreSQL: ${published.size} events published (${refused} failed while ` +
-      `the database was down), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
+    `${kills} kills, ${restarts} restarts of PostgreSQL: ${published.size} events published (${repeated} requests ` +
+      `repeated, ${duplicates} of them had published), ${arrived} of ${published.size * ENDPOINTS} deliveries arrived, ${twice} twice, ` +
       `${cut} attempts were interrupted.`,
   );
   for (const failure of failures.slice(0, 20)) console.error(failure);
   if (failures.length > 0) process.exitCode = 1;
 } finally {
   publishing = false;
+  for (const process of processes) await process.stop?.();
   await webhooks.close();
   await bench.close();
 }

@@ -13,7 +13,9 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     journal.write(`${request.headers['webhook-id']} ${at} ${request.url}\n`);
     const respond = () => response.writeHead(200).end();
-    const delay = request.url.startsWith('/slow') ? 150 : Number(/^\/after-(\d+)/.exec(request.url)?.[1] ?? 0);
+    const delay = request.url.startsWith('/slow')
+      ? 150
+      : Number(/^\/after-(\d+)/.exec(request.url)?.[1] ?? 0);
     if (delay > 0) setTimeout(respond, delay);
     else respond();
   });

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { AppModule } from '../../dist/src/app.module.js';
@@ -9,6 +11,7 @@ import { WebhookPublisher } from '../../dist/src/modules/webhooks/index.js';
 import { freePort, start } from './processes.mjs';
 
 const WORKER = new URL('../../dist/src/worker.js', import.meta.url).pathname;
+const CLI = new URL('../../dist/src/cli/main.js', import.meta.url).pathname;
 const RECEIVER = new URL('../baselines/webhook-receiver.mjs', import.meta.url).pathname;
 
 /** Prepares a database with the schema, receivers in separate processes, and a publisher in this process. */
@@ -90,6 +93,16 @@ export async function openWebhooks(bench, { receivers = 1, environment = {} } = 
       await database.end();
     },
   };
+}
+
+/** Creates a service token that can publish events. */
+export async function createServiceToken(settings) {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [CLI, 'service-token', 'create', '--name', 'bench', '--scope', 'events:publish'],
+    { env: { ...process.env, ...settings } },
+  );
+  return JSON.parse(stdout).token;
 }
 
 export const EXAMPLE_EVENT = {

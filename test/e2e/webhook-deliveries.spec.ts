@@ -370,7 +370,7 @@ describe('A failed delivery', () => {
 });
 
 describe('Lanes', () => {
-  it('send at most four deliveries to an endpoint at a time, and a slow endpoint delays no other', async () => {
+  it('send at most four deliveries to a new endpoint at a time, and a slow endpoint delays no other', async () => {
     await createEndpoint('/slow');
     await createEndpoint('/quick');
     const waiting: (() => void)[] = [];

@@ -13,7 +13,7 @@ export class WebhookDeliveriesConfiguration {
 
   @EnvironmentVariable(
     'WEBHOOK_ENDPOINT_CONCURRENCY',
-    'Maximum number of concurrent delivery attempts to one endpoint, over all processes.',
+    'Maximum number of concurrent delivery attempts to one endpoint, over all processes. The service starts with 4 and adapts the number to what the endpoint can take.',
   )
   @IsIntegerBetween(1, 100)
   endpointConcurrency: number = 64;

@@ -5,14 +5,13 @@ import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
 import {
-  ABSENT_WORKERS,
   FAILURES_UNTIL_NARROW,
   LANE,
+  LANES_CHANNEL,
   LEASE_UNTIL,
-  notifyLanes,
   PROBE_INTERVAL,
-  secretVersionsOf,
   START_WIDTH,
+  WORKER_LOCK,
 } from './lane-rules.js';
 
 /** Limits of one call to `lockDueLanes()`. */
@@ -107,6 +106,32 @@ const [GAIN, LOSS] = [0.5, 0.8];
 const CEILING_GAIN = 0.005;
 /** Milliseconds. Below it, latency says nothing about the load of the receiver. */
 const MIN_BASELINE = 20;
+
+/** IDs in one notification. PostgreSQL limits its payload to 8,000 bytes. */
+const ENDPOINTS_PER_NOTIFICATION = 200;
+
+/** Returns SQL that notifies the workers of the endpoints in a query with the column `endpoint_id`; a query with one row. */
+export function notifyLanes(endpoints: string): string {
+  return `SELECT count(pg_notify('${LANES_CHANNEL}', ids)) AS notifications
+            FROM (SELECT string_agg(endpoint_id::text, ',') AS ids
+                    FROM (SELECT endpoint_id, row_number() OVER () / ${ENDPOINTS_PER_NOTIFICATION} AS part
+                            FROM (${endpoints}) endpoint) numbered
+                   GROUP BY part) notification`;
+}
+
+/** SQL for the versions of a client's secrets that sign now. The first one is the active one. */
+export function secretVersionsOf(clientId: string): string {
+  return `(SELECT array_agg(version ORDER BY signs_from <= now() DESC, version DESC) FROM api_secret
+            WHERE client_id = ${clientId} AND (accepted_until IS NULL OR accepted_until > now()))`;
+}
+
+/** SQL for the processes that have claimed deliveries and are not connected. */
+const ABSENT_WORKERS = `
+  SELECT DISTINCT claimed_by FROM webhook_delivery
+   WHERE lease_until IS NOT NULL AND claimed_by IS NOT NULL
+     AND claimed_by NOT IN (SELECT objid::bigint FROM pg_locks
+                             WHERE locktype = 'advisory' AND classid = ${WORKER_LOCK} AND objsubid = 2 AND granted
+                               AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
@@ -343,7 +368,7 @@ export class DeliveryQueueRepository {
       rows.map(({ eventCreatedAt }) => eventCreatedAt),
     ]);
     const byId = new Map(events.map((event) => [event.eventId, event]));
-    return rows.flatMap(({ eventCreatedAt: _, ...row }) => {
+    return rows.flatMap((row) => {
       const event = byId.get(row.eventId);
       return event ? [toClaimed({ ...row, ...event })] : [];
     });

@@ -11,7 +11,7 @@ import {
 } from './publications.repository.js';
 
 /** Attempts that a worker can start, which it keeps free until they are released. */
-export interface ReservedRoom {
+interface ReservedRoom {
   readonly total: number;
   readonly perOrganization: ReadonlyMap<string, number>;
   release(): void;
@@ -74,7 +74,7 @@ export class PublicationsBatch {
 }
 
 function toQueued(
-  { eventId: _, ...delivery }: ClaimedPublication,
+  delivery: ClaimedPublication,
   publication: Publication,
   attemptsAllowed: number,
 ): QueuedDelivery {

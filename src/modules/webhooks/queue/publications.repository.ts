@@ -3,7 +3,8 @@ import { prepared, Transaction } from '../../../infrastructure/database/index.js
 import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveryLane } from './delivery.js';
-import { LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane-rules.js';
+import { notifyLanes, secretVersionsOf } from './delivery-queue.repository.js';
+import { LANE, LEASE_UNTIL } from './lane-rules.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
