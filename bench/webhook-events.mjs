@@ -262,6 +262,34 @@ async function batches() {
   return { accepted, delivered, cpu: (cpuOf(processes()) - cpu) / 20_000 };
 }
 
+/** Kills the process in the middle of a load. Returns the seconds from its next start to the last arrival. */
+async function recovery() {
+  await useEndpoints(['/after-50']);
+  await database.query('DELETE FROM webhook_event');
+  const loading = autocannon({
+    url: `${service.baseUrl}/events`,
+    method: 'POST',
+    headers,
+    body,
+    connections: CONNECTIONS,
+    duration: 2,
+  });
+  await pause(1_000);
+  service.kill('SIGKILL');
+  await Promise.all([service.ended, loading]);
+  const { rows } = await database.query('SELECT id FROM webhook_event');
+  const begin = Date.now();
+  service = await bench.service(SETTINGS);
+  let arrived;
+  await until(() => {
+    arrived = new Map(arrivals().map(({ eventId, at }) => [eventId, at]));
+    return rows.every(({ id }) => arrived.has(id));
+  });
+  await settled();
+  const last = rows.reduce((latest, { id }) => Math.max(latest, arrived.get(id)), 0);
+  return { events: rows.length, seconds: Math.max(0, last - begin) / 1000 };
+}
+
 const median = (values) => [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)];
 const wants = (name) => !options.only || options.only.split(',').includes(name);
 async function rounds(run) {
@@ -324,6 +352,14 @@ async function scenarios(processesUsed) {
 }
 
 try {
+  if (wants('recovery')) {
+    const { events, seconds } = await rounds(recovery);
+    add(
+      `killed after ${events} events: from the restart to the last arrival`,
+      `${seconds.toFixed(1)} s`,
+      '5 s',
+    );
+  }
   if (wants('bare')) {
     await bareLoop();
     add(

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import pg from 'pg';
-import { SECOND } from '../time/index.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
-const RECONNECT_DELAY = SECOND;
+/** Milliseconds. */
+const RECONNECT_DELAY = 250;
 const logger = new Logger('Notifications');
 
 /**
@@ -15,7 +15,7 @@ export type Presence = readonly [kind: number, process: number];
 
 /**
  * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the subscription uses a
- * connection of its own instead of the pool. It reconnects one second after losing the connection.
+ * connection of its own instead of the pool. It reconnects soon after losing the connection.
  */
 export class Subscription {
   private readonly stopped = new AbortController();

@@ -1,19 +1,33 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 
+/** Milliseconds. A worker that lost its connection is back by then. */
+const SECOND_LOOK_AFTER = 400;
+
 /**
- * Resumes deliveries that a crashed process left behind: those it committed but had not yet announced to the workers
- * (`wakeLanes`), and those whose attempt it had started but not settled.
+ * Resumes deliveries that no worker was notified of, and those whose attempt a crashed process had started but not
+ * settled.
  */
 @Injectable()
-export class StrandedDeliveriesJob implements OnApplicationShutdown {
+export class StrandedDeliveriesJob implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
   private running: Promise<void> | undefined;
+  private secondLook: NodeJS.Timeout | undefined;
 
   constructor(private readonly queue: DeliveryQueueService) {}
+
+  /**
+   * Looks twice, because a worker counts as ended if it is missing in two runs. A restarted process thereby resumes what its
+   * predecessor had claimed.
+   */
+  onApplicationBootstrap(): void {
+    void this.run().then(() => {
+      this.secondLook = setTimeout(() => void this.run(), SECOND_LOOK_AFTER);
+    });
+  }
 
   /** Runs never overlap: if one takes longer than the interval, the next run is skipped. */
   @Interval(SECOND)
@@ -31,6 +45,7 @@ export class StrandedDeliveriesJob implements OnApplicationShutdown {
 
   /** The scheduler has stopped by now. A run in progress ends before the database connections close. */
   async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.secondLook);
     await this.running;
   }
 }
