@@ -93,7 +93,7 @@ export const SANDBOX_OPERATIONS: readonly BodyOperation[] = [
     merchants: ['Netflix', 19],
   }),
   sandbox('triggerSandboxWebhook', 'webhooks/trigger', {
-    event: 'STATUS_UPDATED',
+    event: 'CARD_UPDATED',
     external_user_id: 'user-1',
     merchant_id: 16,
     data: { card_id: 'card-81' },

@@ -15,8 +15,8 @@ import { EXIT, OperatorSession } from '../operator-session.js';
 import { printResult } from './output.js';
 
 /**
- * Milliseconds. Signatures, tokens and partitions depend on correct clocks: receivers, for example, reject signatures
- * that are 5 minutes off.
+ * Milliseconds by which the clocks may differ. Receivers reject signatures that are 5 minutes off; a much smaller difference
+ * shows a clock that drifts.
  */
 const MAX_CLOCK_LEAD = 5 * SECOND;
 const PARTITIONED = ['request_log', 'webhook_event'];
@@ -86,7 +86,13 @@ export class DoctorCommand extends CommandRunner {
         }
       });
     } catch (error) {
-      this.add('keys', failed(operatorMessageFor(error), 'Set the keys that the database uses.'));
+      this.add(
+        'keys',
+        failed(
+          operatorMessageFor(error),
+          'If the message is about a key, set the keys that the database uses. Otherwise fix the cause.',
+        ),
+      );
     }
   }
 
@@ -143,9 +149,9 @@ async function partitionsVerdict(app: INestApplicationContext, table: string): P
     .get(DailyPartitions)
     .overview(table, app.get(Clock).now());
   const remedy = 'Start a worker, or a process with BACKGROUND_WORK=on, and read its log.';
-  if (daysAhead < 1) return failed('There is no partition for tomorrow.', remedy);
+  if (daysAhead < 1) return failed('No later day has a partition.', remedy);
   if (hasMisplacedRows) return warning('The default partition contains rows.', remedy);
-  return ok(`There are partitions for the next ${daysAhead} days.`);
+  return ok(`${daysAhead} of the coming days have partitions.`);
 }
 
 async function redisVerdict(configuration: LoadedConfiguration): Promise<Verdict> {

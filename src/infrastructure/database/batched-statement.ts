@@ -10,7 +10,7 @@ interface WaitingRow<Row, Result> {
 }
 
 export interface BatchedStatementOptions<Row, Result = void> {
-  /** Processes all rows in one statement, which commits by itself. @returns the results in the order of the rows */
+  /** Processes all rows together and commits them. @returns the results in the order of the rows */
   readonly execute: (rows: readonly Row[]) => Promise<readonly Result[] | void>;
   /** Maximum number of rows in one statement. */
   readonly maxRows: number;
@@ -28,7 +28,10 @@ export interface BatchedStatementOptions<Row, Result = void> {
   readonly minInterval?: number;
   /** Number of waiting rows that start a statement before `minInterval` has passed. The default is `maxRows`. */
   readonly enoughRows?: number;
-  /** Returns after how many milliseconds to retry a batch that failed with this error; undefined to give up. */
+  /**
+   * Returns after how many milliseconds to retry a batch that failed with this error. If it returns undefined, each row of
+   * the batch is executed alone, unless the database is unavailable.
+   */
   readonly retryAfter?: (error: unknown) => number | undefined;
 }
 
@@ -43,15 +46,16 @@ export class RowDropped extends Error {
  * Collects the rows of concurrent requests into one statement (group commit). In a statement that only reads, a
  * `Row` holds the parameters of one lookup.
  *
- * While fewer than `maxStatements` statements are running, rows are sent at the end of the tick in which they arrive.
- * Otherwise they wait until a running statement ends, so the batches grow with the load.
+ * Rows are sent at the end of the tick in which they arrive, unless `maxStatements` statements are running, `minInterval`
+ * has not passed, or a failed batch waits for its retry. Waiting rows form the next batch, so the batches grow with the
+ * load.
  */
 export class BatchedStatement<Row, Result = void> {
   private waiting: WaitingRow<Row, Result>[] = [];
   private running = 0;
   private scheduled = false;
   private paused = false;
-  /** Of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   private nextStatementAt = 0;
   private timer: NodeJS.Timeout | undefined;
   private idleListeners: (() => void)[] = [];

@@ -20,7 +20,10 @@ import {
   RESET,
 } from './transport-error.js';
 
-/** Milliseconds after which an abandoned socket is closed. The deadline of the request (10 seconds) comes first. */
+/**
+ * undici's connect timeout, in milliseconds. It only closes sockets that nothing waits for anymore, because the deadline of
+ * the request (10 seconds) comes first.
+ */
 const TIMEOUT = 11 * SECOND;
 /** Milliseconds before the next address is tried. The last address gets the rest of the time. */
 const ADDRESS_TIMEOUT = 500;

@@ -31,14 +31,14 @@ interface References {
 
 const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 1;
-/** Milliseconds. Single events that arrive within this time share their statements, which halves the CPU time at 200 events per second. */
+/** Milliseconds. Single events that arrive within this time share their statements, which saves CPU time (decision 0020). */
 const INTERVAL = 16;
 const ENOUGH_EVENTS = 16;
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
-  private readonly single = new BatchedStatement<PublishEventRequest, EventResponse | ApiError>({
+  private readonly single = new BatchedStatement<PublishEventRequest, EventResponse | Error>({
     execute: (requests) => this.publishAll(requests),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -57,7 +57,7 @@ export class EventsService {
   async publish(request: PublishEventRequest): Promise<EventResponse> {
     requireFieldsOf(request);
     const result = await this.single.add(request);
-    if (result instanceof ApiError) throw result;
+    if (result instanceof Error) throw result;
     return result;
   }
 
@@ -66,18 +66,22 @@ export class EventsService {
     const requests = events.map((event) => attempt(() => readEvent(event)));
     const results = await this.publishAll(requests);
     return {
-      results: results.map((result) =>
-        result instanceof ApiError
-          ? { event_id: null, duplicate: false, error: result.body }
-          : { ...result, error: null },
-      ),
+      results: results.map((result) => {
+        if (result instanceof ApiError) return { event_id: null, duplicate: false, error: result.body };
+        if (result instanceof Error) throw result;
+        return { ...result, error: null };
+      }),
     };
   }
 
-  /** Runs a constant number of statements. Errors stay in their places. */
+  /**
+   * Runs a constant number of statements.
+   *
+   * @returns one result for each request, in order. A request that is an error already is its own result
+   */
   private async publishAll(
     requests: readonly (PublishEventRequest | ApiError)[],
-  ): Promise<(EventResponse | ApiError)[]> {
+  ): Promise<(EventResponse | Error)[]> {
     const references = await this.referencesOf(withoutErrors(requests));
     const resolved = requests.map((request) =>
       request instanceof ApiError ? request : attempt(() => resolve(request, references)),
@@ -108,7 +112,7 @@ function readEvent(event: unknown): PublishEventRequest {
   return request;
 }
 
-/** @throws ApiError if the client, the session or the merchant does not exist */
+/** @throws ApiError if the client, session or merchant does not exist, or the session is not one of this client and user */
 function resolve(request: PublishEventRequest, { clients, merchants, sessions }: References): PublishRequest {
   const client = clients.get(request.client_id);
   if (!client) throw API_CLIENT_NOT_FOUND.error();
@@ -126,7 +130,8 @@ function resolve(request: PublishEventRequest, { clients, merchants, sessions }:
   };
 }
 
-function toResponse(result: PublishResult | undefined): EventResponse | ApiError {
+function toResponse(result: PublishResult | undefined): EventResponse | Error {
+  if (result?.outcome === 'failed') return result.error;
   if (!result || result.outcome === 'conflict') return IDEMPOTENCY_KEY_REUSED.error();
   return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
 }

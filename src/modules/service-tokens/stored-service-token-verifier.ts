@@ -24,7 +24,10 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     perf: { now: () => this.clock.milliseconds() },
   });
 
-  /** Changes when tokens change, so that a token that was read before is not cached. */
+  /**
+   * Changes when this process changes tokens, so that a row that was read before the change is not cached after it. Changes by
+   * other processes take effect when the cached entry expires.
+   */
   private generation = 0;
 
   constructor(

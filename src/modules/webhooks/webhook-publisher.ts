@@ -52,7 +52,10 @@ export class WebhookPublisher {
     const { id } = publication.event;
     const attributes = { 'messaging.message.id': id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
-    await this.tracing.inSpan(`publish ${event.event}`, options, () => this.store([publication]));
+    const [result] = await this.tracing.inSpan(`publish ${event.event}`, options, () =>
+      this.store([publication]),
+    );
+    if (result?.outcome === 'failed') throw result.error;
     return id;
   }
 
@@ -91,6 +94,10 @@ export class WebhookPublisher {
   private async store(publications: readonly Publication[]): Promise<readonly PublishResult[]> {
     return this.transaction.isOpen
       ? (await this.publications.publish(publications)).results
-      : Promise.all(publications.map((publication) => this.batch.add(publication)));
+      : Promise.all(
+          publications.map((publication) =>
+            this.batch.add(publication).catch((error: Error) => ({ outcome: 'failed', error }) as const),
+          ),
+        );
   }
 }

@@ -86,7 +86,7 @@ export class LoginLimits {
     ]);
   }
 
-  /** Resets the account-wide counts of browsers that the user has not logged in with. Counts per address remain. */
+  /** Resets `perAccount` and `undelayed`, which count all unknown browsers together. The counts per browser and address remain. */
   async forgetAccount(email: string): Promise<void> {
     await Promise.all([this.perAccount.forget(email), this.undelayed.forget(email)]);
   }

@@ -77,7 +77,7 @@ export interface QueueOverview {
   readonly oldest: Readonly<Record<DeliveryState, number>>;
   /** Lanes with attempts in flight. */
   readonly lanesActive: number;
-  /** Lanes that failures have narrowed. */
+  /** Lanes with several consecutive failures (`FAILURES_UNTIL_NARROW`). */
   readonly lanesNarrow: number;
 }
 
@@ -110,7 +110,10 @@ const MIN_BASELINE = 20;
 /** IDs in one notification. PostgreSQL limits its payload to 8,000 bytes. */
 const ENDPOINTS_PER_NOTIFICATION = 200;
 
-/** Returns SQL that notifies the workers of the endpoints in a query with the column `endpoint_id`; a query with one row. */
+/**
+ * Returns a query that notifies the workers of the endpoints in another query, which has the column `endpoint_id`. The
+ * returned query has one row.
+ */
 export function notifyLanes(endpoints: string): string {
   return `SELECT count(pg_notify('${LANES_CHANNEL}', ids)) AS notifications
             FROM (SELECT string_agg(endpoint_id::text, ',') AS ids
@@ -135,7 +138,10 @@ const ABSENT_WORKERS = `
 
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
-/** Conditions of `LOCK_DUE_LANES` and, the last one, of `SETTLE`. */
+/**
+ * `IS_DUE` and `UNPROVEN_WIDTH` are parts of `LOCK_DUE_LANES`, `IS_PAST_GRACE` is part of `SETTLE`. They use the parameters of
+ * these statements.
+ */
 const IS_DUE = `(next_due <= now() OR endpoint_id = ANY ($4)) AND ${LANE.isReady}
                  AND (organization_id = ANY ($2)) IS NOT TRUE`;
 const UNPROVEN_WIDTH = `CASE consecutive_failures WHEN 0 THEN LEAST(${LANE.width}, $1, ${START_WIDTH}) ELSE 1 END`;
@@ -179,8 +185,8 @@ const LOCK_DUE_LANES = prepared(
 );
 
 /**
- * The first delivery of every lane comes before the second of any. The first one that is not claimed determines when the
- * lane is due next.
+ * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
+ * when the lane is due next.
  *
  * Not a prepared statement, and neither is `SETTLE`: the queue is often empty when a plan is made, and PostgreSQL would use
  * a plan for an empty table until it analyzes the table, although a long queue has built up.
@@ -222,7 +228,7 @@ const EVENTS_OF_CLAIMED = prepared(
 
 /**
  * Ends attempts and adapts the width of their lanes (decision 0019). A success widens a lane that uses its width, unless
- * the latency has doubled; a failure narrows it and becomes its ceiling.
+ * the latency has doubled. A failure narrows the lane, and the narrowed width becomes its ceiling.
  */
 const SETTLE = `
   WITH result AS MATERIALIZED (
@@ -339,8 +345,9 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Locks lanes with due deliveries and free room, starting with the one that has been due for longest, and lanes from the
-   * notifications, which may have no room. Lanes that another process has locked are missing.
+   * Locks lanes with due deliveries and free room: first the proven ones, then the others, idle before busy. Within each
+   * group, the lane that has been due for longest comes first. Also locks lanes from the notifications, which may have no
+   * room. Lanes that another process has locked are missing.
    */
   async lockDueLanes(limits: LaneLimits): Promise<LockedLane[]> {
     return this.transaction.manager.query<LockedLane[]>(LOCK_DUE_LANES, [

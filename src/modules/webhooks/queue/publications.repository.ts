@@ -20,10 +20,14 @@ export interface Publication {
   readonly idempotency: Idempotency | undefined;
 }
 
-/** `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. */
+/**
+ * `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. `failed`: the event
+ * was not stored, or it is unknown whether it was.
+ */
 export type PublishResult =
   | { readonly outcome: 'published' | 'duplicate'; readonly eventId: string }
-  | { readonly outcome: 'conflict' };
+  | { readonly outcome: 'conflict' }
+  | { readonly outcome: 'failed'; readonly error: Error };
 
 /** How many of the new deliveries the publishing process can send itself at once. */
 export interface ClaimLimits {
@@ -59,9 +63,9 @@ export function laneOf({ organizationId }: Publication): DeliveryLane {
 }
 
 /**
- * Stores events with a delivery for each endpoint of their clients. Lanes that are proven, idle enough, and have no
- * other deliveries waiting give their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`:
- * publishing never waits for a lane. The notification reaches the workers when the transaction commits.
+ * Stores events with a delivery for each endpoint of their clients. Lanes that are ready, proven, not due and have room give
+ * their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`: publishing never waits for
+ * the lock of a lane. The notification reaches the workers when the transaction commits.
  */
 const PUBLISH = prepared(
   `WITH request AS MATERIALIZED (
@@ -184,12 +188,20 @@ export class PublicationsRepository {
   ): Promise<PublishResult[]> {
     const repeated = publications.filter(({ event, idempotency }) => idempotency && !stored.has(event.id));
     // A statement of its own: the snapshot of the first one may be older than the keys that it met.
-    const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated);
+    // Must not fail the whole batch, whose other events are committed by now.
+    const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated).catch((error: Error) => error);
+    if (earlier instanceof Error) {
+      return publications.map(({ event, idempotency }) =>
+        !idempotency || stored.has(event.id)
+          ? { outcome: 'published', eventId: event.id }
+          : { outcome: 'failed', error: earlier },
+      );
+    }
     const byKey = new Map(earlier.map((published) => [nameOf(published.clientId, published.key), published]));
     return publications.map(({ event, idempotency }) => {
       if (!idempotency || stored.has(event.id)) return { outcome: 'published', eventId: event.id };
       const published = byKey.get(nameOf(event.clientId, idempotency.key));
-      // Without it, the key has expired in the meantime.
+      // Also if the key was deleted after the statement met it: the event was not stored.
       if (!published?.contentHash.equals(idempotency.contentHash)) return { outcome: 'conflict' };
       return { outcome: 'duplicate', eventId: published.eventId };
     });

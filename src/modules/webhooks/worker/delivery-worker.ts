@@ -22,11 +22,11 @@ import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptSlots, type Reservation } from './attempt-slots.js';
 
-/** Milliseconds. Notifications may get lost; polling guarantees that every delivery is found. */
+/** Milliseconds. Polling finds retries that become due, and lanes of which `StrandedDeliveriesJob` says that they are due. */
 const POLL_INTERVAL = SECOND;
 /** Milliseconds between two claims, at least. Larger batches cost less per delivery. */
 const CLAIM_INTERVAL = 5;
-/** Milliseconds. After that, `StrandedDeliveriesJob` finds the deliveries. */
+/** Milliseconds for which a notification is remembered. After that, `StrandedDeliveriesJob` finds the deliveries. */
 const NOTIFICATION_LIFETIME = 5 * SECOND;
 const DRAIN_TIMEOUT = 15 * SECOND;
 
@@ -40,7 +40,7 @@ const SLOTS = new GaugeMetric({
 });
 const LAST_POLL_AGE = new GaugeMetric({
   name: 'mcs_webhook_worker_last_poll_age_seconds',
-  help: 'Seconds since this process last polled the queue. A value above a few seconds means that the process cannot read the queue or hangs.',
+  help: 'Seconds since this process last polled the queue, or had no free slot and did not need to. A value above a few seconds means that the process cannot read the queue or hangs.',
 });
 
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
@@ -102,9 +102,11 @@ export class DeliveryWorker
     this.wakeUp.abort();
   }
 
-  /** Waits for attempts in flight. If one takes too long, its lease expires and another process settles it. */
+  /**
+   * Waits up to 15 s for attempts in flight, and stays connected meanwhile, so that no other process takes them over. An
+   * attempt that takes longer counts as interrupted.
+   */
   async onApplicationShutdown(): Promise<void> {
-    await this.subscription?.close();
     await this.loop;
     const timeout = new AbortController();
     await Promise.race([
@@ -112,6 +114,7 @@ export class DeliveryWorker
       sleep(DRAIN_TIMEOUT, undefined, { signal: timeout.signal }),
     ]);
     timeout.abort();
+    await this.subscription?.close();
   }
 
   private async run(): Promise<void> {
@@ -120,8 +123,9 @@ export class DeliveryWorker
       this.wakeUp = new AbortController();
       const claimed = await this.claim();
       for (const delivery of claimed) this.start(delivery);
-      // Another process may hold the lock of a notified lane for a moment.
-      if (claimed.length === 0 && this.notified.size === 0) await this.pause();
+      // A lane whose notification remains is locked by another process, but only for a moment: try again.
+      const retries = this.notified.size > 0 && this.slots.free > 0;
+      if (claimed.length === 0 && !retries) await this.pause();
       await sleep(Math.max(0, this.lastClaimAt + CLAIM_INTERVAL - performance.now()));
     }
   }
