@@ -353,7 +353,7 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     role: 'member',
     scope: 'webhook_endpoints:write',
     isNotFound: true,
-    body: { event: 'STATUS_UPDATED' },
+    body: { event: 'CARD_UPDATED' },
   }),
   operation('redeliverWebhook', `POST /webhook-endpoints/${UNKNOWN_ID}/redeliver`, {
     role: 'member',
