@@ -302,6 +302,33 @@ describe('An idempotency key', () => {
   });
 });
 
+describe('Events that are published at the same time', () => {
+  it('are published once each, even if the database refuses one of them', async () => {
+    await service.database.query(`
+      CREATE FUNCTION refuse_event() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN IF NEW.external_user_id = 'refused' THEN RAISE 'refused'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuse_event BEFORE INSERT ON webhook_event FOR EACH ROW EXECUTE FUNCTION refuse_event();
+    `);
+    try {
+      const users = ['first', 'refused', 'second', 'third'].map((name) => `${name}-${randomUUID()}`);
+      users[1] = 'refused';
+      const responses = await Promise.all(
+        users.map((user) => publish(loginRequired({ external_user_id: user }))),
+      );
+      expect(responses.map(({ status }) => status)).toEqual([200, 500, 200, 200]);
+      const stored = await service.database.query<{ external_user_id: string }>(
+        'SELECT external_user_id FROM webhook_event WHERE external_user_id = ANY ($1)',
+        [users],
+      );
+      expect(stored.map(({ external_user_id: user }) => user).toSorted()).toEqual(
+        users.filter((user) => user !== 'refused').toSorted(),
+      );
+    } finally {
+      await service.database.query('DROP TRIGGER refuse_event ON webhook_event; DROP FUNCTION refuse_event');
+    }
+  });
+});
+
 describe('POST /events/batch', () => {
   const MIXED = (): unknown[] => [
     statusUpdate(),
