@@ -273,6 +273,30 @@ describe('Publishing an event', () => {
     rememberSecret(third);
     expect(await signersOfNext(secret, third)).toEqual([1, [1]]);
   });
+
+  it('signs a retry with the secret that was activated after the first attempt', async () => {
+    const { clientId, secret: old } = (await service.anotherOrganization()).development;
+    await service.database.query(
+      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
+      [clientId, `${receiver.url}/hook`],
+    );
+    const clients = service.app.get(ApiClientsService);
+    const { secret: rotated } = await clients.rotateSecret(clientId, 1);
+    rememberSecret(rotated);
+    receiver.response = (response) => {
+      receiver.response = 200;
+      void clients.activateSecret(clientId).then(() => response.writeHead(503).end());
+    };
+    await publish(EVENT, { clientId, environment: 'development' });
+    const arrivals = await receiver.arrived(2);
+    const secrets = [old, rotated];
+    const signers = arrivals.map(({ headers, body }) => {
+      const signed = { event: 'CARD_UPDATED', sessionId: SESSION_ID, contentLength: body.length };
+      return secrets.findIndex((secret) => serviceSignature(signed, secret) === headers['service-signature']);
+    });
+    expect(signers).toEqual([0, 1]);
+    await queueIsEmpty();
+  });
 });
 
 describe('A failed delivery', () => {
