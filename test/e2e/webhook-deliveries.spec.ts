@@ -450,18 +450,25 @@ describe('Lanes', () => {
     // A longer grace than that of retries without delay.
     await service.database.query(`UPDATE webhook_lane SET last_success_at = now() + interval '1 minute'`);
     const failed = new Set<unknown>();
+    const retries: (() => void)[] = [];
     receiver.response = (response, { headers }) => {
-      response.writeHead(failed.has(headers['webhook-id']) ? 200 : 503).end();
+      const isRetry = failed.has(headers['webhook-id']);
       failed.add(headers['webhook-id']);
+      if (isRetry) retries.push(() => response.writeHead(200).end());
+      else response.writeHead(503).end();
     };
     await Promise.all(Array.from({ length: 12 }, () => publish()));
-    await queueIsEmpty();
-    expect(receiver.arrivals).toHaveLength(25);
+    // Look at the lane before the first retry succeeds, because a success ends the throttling.
+    await eventually('a retry is sent', () => retries.length > 0);
     const [lane] = await service.database.query(
-      'SELECT not_before::text FROM webhook_lane WHERE endpoint_id = $1',
+      `SELECT consecutive_failures >= 5 AS "isDown", not_before::text FROM webhook_lane WHERE endpoint_id = $1`,
       [id],
     );
-    expect(lane).toEqual({ not_before: '-infinity' });
+    expect(lane).toEqual({ isDown: true, not_before: '-infinity' });
+    receiver.response = 200;
+    for (const respond of retries) respond();
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(25);
   });
 
   it('are resumed if their publisher ended before it could wake them', async () => {
