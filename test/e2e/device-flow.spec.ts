@@ -301,6 +301,10 @@ describe('POST /oauth/token', () => {
     ]) {
       expectOAuthError(await exchange(right, { 'content-type': type }), INVALID_REQUEST);
     }
+    for (const charset of ['utf-8', 'utf8', '"UTF-8"']) {
+      const type = { 'content-type': `application/x-www-form-urlencoded; charset=${charset}` };
+      expectOAuthError(await exchange({ ...right, client_id: UNKNOWN_ID }, type), INVALID_CLIENT);
+    }
     for (const grant_type of ['authorization_code', 'client_credentials', GRANT.toUpperCase(), `${GRANT} `]) {
       expectOAuthError(await exchange({ ...right, grant_type, client_id: UNKNOWN_ID }), UNSUPPORTED);
     }

@@ -16,6 +16,11 @@ interface Finding {
   readonly remedy?: string;
 }
 
+/** Node.js options of a process whose clock is a minute ahead. */
+const CLOCK_AHEAD = `--import=data:text/javascript,${encodeURIComponent(
+  'const { now } = Date; Date.now = () => now() + 60_000;',
+)}`;
+
 const key = (): string => randomBytes(32).toString('base64');
 
 let folder: string;
@@ -101,6 +106,17 @@ describe('npm run cli -- doctor', () => {
       await database.query(`UPDATE schema_migration SET checksum = NULL`);
       const otherKey = await doctor({ KEY_ENCRYPTION_KEY: key() });
       expect(otherKey.of('keys')?.finding).toMatch(/^KEY_ENCRYPTION_KEY is not the key/);
+      // A start with migrations would have stored them.
+      expect(await database.query('SELECT FROM schema_migration WHERE checksum IS NOT NULL')).toEqual([]);
+
+      const ahead = await commands.inProcess('doctor', undefined, { NODE_OPTIONS: CLOCK_AHEAD });
+      expect(ahead.code).toBe(1);
+      expect((JSON.parse(ahead.output) as Finding[]).find(({ check }) => check === 'clock')).toEqual({
+        check: 'clock',
+        status: 'failed',
+        finding: expect.stringMatching(/^The clocks .* differ by (?:59|60)\d{3} ms\.$/),
+        remedy: 'Synchronize both clocks (NTP).',
+      });
 
       const unreachable = await doctor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none' });
       expect(unreachable.of('database')?.finding).toMatch(/is unreachable \(ECONNREFUSED\)/);

@@ -463,7 +463,10 @@ describe('Connections', () => {
     ],
     ['a chunk of no size', () => request('zz\r\n', [JSON_TYPE, 'Transfer-Encoding: chunked'])],
     ['two Hosts', () => 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\nConnection: close\r\n\r\n'],
-    ['two Authorizations', () => request(BODY, [JSON_TYPE, 'authorization: Basic eDp5'])],
+    [
+      'two Authorizations',
+      () => request(BODY, [JSON_TYPE, `Content-Length: ${BODY.length}`, 'authorization: Basic eDp5']),
+    ],
     ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ])('respond with 400 and the error body to %s', async (_what, bytes) => {
     const response = await exchangeOne(Buffer.from(bytes(), 'latin1'));

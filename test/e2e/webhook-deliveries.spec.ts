@@ -273,6 +273,30 @@ describe('Publishing an event', () => {
     rememberSecret(third);
     expect(await signersOfNext(secret, third)).toEqual([1, [1]]);
   });
+
+  it('signs a retry with the secret that was activated after the first attempt', async () => {
+    const { clientId, secret: old } = (await service.anotherOrganization()).development;
+    await service.database.query(
+      'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',
+      [clientId, `${receiver.url}/hook`],
+    );
+    const clients = service.app.get(ApiClientsService);
+    const { secret: rotated } = await clients.rotateSecret(clientId, 1);
+    rememberSecret(rotated);
+    receiver.response = (response) => {
+      receiver.response = 200;
+      void clients.activateSecret(clientId).then(() => response.writeHead(503).end());
+    };
+    await publish(EVENT, { clientId, environment: 'development' });
+    const arrivals = await receiver.arrived(2);
+    const secrets = [old, rotated];
+    const signers = arrivals.map(({ headers, body }) => {
+      const signed = { event: 'CARD_UPDATED', sessionId: SESSION_ID, contentLength: body.length };
+      return secrets.findIndex((secret) => serviceSignature(signed, secret) === headers['service-signature']);
+    });
+    expect(signers).toEqual([0, 1]);
+    await queueIsEmpty();
+  });
 });
 
 describe('A failed delivery', () => {
@@ -426,18 +450,25 @@ describe('Lanes', () => {
     // A longer grace than that of retries without delay.
     await service.database.query(`UPDATE webhook_lane SET last_success_at = now() + interval '1 minute'`);
     const failed = new Set<unknown>();
+    const retries: (() => void)[] = [];
     receiver.response = (response, { headers }) => {
-      response.writeHead(failed.has(headers['webhook-id']) ? 200 : 503).end();
+      const isRetry = failed.has(headers['webhook-id']);
       failed.add(headers['webhook-id']);
+      if (isRetry) retries.push(() => response.writeHead(200).end());
+      else response.writeHead(503).end();
     };
     await Promise.all(Array.from({ length: 12 }, () => publish()));
-    await queueIsEmpty();
-    expect(receiver.arrivals).toHaveLength(25);
+    // Look at the lane before the first retry succeeds, because a success ends the throttling.
+    await eventually('a retry is sent', () => retries.length > 0);
     const [lane] = await service.database.query(
-      'SELECT not_before::text FROM webhook_lane WHERE endpoint_id = $1',
+      `SELECT consecutive_failures >= 5 AS "isDown", not_before::text FROM webhook_lane WHERE endpoint_id = $1`,
       [id],
     );
-    expect(lane).toEqual({ not_before: '-infinity' });
+    expect(lane).toEqual({ isDown: true, not_before: '-infinity' });
+    receiver.response = 200;
+    for (const respond of retries) respond();
+    await queueIsEmpty();
+    expect(receiver.arrivals).toHaveLength(25);
   });
 
   it('are resumed if their publisher ended before it could wake them', async () => {
