@@ -201,6 +201,8 @@ describe('npm run cli -- endpoint', () => {
       const status = async () =>
         (await service.request(`/webhook-endpoints/${id}`, { login: owner })).body['status'];
 
+      // The endpoint has no lane yet.
+      expect(await commands.result(`endpoint resume --endpoint ${id}`)).toMatchObject({ changed: false });
       expect(await commands.result(`endpoint pause --endpoint ${id}`)).toEqual({
         webhook_endpoint_id: id,
         status: 'paused',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { WebhookEndpointsService } from '../../src/modules/webhook-endpoints/index.js';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
 import { UNKNOWN_ID } from '../support/operations.js';
@@ -409,13 +409,16 @@ describe('DELETE /webhook-endpoints/:id', () => {
 
   it('waits for transactions that publish to the endpoint', async () => {
     const { id } = await created();
-    const endpoints = service.app.get(WebhookEndpointsService);
+    const publisher = service.app.get(WebhookPublisher);
     let isRemoved = false;
     let removal: Promise<unknown> | undefined;
     class Publisher {
       @Transactional()
       async publish(): Promise<void> {
-        expect(await endpoints.ofClient(service.development.clientId)).toHaveLength(1);
+        await publisher.publish(
+          { clientId: service.development.clientId, environment: 'development' },
+          exampleEvent('CARD_UPDATED'),
+        );
         removal = remove(id).then(() => (isRemoved = true));
         await pause(300);
         expect(isRemoved).toBe(false);
@@ -461,15 +464,6 @@ describe('The audit log', () => {
       `webhook.delete denied ${UNKNOWN_ID}`,
     ]);
   });
-});
-
-it('WebhookEndpointsService.ofClient returns the endpoints of a client in the order of their creation', async () => {
-  const endpoints = [await created(), await created()];
-  await created({ environment: 'production' }, { login: member });
-  await created({}, { login: otherOwner });
-  expect(await service.app.get(WebhookEndpointsService).ofClient(service.development.clientId)).toEqual(
-    endpoints.map(({ id, url }) => ({ id, url })),
-  );
 });
 
 // This test is last because `@Transactional()` uses the application that was started last in the process.

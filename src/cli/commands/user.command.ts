@@ -75,7 +75,7 @@ class ListUsersCommand extends OperatorCommand {
   }
 }
 
-/** A command that changes one user. Recorded in the audit log if anything changed. */
+/** A command that changes one user. Recorded in the audit log unless `change()` returns false. */
 abstract class ChangeUserCommand extends OperatorCommand {
   protected abstract readonly action: AuditAction;
 
@@ -89,7 +89,7 @@ abstract class ChangeUserCommand extends OperatorCommand {
     printResult({ user_id: user.id, email, changed });
   }
 
-  /** @returns whether anything changed */
+  /** @returns false if there was nothing to change; `unlock` cannot tell and always returns true */
   protected abstract change(app: INestApplicationContext, user: DashboardUser): Promise<boolean>;
 }
 
@@ -132,7 +132,8 @@ class UnlockUserCommand extends ChangeUserCommand {
 
 @SubCommand({
   name: 'reset-two-factor',
-  description: 'Turn off two-factor authentication for a user who lost the app; notifies the user by email',
+  description:
+    'Turn off two-factor authentication for a user who lost the authenticator app; notifies the user by email',
 })
 @Options({ user: USER })
 class ResetTwoFactorCommand extends ChangeUserCommand {

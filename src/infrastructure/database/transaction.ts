@@ -8,7 +8,7 @@ import { isTransient } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
 
-/** Callbacks that run when the open transaction commits. */
+/** Callbacks to run after the open transaction has committed. */
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
 /**
@@ -50,7 +50,7 @@ export class Transaction {
 
 /**
  * Opens a transaction around a use case; nested calls join it. If PostgreSQL aborts the transaction in favor of
- * another one (SQLSTATE 40001, 40P01), the whole method runs again, up to three times in total.
+ * another one (SQLSTATE 40001, 40P01), the whole method is retried. It runs at most three times.
  */
 export function Transactional(): MethodDecorator {
   const inTransaction = InTransaction();

@@ -16,7 +16,8 @@ import { RouteTable } from './route-table.js';
 /** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Turns every thrown error into the error body of the specification. */
+/** Turns every thrown error into an `ApiError` and sends it as the error body of the specification, or in the `ErrorFormat` of
+ * the route. Closes the connection if the response has already begun. */
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
   private readonly logger = new Logger('Http');

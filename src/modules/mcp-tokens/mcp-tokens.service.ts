@@ -22,7 +22,7 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   production: 'mcp_live_',
 };
 
-/** Tokens that connect an agent for one user (specification, operation 1). */
+/** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
 @Injectable()
 export class McpTokensService {
   constructor(
@@ -50,7 +50,7 @@ export class McpTokensService {
     return { token, expires_at: expiresAt };
   }
 
-  /** @returns undefined if the token has expired, was revoked, or belongs to another client */
+  /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
     const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
     if (!found) return undefined;
@@ -65,7 +65,7 @@ export class McpTokensService {
     };
   }
 
-  /** Revokes a token of this client. Idempotent; unknown tokens are ignored. */
+  /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
   async revoke(clientId: string, token: string): Promise<void> {
     await this.repository.revoke(sha256(token), clientId, this.clock.now());
   }
@@ -76,7 +76,7 @@ export class McpTokensService {
   }
 }
 
-/** Returns the row that a sealed phone number is bound to; see `Sealer`. */
+/** Returns the name of the row that a sealed phone number is bound to; see `Sealer`. */
 function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
 }

@@ -107,7 +107,10 @@ export class SessionsService {
     return session ? toDetails(session) : undefined;
   }
 
-  /** Returns sessions of any clients by ID, like `detailsOf`. One statement reads all of them. */
+  /**
+   * Returns the details of sessions by ID (UUIDs), whichever client they belong to: the caller checks the client. One statement
+   * reads all of them.
+   */
   async detailsById(
     sessionIds: readonly string[],
   ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
@@ -117,7 +120,7 @@ export class SessionsService {
     );
   }
 
-  /** Binds the value to its row and column. */
+  /** Encrypts the value, bound to its row and column. Returns null if there is none. */
   private seal(value: string | undefined, id: Session['id'], column: string): Buffer | null {
     return value === undefined ? null : this.sealer.seal(value, ['session', id, column]);
   }

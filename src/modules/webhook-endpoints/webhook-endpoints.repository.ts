@@ -28,14 +28,6 @@ export class WebhookEndpointsRepository {
     });
   }
 
-  /** Returns the endpoints and blocks their deletion until the open transaction ends, so that rows can refer to them. */
-  async ofClientBlockingDeletion(clientId: string): Promise<WebhookTarget[]> {
-    return this.transaction.manager.query<WebhookTarget[]>(
-      'SELECT id, url FROM webhook_endpoint WHERE client_id = $1 ORDER BY created_at, id FOR KEY SHARE',
-      [clientId],
-    );
-  }
-
   /** Returns the endpoints and blocks concurrent additions until the open transaction ends. */
   async ofClientBlockingAdditions(clientId: string): Promise<WebhookEndpoint[]> {
     await this.transaction.lock(`webhook-endpoints:${clientId}`);
@@ -58,7 +50,9 @@ export class WebhookEndpointsRepository {
     const changed = await this.transaction.manager.query<object[]>(
       `INSERT INTO webhook_lane (endpoint_id, organization_id, paused_at)
        SELECT endpoint.id, organization_id, $2 FROM webhook_endpoint endpoint
-         JOIN api_client client ON client.id = client_id WHERE endpoint.id = $1
+         JOIN api_client client ON client.id = client_id
+        WHERE endpoint.id = $1
+          AND ($2::timestamptz IS NOT NULL OR EXISTS (SELECT FROM webhook_lane WHERE endpoint_id = $1))
            ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2
               WHERE (webhook_lane.paused_at IS NULL) <> (excluded.paused_at IS NULL)
        RETURNING 1`,

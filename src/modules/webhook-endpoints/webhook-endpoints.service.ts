@@ -30,11 +30,7 @@ import type {
   UpdateWebhookEndpointRequest,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
-import {
-  WebhookEndpointsRepository,
-  type EndpointHealth,
-  type WebhookTarget,
-} from './webhook-endpoints.repository.js';
+import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
 
 /** An endpoint with the client whose events it receives. */
 export interface OwnedWebhookEndpoint extends WebhookEndpoint {
@@ -53,14 +49,6 @@ export class WebhookEndpointsService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns the endpoints that receive a client's events. They cannot be deleted until the open transaction ends, so that
-   * deliveries to them can be added.
-   */
-  async ofClient(clientId: string): Promise<WebhookTarget[]> {
-    return this.repository.ofClientBlockingDeletion(clientId);
-  }
-
   /** Returns the endpoints of a client for operators, with secrets in the URLs masked. */
   async ofClientMasked(client: AttributedClient): Promise<WebhookEndpointResponse[]> {
     const endpoints = await this.repository.ofClient(client.clientId);
@@ -70,7 +58,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Returns an endpoint for operators.
+   * Returns an endpoint for operators, with secrets in the URL masked.
    *
    * @throws OperatorError if there is no such endpoint
    */

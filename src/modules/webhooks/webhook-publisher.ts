@@ -23,7 +23,7 @@ import {
 export interface PublishRequest {
   readonly client: AttributedClient;
   readonly event: AnyEvent;
-  /** With the same key and content, the event is published once per client. */
+  /** A client's events with the same key and content are published once. The same key with other content is a conflict. */
   readonly idempotency?: Idempotency | undefined;
 }
 
@@ -64,6 +64,7 @@ export class WebhookPublisher {
    * prevent the others.
    *
    * @returns one result for each request, in order
+   * @throws Error if a client does not exist; nothing is stored then
    */
   async publishAll(requests: readonly PublishRequest[]): Promise<readonly PublishResult[]> {
     const publications = await Promise.all(requests.map((request) => this.publicationOf(request)));

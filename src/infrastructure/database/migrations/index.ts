@@ -7,7 +7,7 @@ import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
 import { EventApi1790000000008 } from './1790000000008-event-api.js';
 import { WebhookConcurrency1790000000010 } from './1790000000010-webhook-concurrency.js';
 
-/** All migrations, oldest first. Never edit one that has been released. */
+/** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
   // 0.2.0
   Baseline1790000000001,

@@ -41,7 +41,8 @@ export class DeviceCodeGrant {
   /**
    * Checks the grant type, the client, the code and its state, in this order, and issues the token.
    *
-   * @throws OAuthError with the code that RFC 8628, section 3.5, defines for the state of the device authorization
+   * @throws OAuthError with a code of RFC 6749, section 5.2, for an invalid request, client or code, or of RFC 8628,
+   * section 3.5, for the state of the device authorization
    */
   async exchange(form: FormFields): Promise<AccessTokenResponse> {
     if (requireField(form, 'grant_type') !== DEVICE_CODE_GRANT) throw UNSUPPORTED_GRANT_TYPE.error();
@@ -65,7 +66,7 @@ export class DeviceCodeGrant {
       if (await this.batch.redeem(authorization.id, this.clock.now())) {
         return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: token };
       }
-      // Another request redeemed the code, or it expired in the meantime: the next poll returns its final state.
+      // Another request redeemed or withdrew the code, or it expired: read its final state in the next pass.
     }
   }
 

@@ -19,7 +19,7 @@ import type {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
-/** Where a page ended, and the end of the period, which the first page resolved if the request did not give one. */
+/** The position of a page's last entry, and the end of the period. If the request gives no end, that of the first page applies. */
 interface PageEnd {
   readonly end: Date;
   readonly position: RequestLogPosition;
