@@ -234,7 +234,7 @@ try {
         'SELECT count(*)::integer AS cut FROM webhook_delivery WHERE attempt_started_at IS NOT NULL',
       )
     ).rows;
-    return `${KILLS} kills; the other worker continues, and interrupted attempts are retried 30 s later (${cut} in progress)`;
+    return `${KILLS} kills; the other worker continues, and interrupted attempts are repeated within seconds (${cut} in progress)`;
   });
 
   await phase('api-kill', 'SIGKILL of an API process', {}, async () => {
