@@ -7,6 +7,7 @@ import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/inde
 import { serviceSignature } from '../../src/modules/webhooks/signing/service-signature.js';
 import { standardSignatures } from '../../src/modules/webhooks/signing/standard-webhooks.js';
 import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
+import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
@@ -626,6 +627,26 @@ describe('While the database is unavailable', () => {
       ['warn', 'Deliveries are paused'],
       ['log', 'Deliveries resumed'],
     ]);
+  });
+
+  it('the queue is polled once a second, even after a notification', async () => {
+    const { clientId } = service.development;
+    await service.database.query(`SELECT pg_notify('webhook_lanes', $1)`, [clientId]);
+    const queue = service.app.get(DeliveryQueueService);
+    const claim = queue.claim.bind(queue);
+    let claims = 0;
+    queue.claim = (...parameters) => {
+      claims += 1;
+      return claim(...parameters);
+    };
+    try {
+      await service.database.cutOff();
+      await pause(2_000);
+      expect(claims).toBeLessThan(20);
+    } finally {
+      queue.claim = claim;
+      await service.database.reconnect();
+    }
   });
 });
 

@@ -71,7 +71,8 @@ export class Subscription {
     // The promise of connect() never settles if the client is ended meanwhile.
     await Promise.race([client.connect(), lost]);
     client.on('notification', ({ payload }) => this.onNotification(payload));
-    if (this.presence) await client.query('SELECT pg_advisory_lock($1, $2)', [...this.presence]);
+    // Shared, so that it does not wait for a connection that this process has lost and the server has not noticed yet.
+    if (this.presence) await client.query('SELECT pg_advisory_lock_shared($1, $2)', [...this.presence]);
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
     // Some notifications may have been missed before LISTEN.
     this.onNotification();

@@ -61,15 +61,20 @@ export class PublicationsBatch {
     const { release, ...room } = worker.reserve(
       new Set(publications.map(({ organizationId }) => organizationId)),
     );
-    const { results, claimed } = await this.repository
-      .publish(publications, { ...room, worker: worker.id })
-      .finally(() => release());
-    const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
-    for (const delivery of claimed) {
-      const publication = byEvent.get(delivery.eventId) as Publication;
-      worker.start(toQueued(delivery, publication, this.configuration.attemptsAllowed));
+    try {
+      const { results, claimed } = await this.repository.publish(publications, {
+        ...room,
+        worker: worker.id,
+      });
+      const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
+      for (const delivery of claimed) {
+        const publication = byEvent.get(delivery.eventId) as Publication;
+        worker.start(toQueued(delivery, publication, this.configuration.attemptsAllowed));
+      }
+      return results;
+    } finally {
+      release();
     }
-    return results;
   }
 }
 

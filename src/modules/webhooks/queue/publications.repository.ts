@@ -187,8 +187,8 @@ export class PublicationsRepository {
     stored: ReadonlySet<string>,
   ): Promise<PublishResult[]> {
     const repeated = publications.filter(({ event, idempotency }) => idempotency && !stored.has(event.id));
-    // A statement of its own: the snapshot of the first one may be older than the keys that it met.
-    // Must not fail the whole batch, whose other events are committed by now.
+    // A separate statement, because the snapshot of the first one may be older than the keys that it met. Its failure must
+    // not fail the whole batch, because the other events may be committed by now.
     const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated).catch((error: Error) => error);
     if (earlier instanceof Error) {
       return publications.map(({ event, idempotency }) =>

@@ -27,7 +27,7 @@ const POLL_INTERVAL = SECOND;
 /** Milliseconds between two claims, at least. Larger batches cost less per delivery. */
 const CLAIM_INTERVAL = 5;
 /** Milliseconds for which a notification is remembered. After that, `StrandedDeliveriesJob` finds the deliveries. */
-const NOTIFICATION_LIFETIME = 5 * SECOND;
+const NOTIFICATION_LIFETIME = SECOND;
 const DRAIN_TIMEOUT = 15 * SECOND;
 
 const IN_FLIGHT = new GaugeMetric({
@@ -122,15 +122,16 @@ export class DeliveryWorker
       // Create the controller before claiming, so that a wake-up during the claim is not missed.
       this.wakeUp = new AbortController();
       const claimed = await this.claim();
-      for (const delivery of claimed) this.start(delivery);
+      for (const delivery of claimed ?? []) this.start(delivery);
       // A lane whose notification remains is locked by another process, but only for a moment: try again.
-      const retries = this.notified.size > 0 && this.slots.free > 0;
-      if (claimed.length === 0 && !retries) await this.pause();
+      const retries = claimed !== undefined && this.notified.size > 0 && this.slots.free > 0;
+      if (!claimed?.length && !retries) await this.pause();
       await sleep(Math.max(0, this.lastClaimAt + CLAIM_INTERVAL - performance.now()));
     }
   }
 
-  private async claim(): Promise<readonly QueuedDelivery[]> {
+  /** @returns undefined if the queue could not be read */
+  private async claim(): Promise<readonly QueuedDelivery[] | undefined> {
     const hasRoom = this.slots.free > 0;
     this.lastClaimAt = performance.now();
     try {
@@ -143,7 +144,7 @@ export class DeliveryWorker
       return claimed;
     } catch (error) {
       this.reportFailure(error);
-      return [];
+      return undefined;
     }
   }
 
