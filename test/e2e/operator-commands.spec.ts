@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
 import { addUser, sessionsOf } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { mailTo } from '../support/mails.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import type { Login, TestApp } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
@@ -20,18 +19,12 @@ let owner: Login;
 let commands: Commands;
 
 beforeAll(async () => {
-  const keys = {
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-  };
-  rememberSecret(...Object.values(keys));
   receiver = await startReceiver();
-  service = await startTestApp(
-    { ...BEHIND_PROXY, ...keys, WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
+  ({ service, commands } = await startTestAppWithCommands(
+    { ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
     { backgroundWork: true },
-  );
+  ));
   owner = await service.login('owner');
-  commands = new Commands({ ...keys, DATABASE_URL: service.database.url, DATA_DIR: service.dataDirectory });
 });
 afterAll(async () => {
   await Program.endAll();

@@ -1,15 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { Program, type Ended } from '../support/program.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -26,18 +25,8 @@ let other: IssuedCredentials;
 let commands: Commands;
 
 beforeAll(async () => {
-  const keys = {
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-  };
-  rememberSecret(...Object.values(keys));
-  service = await startTestApp(keys);
+  ({ service, commands } = await startTestAppWithCommands());
   ({ development: other } = await service.anotherOrganization());
-  commands = new Commands({
-    ...keys,
-    DATABASE_URL: service.database.url,
-    DATA_DIR: service.dataDirectory,
-  });
 });
 afterAll(async () => {
   await Program.endAll();

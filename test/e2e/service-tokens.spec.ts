@@ -1,16 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SERVICE_SCOPES } from '../../src/infrastructure/auth/index.js';
 import { ServiceTokensService } from '../../src/modules/service-tokens/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { moveClock } from '../support/clock.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, type TestApp } from '../support/test-app.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -60,13 +59,7 @@ let service: TestApp;
 let commands: Commands;
 
 beforeAll(async () => {
-  const keys = {
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-  };
-  rememberSecret(...Object.values(keys));
-  service = await startTestApp(keys);
-  commands = new Commands({ ...keys, DATABASE_URL: service.database.url, DATA_DIR: service.dataDirectory });
+  ({ service, commands } = await startTestAppWithCommands());
 });
 afterAll(async () => {
   await Program.endAll();

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { Program, run, type Ended } from './program.js';
+import { rememberSecret } from './run-directory.js';
+import { startTestApp, type TestApp } from './test-app.js';
 
 const MAIN = 'cli/main.js';
 const SESSION = join(import.meta.dirname, 'command-session.mjs');
@@ -72,6 +75,22 @@ export class Commands {
     const what = `a response to ${JSON.stringify(request)}`;
     return JSON.parse(await eventually(what, find, COMMAND_TIMEOUT)) as Response;
   }
+}
+
+/** Starts the service, and runs commands with its database and keys. */
+export async function startTestAppWithCommands(
+  environment: Record<string, string> = {},
+  options: { readonly backgroundWork?: boolean } = {},
+): Promise<{ service: TestApp; commands: Commands }> {
+  const keys = {
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  rememberSecret(...Object.values(keys));
+  const service = await startTestApp({ ...keys, ...environment }, options);
+  const { database, dataDirectory } = service;
+  const commands = new Commands({ ...keys, DATABASE_URL: database.url, DATA_DIR: dataDirectory });
+  return { service, commands };
 }
 
 function words(command: string): string[] {
