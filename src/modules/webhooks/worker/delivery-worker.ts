@@ -58,6 +58,8 @@ export class DeliveryWorker
   /** Aborted when something happens that makes another claim worthwhile. */
   private wakeUp = new AbortController();
   private isStopping = false;
+  /** From the start of a claim until its attempts occupy their slots. */
+  private isClaiming = false;
   private isPaused = false;
   /** `performance.now()` when the process last queried the queue successfully, or had no free slot and did not need to. */
   private lastPollAt = performance.now();
@@ -121,8 +123,10 @@ export class DeliveryWorker
     while (!this.isStopping) {
       // Create the controller before claiming, so that a wake-up during the claim is not missed.
       this.wakeUp = new AbortController();
+      this.isClaiming = true;
       const claimed = await this.claim();
       for (const delivery of claimed ?? []) this.start(delivery);
+      this.isClaiming = false;
       // A lane whose notification remains is locked by another process, but only for a moment: try again.
       const retries = claimed !== undefined && this.notified.size > 0 && this.slots.free > 0;
       if (!claimed?.length && !retries) await this.pause();
@@ -158,8 +162,9 @@ export class DeliveryWorker
     return deliveries;
   }
 
+  /** Reserves nothing during a claim, which may take all slots that are free when it begins. */
   reserve(organizationIds: ReadonlySet<string>): Reservation {
-    return this.slots.reserve(organizationIds);
+    return this.slots.reserve(this.isClaiming ? new Set() : organizationIds);
   }
 
   /** Makes the attempt of a delivery that this process has claimed. */
