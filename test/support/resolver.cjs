@@ -3,7 +3,7 @@
  * Jest on Node.js 20 cannot. This resolver redirects such a `require` to a generated file of one line, which exports
  * the namespace that `provide-nest-to-commonjs.ts` has already imported.
  */
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { existsSync, mkdirSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const directory = join(__dirname, '..', '..', 'node_modules', '.cache', 'nest-for-commonjs');
@@ -14,6 +14,11 @@ module.exports = (request, options) => {
     return options.defaultResolver(request, options);
   }
   const file = join(directory, `${request.replaceAll('/', '+')}.cjs`);
-  writeFileSync(file, `module.exports = globalThis[Symbol.for(${JSON.stringify(request)})];\n`);
+  if (!existsSync(file)) {
+    // Renaming is atomic: no other worker of Jest reads an empty file.
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `module.exports = globalThis[Symbol.for(${JSON.stringify(request)})];\n`);
+    renameSync(draft, file);
+  }
   return file;
 };
