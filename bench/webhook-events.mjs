@@ -262,6 +262,75 @@ async function batches() {
   return { accepted, delivered, cpu: (cpuOf(processes()) - cpu) / 20_000 };
 }
 
+/**
+ * Inserts events and a delivery for each of them, 500 in one statement, as a program without keys, claims and notifications
+ * would. Returns the events per second.
+ */
+async function bareUnnest() {
+  const {
+    rows: [endpoint],
+  } = await database.query('SELECT id, url FROM webhook_endpoint WHERE client_id = $1', [clientId]);
+  const bytes = Buffer.from(body);
+  const begin = performance.now();
+  let statements = 0;
+  const loop = async () => {
+    while (statements < 40) {
+      statements += 1;
+      const ids = Array.from({ length: 500 }, () => randomUUID());
+      await database.query(
+        `WITH event AS (
+           INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id, external_user_id, body)
+           SELECT id, now(), $2, 'development', $3, $4, $5, $6, $7 FROM unnest($1::uuid[]) AS id
+           RETURNING id, created_at)
+         INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+         SELECT $8, id, created_at, $9, 6, now() FROM event`,
+        [
+          ids,
+          clientId,
+          EVENT.event,
+          sessionId,
+          EVENT.task_id,
+          EVENT.external_user_id,
+          bytes,
+          endpoint.id,
+          endpoint.url,
+        ],
+      );
+    }
+  };
+  await Promise.all([loop(), loop()]);
+  return 20_000 / ((performance.now() - begin) / 1000);
+}
+
+/** Pauses the endpoint while events are published, then resumes it. Returns rate and CPU time of the delivery. */
+async function backlog(events) {
+  await useEndpoints(['/0']);
+  const pauseUntil = (time) =>
+    database.query(
+      `UPDATE webhook_lane SET paused_at = ${time}, next_due = now()
+        WHERE endpoint_id IN (SELECT id FROM webhook_endpoint WHERE client_id = $1)`,
+      [clientId],
+    );
+  await pauseUntil('now()');
+  const result = await autocannon({
+    url: `${service.baseUrl}/events/batch`,
+    method: 'POST',
+    headers,
+    body: batchBody,
+    connections: 2,
+    amount: events / 500,
+  });
+  if (result.non2xx > 0) throw new Error(`${result.non2xx} batches were refused`);
+  const cpu = cpuOf(processes());
+  const begin = Date.now();
+  await pauseUntil('NULL');
+  await settled();
+  return {
+    delivered: events / ((Date.now() - begin) / 1000),
+    cpu: (cpuOf(processes()) - cpu) / events,
+  };
+}
+
 /** Kills the process in the middle of a load. Returns the seconds from its next start to the last arrival. */
 async function recovery() {
   await useEndpoints(['/after-50']);
@@ -341,6 +410,16 @@ async function scenarios(processesUsed) {
       'p95 under 50 ms',
     );
   }
+  if (wants('backlog')) {
+    for (const events of [5_000, 100_000]) {
+      const { delivered, cpu } = await rounds(() => backlog(events));
+      add(
+        `${processesUsed}, backlog of ${events.toLocaleString('en')}: delivered, CPU per event`,
+        `${perSecond(delivered)}, ${cpu.toFixed(2)} ms`,
+        'the same for both',
+      );
+    }
+  }
   if (wants('batch')) {
     const { accepted, delivered, cpu } = await rounds(batches);
     add(
@@ -374,6 +453,15 @@ try {
     );
   }
   await scenarios('one process');
+  if (wants('unnest')) {
+    await useEndpoints(['/0']);
+    // Without deliveries to an endpoint that the service reads: the statements alone.
+    await service.stop();
+    const measured = await rounds(async () => ({ rate: await bareUnnest() }));
+    add('bare statements, 500 events and deliveries each', perSecond(measured.rate), '');
+    await database.query('DELETE FROM webhook_delivery');
+    service = await bench.service(SETTINGS);
+  }
   if (wants('split')) {
     await service.stop();
     service = await bench.service({ ...SETTINGS, BACKGROUND_WORK: 'off' });

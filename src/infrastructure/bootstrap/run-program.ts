@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
 import { processEnvironment, ServiceConfiguration, type LoadedConfiguration } from '../config/index.js';
 import { HttpConfiguration } from '../http/index.js';
@@ -5,6 +6,12 @@ import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
 import { operatorMessageFor } from './operator-message.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
 import { onTermination } from './termination.js';
+
+/**
+ * Percent by which the heap may grow between two full garbage collections. By default, V8 lets it double and more, so that
+ * most of the memory of a busy process is garbage: docs/decisions/0021-heap-growth.md.
+ */
+const HEAP_GROWTH = 80;
 
 /** Prints a message to the person who started the program. */
 function print(message: string): void {
@@ -25,6 +32,7 @@ export function announce(message: string, configuration: LoadedConfiguration): v
 export async function runProgram(
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   let delay = 0;
   const started = begin((prepared) => {
     delay = prepared.configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
