@@ -284,8 +284,19 @@ describe('Period of GET /audit_logs', () => {
     [{ start: '2026-01-01T00:00:01Z', end: '2026-01-01T00:00:01Z' }, 3, 4],
     [{ start: '2026-01-01T00:00:00.001Z', end: '2026-01-01T00:00:01.000Z' }, 1, 4],
     [{ start: '0000-01-01T00:00:00Z', end: '9999-12-31T23:59:59.999Z' }, 0, 5],
+    [{ start: '0000-01-01T00:00:00-23:59', end: '9999-12-31T23:59:59+23:59' }, 0, 5],
+    [{ start: '2026-01-01T05:30:01+05:30', end: '2026-02-28T18:59:59-05:00' }, 3, 5],
+    [{ start: '2025-12-31T19:00:00.0011-05:00', end: '2026-01-01T00:00:01+00:00' }, 2, 4],
   ])('includes both ends: %j', async (query, from, to) => {
     expect(await timesWithin(query)).toEqual(TIMES.slice(from, to));
+  });
+
+  it('accepts the plus sign of an offset unencoded', async () => {
+    const query = '?start=2026-01-01T05:30:01+05:30&end=2026-01-01T05:30:01%2B05:30';
+    const { status, body } = await service.request<Page>(`${PATH}${query}`, {
+      as: service.production,
+    });
+    expect([status, body.data.map(({ datetime }) => datetime)]).toEqual([200, TIMES.slice(3, 4)]);
   });
 
   it.each(['start', 'end', 'cursor', 'next_cursor'])('refuses a blank %s', async (name) => {
@@ -302,8 +313,10 @@ describe('Period of GET /audit_logs', () => {
     '2026-01-01',
     '2026-01-01T00:00:00',
     '2026-01-01 00:00:00Z',
-    '2026-01-01T00:00:00+00:00',
+    '2026-01-01T00:00:00+0000',
+    '2026-01-01T00:00:00+24:00',
     '2026-02-29T00:00:00Z',
+    '2026-02-29T00:00:00+01:00',
     '2026-13-01T00:00:00Z',
     '2026-01-01T25:00:00Z',
     '2026-01-01T00:00:60Z',
@@ -377,7 +390,7 @@ describe('Cursors of GET /audit_logs', () => {
 
   it('are valid only with the same period, in any notation', async () => {
     const { start, end } = BOUNDS;
-    const spelled = { start: '2026-01-01T00:00:00.000Z', end, cursor: bounded };
+    const spelled = { start: '2026-01-01T00:00:00.000Z', end: '2026-01-30T19:00:00-05:00', cursor: bounded };
     expect((await list(spelled)).status).toBe(200);
     await expectRefused({ cursor: bounded });
     await expectRefused({ start, cursor: bounded });

@@ -361,6 +361,14 @@ describe('Filters of GET /request-logs', () => {
       'The start field must be at most 7 days before the end field.',
     ],
     [
+      'environment=production&start=2026-01-01T00:00:00+00:00&end=2026-01-08T05:30:01%2B05:30',
+      'The start field must be at most 7 days before the end field.',
+    ],
+    [
+      'environment=production&start=2026-01-02T00:00:00-05:00&end=2026-01-02T05:59:59%2B01:00',
+      'The start field must not be after the end field.',
+    ],
+    [
       'environment=production&start=2026-01-01T00:00:00Z',
       'The start field must be at most 7 days before the end field.',
     ],

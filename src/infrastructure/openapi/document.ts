@@ -25,7 +25,8 @@ The careers API requires no credentials. The internal API is for the platform's 
 token. Each surface can have a host name of its own; every operation names its server.
 
 **Requests.** Bodies are JSON in UTF-8, at most 512 KiB (4 MiB for a batch of events). Unknown members are ignored. \`null\` and blank strings count
-as missing. Lengths count Unicode code points.
+as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339, with \`Z\` or an offset:
+\`2026-01-31T08:15:30Z\`, \`2026-01-31T03:15:30.5-05:00\`. A \`+\` in a query string can be sent as it is or as \`%2B\`.
 
 **Responses.** Every response has an \`X-Request-Id\` header. If you send your own ID (1 to 64 letters, digits, \`-\`,
 \`_\`), the response repeats it. Timestamps are ISO 8601 in UTC with milliseconds.

@@ -32,7 +32,7 @@ export function MaxCharacters(limit: number): PropertyDecorator {
   return Constraint('maxCharacters', validate, withMessage(MESSAGES.maxCharacters), limit);
 }
 
-/** Requires a time such as `2026-01-31T08:15:30Z`. */
+/** Requires a time of RFC 3339. */
 export function IsTimestamp(): PropertyDecorator {
   return Constraint('isTimestamp', isTimestamp, withMessage(MESSAGES.timestamp));
 }

@@ -27,6 +27,7 @@ import {
 } from './constraints.js';
 import { Field, type FieldDefinition, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
+import { restoreOffset } from './timestamp.js';
 
 export const EXTERNAL_USER_ID_LENGTH = 256;
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
@@ -116,13 +117,17 @@ export function UuidField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** A time such as `2026-01-31T08:15:30Z`. */
+/** A time of RFC 3339, such as `2026-01-31T08:15:30Z` or `2026-01-31T08:15:30-05:00`. */
 export function TimestampField(
   { notBefore, ...options }: FieldOptions & { readonly notBefore?: string },
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   return Field(
-    { ...options, schema: { type: String, format: 'date-time' } },
+    {
+      ...options,
+      schema: { type: String, format: 'date-time' },
+      ...(options.in === 'query' ? { read: restoreOffset } : {}),
+    },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
     ...validators,

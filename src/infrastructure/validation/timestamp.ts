@@ -1,11 +1,23 @@
-const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Returns whether a value is a time in ISO 8601 and UTC, to the second or finer (specification, "Every response"). Unlike
+ * Returns whether a value is a time of RFC 3339, to the second or finer (specification, "Every response"). Unlike
  * class-validator's `isRFC3339` and `isISO8601`, it rejects dates that do not exist, such as February 31.
  */
 export function isTimestamp(value: unknown): value is string {
-  if (typeof value !== 'string' || !TIMESTAMP.test(value)) return false;
-  const time = new Date(value);
-  return !Number.isNaN(time.getTime()) && time.toISOString().slice(0, 19) === value.slice(0, 19);
+  const local = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
+  if (local === undefined) return false;
+  const time = new Date(`${local}Z`);
+  if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== local) return false;
+  // An offset can move a time out of the years 0 to 9999, which `toISOString()` then writes with a sign.
+  return /^\d/.test(new Date(value as string).toISOString());
+}
+
+/**
+ * Restores the plus sign of an offset. Forms and many clients read `+` in a query string as a space, which has no other
+ * meaning here.
+ */
+export function restoreOffset(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/ (?=\d{2}:\d{2}$)/, '+') : value;
 }

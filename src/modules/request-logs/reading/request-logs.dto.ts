@@ -53,8 +53,8 @@ export class ListRequestLogsQuery {
   @TimestampField({
     ...FILTER,
     description:
-      `Only entries created at or after this time, as \`YYYY-MM-DDTHH:MM:SSZ\`; at most ${MAX_PERIOD_DAYS} days before ` +
-      '`end`. The default is 24 hours before `end`.',
+      `Only entries created at or after this time; at most ${MAX_PERIOD_DAYS} days before \`end\`. The default is 24 ` +
+      'hours before `end`.',
     example: '2026-01-31T00:00:00Z',
   })
   start?: string;

@@ -6,7 +6,7 @@ export const RECOVERY_STATUSES = ['none', 'running', 'finished'] as const;
 export class RecoverRequest {
   @TimestampField({
     description:
-      'Start of the period, as `YYYY-MM-DDTHH:MM:SSZ`. A time before the oldest entry of the request log counts as that.',
+      'Start of the period. A time before the oldest entry of the request log counts as that.',
     example: '2026-01-31T08:00:00Z',
   })
   since!: string;
