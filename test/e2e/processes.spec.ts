@@ -322,6 +322,12 @@ describe('The service with DATABASE_URL', () => {
       const service = new Program('main.js', { environment: environment(production) });
       const baseUrl = await listening(service);
       expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200);
+      // No origin is allowed by default.
+      const preflight = await fetch(`${baseUrl}/apply`, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://careers.example.com', 'access-control-request-method': 'POST' },
+      });
+      expect([preflight.status, preflight.headers.has('access-control-allow-origin')]).toEqual([405, false]);
       expect(existsSync(join(folder, 'data'))).toBe(false);
       expect(await database.query('SELECT * FROM organization')).toEqual([]);
       service.signal('SIGTERM');

@@ -10,6 +10,7 @@ interface DocumentedResponse {
 
 interface Operation {
   readonly operationId: string;
+  readonly security?: unknown;
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
@@ -89,4 +90,11 @@ function validatorOf(method: string, path: string, status: number, mediaType: st
     validators.set(key, validate);
   }
   return validate;
+}
+
+/** Returns every path of the API document with its methods and security requirements. */
+export function documentedPaths(): { path: string; method: string; security: unknown }[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security }]) => ({ path, method, security })),
+  );
 }

@@ -1,5 +1,13 @@
 import { IsString } from 'class-validator';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween, Satisfies } from '../config/index.js';
+import { parsedUrl } from '../urls/index.js';
+
+/** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
+function areOrigins(values: unknown): boolean {
+  return (values as string[]).every(
+    (value) => value === '*' || (parsedUrl(value)?.origin === value && !value.includes('*')),
+  );
+}
 
 @Configuration('HTTP')
 export class HttpConfiguration {
@@ -17,6 +25,16 @@ export class HttpConfiguration {
   )
   @IsIntegerBetween(0, 10)
   trustedProxyHops: number = 0;
+
+  @EnvironmentVariable(
+    'CORS_ORIGINS',
+    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply` and `GET /openapi.json` in a browser, such as `https://careers.example.com`; `*` for all. The default is `*`; in production, none. Cookies are never allowed.',
+  )
+  @Satisfies(
+    areOrigins,
+    'corsOrigins must be `*` or a list of origins without a path, such as https://careers.example.com',
+  )
+  corsOrigins?: string[];
 
   @EnvironmentVariable(
     'SHUTDOWN_DELAY_MS',

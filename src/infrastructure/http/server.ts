@@ -1,5 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ServiceConfiguration } from '../config/index.js';
 import { handleClientErrors } from './client-errors.js';
+import { crossOriginRequests } from './cross-origin-requests.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { protectiveHeaders } from './protective-headers.js';
 import { RequestLifecycle } from './request-lifecycle.js';
@@ -16,7 +18,8 @@ const STALLED_TIMEOUT = 60_000;
 
 /** Configures Express and the server of an HTTP process. */
 export function prepareHttpServer(app: NestExpressApplication): void {
-  const { trustedProxyHops } = app.get(HttpConfiguration);
+  const { trustedProxyHops, corsOrigins } = app.get(HttpConfiguration);
+  const { isProduction } = app.get(ServiceConfiguration);
   app.disable('x-powered-by');
   // Conditional requests save nothing for responses of this API, and tokens must not have an ETag.
   app.disable('etag');
@@ -25,6 +28,7 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   app.use(app.get(RequestLifecycle).middleware);
   app.use(protectiveHeaders(trustedProxyHops > 0));
   app.use(validateRequest);
+  app.use(crossOriginRequests(corsOrigins ?? (isProduction ? [] : ['*'])));
   app.use(app.get(RouteTable).middleware);
 
   const server = app.getHttpServer();

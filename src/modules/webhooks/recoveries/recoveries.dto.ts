@@ -5,8 +5,7 @@ export const RECOVERY_STATUSES = ['none', 'running', 'finished'] as const;
 
 export class RecoverRequest {
   @TimestampField({
-    description:
-      'Start of the period. A time before the oldest entry of the request log counts as that.',
+    description: 'Start of the period. A time before the oldest entry of the request log counts as that.',
     example: '2026-01-31T08:00:00Z',
   })
   since!: string;

@@ -1,0 +1,126 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describeInBrowser } from '../support/browser.js';
+import { documentedPaths } from '../support/api-document.js';
+import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const OTHER_ORIGIN = 'https://evil.example.com';
+const OPEN_PATHS = ['/session/open', '/apply', '/openapi.json'];
+
+let site: Server;
+let origin: string;
+let service: TestApp;
+
+beforeAll(async () => {
+  site = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html').end('<h1>Careers</h1>');
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  service = await startTestApp({ CORS_ORIGINS: `https://app.example.com,${origin}` });
+});
+afterAll(async () => {
+  site.close();
+  await service.close();
+});
+
+async function send(path: string, method: string, headers: Record<string, string>): Promise<Response> {
+  const response = await fetch(`${service.baseUrl}${path}`, { method, headers });
+  await response.arrayBuffer();
+  return response;
+}
+
+const preflight = (path: string, from: string, method = 'POST'): Promise<Response> =>
+  send(path, 'OPTIONS', {
+    origin: from,
+    'access-control-request-method': method,
+    'access-control-request-headers': 'content-type',
+  });
+
+/** Returns the headers of CORS that the response has. */
+const corsHeadersOf = ({ headers }: Response): string[] =>
+  [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+
+describe.each(OPEN_PATHS)('Cross-origin requests to %s', (path) => {
+  it('are allowed from the configured origins, without cookies', async () => {
+    for (const from of ['https://app.example.com', origin]) {
+      const { status, headers } = await preflight(path, from);
+      expect([status, headers.get('content-length')]).toEqual([204, '0']);
+      expect(headers.get('access-control-allow-origin')).toBe(from);
+      expect(headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST');
+      expect(headers.get('access-control-allow-headers')).toBe('content-type');
+      expect(headers.get('access-control-max-age')).toBe('7200');
+      expect(headers.get('vary')).toMatch(/\bOrigin\b/);
+      expect(headers.has('access-control-allow-credentials')).toBe(false);
+      expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+    }
+  });
+
+  it('show the response and its headers to the page, errors included', async () => {
+    const { status, headers } = await send(path, 'GET', { origin });
+    expect([200, 405]).toContain(status);
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('access-control-expose-headers')).toBe(
+      'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Link',
+    );
+    expect(headers.get('vary')).toBe('Origin');
+    expect(headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  it('are refused from other origins', async () => {
+    for (const other of [OTHER_ORIGIN, 'null', `${origin}0`, 'http://app.example.com', '']) {
+      const responses = [await preflight(path, other), await send(path, 'GET', { origin: other })];
+      for (const { headers } of responses) {
+        expect([other, headers.get('access-control-allow-origin')]).toEqual([other, null]);
+        expect(headers.get('vary')).toMatch(/\bOrigin\b/);
+      }
+    }
+  });
+});
+
+describe('Cross-origin requests to other paths', () => {
+  const others = documentedPaths().filter(({ path }) => !OPEN_PATHS.includes(path));
+
+  it('are refused for every operation that takes credentials', async () => {
+    expect(others.length).toBeGreaterThan(40);
+    for (const { path, method } of others) {
+      const response = await preflight(path.replaceAll(/\{\w+\}/g, '1'), origin, method.toUpperCase());
+      expect([path, response.status, corsHeadersOf(response)]).toEqual([path, 405, []]);
+    }
+  });
+
+  it.each(['/apply/', '/apply/x', '/session/openx', '/docs', '/login', '/pages.css', '/nowhere'])(
+    'are refused for %s',
+    async (path) => {
+      for (const response of [await preflight(path, origin), await send(path, 'GET', { origin })])
+        expect(corsHeadersOf(response)).toEqual([]);
+    },
+  );
+
+  it('are allowed only for operations without credentials', () => {
+    const open = documentedPaths().filter(({ path }) => OPEN_PATHS.includes(path));
+    expect(open.map(({ security }) => security)).toEqual([[{}], [{}]]);
+  });
+});
+
+describeInBrowser('A page of another origin', (windows) => {
+  it('submits an application and reads the response and its request ID', async () => {
+    const page = await windows.open(origin);
+    await page.goto(origin);
+    const submit = (url: string): Promise<unknown> =>
+      page.evaluate(
+        `fetch(${JSON.stringify(url)}, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: ${JSON.stringify(JSON.stringify(SUBMIT_JOB_APPLICATION.body))},
+        }).then(
+          async (response) => [response.status, Object.keys(await response.json()), response.headers.has('x-request-id')],
+          (error) => error.name,
+        )`,
+      );
+    expect(await submit(`${service.baseUrl}/apply`)).toEqual([200, ['id', 'received_at'], true]);
+    // The browser sends no cookies or credentials, and refuses every other operation.
+    expect(await submit(`${service.baseUrl}/mcp/tokens/create`)).toBe('TypeError');
+  });
+});
