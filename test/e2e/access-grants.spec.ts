@@ -157,7 +157,7 @@ describe('An access grant', () => {
     ['The user id field must be a UUID.', { user_id: 'ada' }],
     ['The user id field must be a UUID.', { user_id: 7 }],
     ['The role field is required.', { role: '' }],
-    ['The selected role is invalid.', { role: 'member' }],
+    ['The selected role is invalid. Allowed values: owner, admin.', { role: 'member' }],
     ['The reason field is required.', { reason: '  ' }],
     ['The reason field must be a string.', { reason: {} }],
     ['The reason field must not be greater than 256 characters.', { reason: 'x'.repeat(257) }],

@@ -41,11 +41,7 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
-const INVALID_ACCESS_TOKEN = error(
-  'INVALID_INPUT',
-  'INVALID_ACCESS_TOKEN',
-  'The access token is missing or not valid.',
-);
+const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token is not valid.');
 
 const DOCUMENT = {
   summary: 'Only in this test',
@@ -97,7 +93,19 @@ const me = (token: string): Promise<TestResponse> => service.request('/me', { to
 
 function expectRejected({ status, headers, body }: TestResponse): void {
   expect([status, body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-  expect(headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API", error="invalid_token"');
+  expect(headers.get('www-authenticate')).toBe(
+    'Bearer realm="Dashboard API", error="invalid_token", error_description="The access token is not valid."',
+  );
+}
+
+function expectExpired({ status, headers, body }: TestResponse): void {
+  expect([status, body]).toEqual([
+    401,
+    error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token has expired.'),
+  ]);
+  expect(headers.get('www-authenticate')).toBe(
+    'Bearer realm="Dashboard API", error="invalid_token", error_description="The access token has expired."',
+  );
 }
 
 describe('GET /me', () => {
@@ -198,7 +206,8 @@ describe('Access tokens', () => {
     ['no audience', () => signed({ aud: undefined })],
     ['another issuer', () => signed({ iss: 'https://evil.example' })],
     ['no issuer', () => signed({ iss: undefined })],
-    ['expired', () => signed({ exp: Math.floor(Date.now() / SECOND) - 1 })],
+    ['expired, of another audience', () => signed({ aud: 'MCP', exp: 1 })],
+    ['expired, of an unknown key', () => signed({ exp: 1 }, { kid: randomUUID() })],
     ['no expiry', () => signed({ exp: undefined })],
     ['type JWT', () => signed({}, { typ: 'JWT' })],
     ['no type', () => signed({}, { typ: undefined as unknown as string })],
@@ -271,10 +280,26 @@ describe('Access tokens', () => {
     expectRejected(await me(String(body['token'])));
     expectRejected(await me(service.development.secret));
     expectRejected(await me(user.cookie.replace('session=', '')));
-    expectRejected(await service.request('/me', { headers: { authorization: basic(service.development) } }));
-    const absent = await service.request('/me');
-    expect([absent.status, absent.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-    expect(absent.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
+  });
+
+  it.each([
+    [
+      {},
+      'The request has no credentials. Send the access token with the Bearer scheme in the Authorization header, or log in.',
+    ],
+    [
+      { authorization: 'Basic aWQ6c2VjcmV0' },
+      'The Authorization header must use the Bearer scheme, with the access token.',
+    ],
+    [{ cookie: 'session=made-up' }, 'The login has ended or is not complete. Log in again.'],
+  ])('are required: %j', async (headers, message) => {
+    const response = await service.request('/me', { headers: headers as Record<string, string> });
+    expect([response.status, response.body]).toEqual([
+      401,
+      error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', message),
+    ]);
+    // RFC 6750, section 3.1: no error code for a request without an access token.
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
   });
 
   it('are not accepted in a URL or a form', async () => {
@@ -288,7 +313,9 @@ describe('Access tokens', () => {
     expect((await me(fresh)).status).toBe(200);
     restore();
     restore = stopClock(service, new Date(issued + 900 * SECOND));
-    expectRejected(await me(fresh));
+    // The first request finds the token in the cache, the second verifies it.
+    expectExpired(await me(fresh));
+    expectExpired(await me(fresh));
     restore();
   });
 

@@ -13,6 +13,10 @@ const HOUR = 3_600 * SECOND;
 /** How long a replica caches credentials. */
 const CACHED_FOR = 5 * SECOND;
 const INVALID_API_KEYS = error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.');
+const NO_CREDENTIALS =
+  'The request has no credentials. Send client_id and secret with the Basic scheme in the Authorization header.';
+const ANOTHER_SCHEME = 'The Authorization header must use the Basic scheme, with client_id and secret.';
+const MALFORMED = 'The Basic credentials are malformed: send the base64 encoding of client_id:secret.';
 
 let service: TestApp;
 
@@ -54,24 +58,6 @@ describe('Basic credentials', () => {
   });
 
   it.each<[string, () => string | undefined]>([
-    ['no header', () => undefined],
-    ['an empty header', () => ''],
-    ['the scheme alone', () => 'Basic'],
-    ['the scheme and a space', () => 'Basic '],
-    ['another scheme', () => `Bearer ${encoded()}`],
-    ['a scheme that begins alike', () => `Basics ${encoded()}`],
-    ['no scheme', () => encoded()],
-    ['no space behind the scheme', () => `Basic${encoded()}`],
-    ['text that is not encoded', () => `Basic ${right()}`],
-    ['no base64', () => 'Basic !!!!'],
-    ['base64 without its padding', () => `Basic ${encoded().replaceAll('=', '')}`],
-    ['base64 with more padding', () => `Basic ${encoded()}=`],
-    ['base64 with something behind', () => `Basic ${encoded()}AAAA`],
-    ['base64 in two words', () => `Basic ${encoded().slice(0, 20)} ${encoded().slice(20)}`],
-    ['base64 with a bit set that belongs to no byte', () => `Basic ${withStrayBit(encoded())}`],
-    ['base64 of the URL alphabet', () => `Basic ${base64(`${id()}:>>>???`).replaceAll('/', '_')}`],
-    ['bytes that are not UTF-8', () => `Basic ${base64(Buffer.from([0x61, 0x3a, 0xff, 0xfe]))}`],
-    ['no colon', () => `Basic ${base64(id())}`],
     ['a colon alone', () => `Basic ${base64(':')}`],
     ['no client_id', () => `Basic ${base64(`:${secret()}`)}`],
     ['no secret', () => `Basic ${base64(`${id()}:`)}`],
@@ -92,13 +78,38 @@ describe('Basic credentials', () => {
     ['the secret twice', () => `Basic ${base64(`${right()}${secret()}`)}`],
     ['the secret of the other environment', () => `Basic ${base64(`${id()}:${service.production.secret}`)}`],
     ['credentials of 4,000 characters', () => `Basic ${base64(`${id()}:${'x'.repeat(4_000)}`)}`],
-    ['a second credential behind a comma', () => `Basic ${encoded()}, Basic ${encoded()}`],
   ])('are rejected with the same response: %s', async (_what, header) => {
     const { status, headers, body } = await requestWithHeader(header());
     expect(status).toBe(401);
     expect(body).toEqual(INVALID_API_KEYS);
     expect(headers.get('www-authenticate')).toBe('Basic realm="Platform API", charset="UTF-8"');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it.each<[string, () => string | undefined, string]>([
+    ['no header', () => undefined, NO_CREDENTIALS],
+    ['an empty header', () => '', NO_CREDENTIALS],
+    ['the scheme alone', () => 'Basic', MALFORMED],
+    ['the scheme and a space', () => 'Basic ', MALFORMED],
+    ['another scheme', () => `Bearer ${encoded()}`, ANOTHER_SCHEME],
+    ['a scheme that begins alike', () => `Basics ${encoded()}`, ANOTHER_SCHEME],
+    ['no scheme', () => encoded(), ANOTHER_SCHEME],
+    ['no space behind the scheme', () => `Basic${encoded()}`, ANOTHER_SCHEME],
+    ['text that is not encoded', () => `Basic ${right()}`, MALFORMED],
+    ['no base64', () => 'Basic !!!!', MALFORMED],
+    ['base64 without its padding', () => `Basic ${encoded().replaceAll('=', '')}`, MALFORMED],
+    ['base64 with more padding', () => `Basic ${encoded()}=`, MALFORMED],
+    ['base64 with something behind', () => `Basic ${encoded()}AAAA`, MALFORMED],
+    ['base64 in two words', () => `Basic ${encoded().slice(0, 20)} ${encoded().slice(20)}`, MALFORMED],
+    ['base64 with a bit set that belongs to no byte', () => `Basic ${withStrayBit(encoded())}`, MALFORMED],
+    ['base64 of the URL alphabet', () => `Basic ${base64(`${id()}:>>>???`).replaceAll('/', '_')}`, MALFORMED],
+    ['bytes that are not UTF-8', () => `Basic ${base64(Buffer.from([0x61, 0x3a, 0xff, 0xfe]))}`, MALFORMED],
+    ['no colon', () => `Basic ${base64(id())}`, MALFORMED],
+    ['a second credential behind a comma', () => `Basic ${encoded()}, Basic ${encoded()}`, MALFORMED],
+  ])('are explained if they are not in the right form: %s', async (_what, header, message) => {
+    const { status, headers, body } = await requestWithHeader(header());
+    expect([status, body]).toEqual([401, error('INVALID_INPUT', 'INVALID_API_KEYS', message)]);
+    expect(headers.get('www-authenticate')).toBe('Basic realm="Platform API", charset="UTF-8"');
   });
 
   it.each([
@@ -144,7 +155,7 @@ describe('Basic credentials', () => {
       for (const body of [BODY, 'not json', { external_user_id: 'x'.repeat(600_000) }]) {
         const { status, headers, body: response } = await service.request(path, { body });
         expect(status).toBe(401);
-        expect(response).toEqual(INVALID_API_KEYS);
+        expect(response).toEqual(error('INVALID_INPUT', 'INVALID_API_KEYS', NO_CREDENTIALS));
         expect(headers.get('www-authenticate')).toMatch(/^Basic /);
       }
     },
@@ -165,15 +176,18 @@ describe('Basic credentials', () => {
     ['bare credentials', () => `Basic ${right()}`, /not encoded/],
     ['nonsense', () => 'Basic %%%', /not base64/],
     ['a wrong secret', () => `Basic ${base64(`${id()}:wrong`)}`, /unknown format, or an incomplete one/],
-  ])('describe the mistake in the log only: %s', async (_what, header, hint) => {
-    const { headers, body } = await requestWithHeader(header());
-    const lines = logLinesOf(headers.get('x-request-id'));
-    expect(lines).toEqual([expect.objectContaining({ message: 'request', status: 401 })]);
-    // The hint itself, not its redacted form.
-    expect(lines[0]?.['hint']).toMatch(hint);
-    expect(lines[0]?.['hint']).not.toContain('[REDACTED]');
-    expect(JSON.stringify([body, ...headers])).not.toMatch(hint);
-  });
+  ])(
+    'describe the mistake in the log, and what is wrong with a secret only there: %s',
+    async (_what, header, hint) => {
+      const { headers, body } = await requestWithHeader(header());
+      expect(body['error_message']).not.toMatch(/unknown format|incomplete/);
+      const lines = logLinesOf(headers.get('x-request-id'));
+      expect(lines).toEqual([expect.objectContaining({ message: 'request', status: 401 })]);
+      // The hint itself, not its redacted form.
+      expect(lines[0]?.['hint']).toMatch(hint);
+      expect(lines[0]?.['hint']).not.toContain('[REDACTED]');
+    },
+  );
 });
 
 describe('Rotation of a secret', () => {

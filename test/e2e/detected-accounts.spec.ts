@@ -252,7 +252,7 @@ describe('POST /detections', () => {
 
   it.each([
     [{ client_id: undefined }, 400, invalidField('The client id field is required.')],
-    [{ merchants: [0] }, 400, invalidField('The merchants.0 field must be at least 1.')],
+    [{ merchants: [0] }, 400, invalidField('The merchants[0] field must be at least 1.')],
     [
       { client_id: '00000000-0000-4000-8000-000000000000' },
       404,
@@ -261,7 +261,7 @@ describe('POST /detections', () => {
     [
       { merchants: ['Netflix', 'Nobody’s Shop'] },
       404,
-      error('INVALID_REQUEST', 'NOT_FOUND', 'The merchant in merchants.1 does not exist.'),
+      error('INVALID_REQUEST', 'NOT_FOUND', 'The merchant in merchants[1] does not exist.'),
     ],
   ])('rejects %j', async (change, status, expected) => {
     const response = await create(change);

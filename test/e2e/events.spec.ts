@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { WebhookEventsRotation } from '../../src/modules/webhooks/events/webhook-events.rotation.js';
+import { EVENT_NAMES } from '../../src/modules/webhooks/index.js';
 import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
@@ -8,6 +9,8 @@ import { issueServiceToken } from '../support/service-tokens.js';
 import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
 const DAY = 86_400_000;
 const CONCURRENT = 20;
@@ -151,7 +154,7 @@ describe('POST /events', () => {
   it.each<[string, Event, string]>([
     ['no client', { client_id: undefined }, 'The client id field is required.'],
     ['an invalid client', { client_id: 'me' }, 'The client id field must be a UUID.'],
-    ['an unknown event', { event: 'UNKNOWN' }, 'The selected event is invalid.'],
+    ['an unknown event', { event: 'UNKNOWN' }, INVALID_EVENT],
     [
       'no user',
       { external_user_id: null },
@@ -340,7 +343,7 @@ describe('POST /events/batch', () => {
   ];
   const MIXED_ERRORS = [
     null,
-    invalidField('The selected event is invalid.'),
+    invalidField(INVALID_EVENT),
     CLIENT_NOT_FOUND,
     invalidField('The event must be a JSON object.'),
     null,

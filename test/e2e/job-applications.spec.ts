@@ -150,7 +150,12 @@ describe('POST /apply', () => {
     'rejects the role %j',
     async (role) => {
       const { status, body } = await submitWith({ role });
-      expect([status, body]).toEqual([400, invalidField('The selected role is invalid.')]);
+      expect([status, body]).toEqual([
+        400,
+        invalidField(
+          'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.',
+        ),
+      ]);
     },
   );
 
@@ -363,7 +368,11 @@ describe('POST /apply', () => {
 
   it('reports only the first problem, in the order of the fields', async () => {
     const { body } = await submitWith({ role: 'x', full_name: 7, years_experience: 'x' });
-    expect(body).toEqual(invalidField('The selected role is invalid.'));
+    expect(body).toEqual(
+      invalidField(
+        'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.',
+      ),
+    );
     const { body: second } = await submitWith({ years_experience: -1, onsite_nyc: 'x', exceptional_at: 1 });
     expect(second).toEqual(invalidField('The years experience field must be at least 0.'));
   });

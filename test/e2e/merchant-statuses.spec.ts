@@ -133,7 +133,7 @@ describe('PUT /merchants/{id}/status', () => {
 
   it.each([
     [{ status: 'UP' }, 'The type field is required.'],
-    [{ type: 'link', status: 'SLOW' }, 'The selected status is invalid.'],
+    [{ type: 'link', status: 'SLOW' }, 'The selected status is invalid. Allowed values: UP, DOWN.'],
   ])('rejects %j', async (body, message) => {
     const response = await put(body);
     expect([response.status, response.body]).toEqual([400, invalidField(message)]);

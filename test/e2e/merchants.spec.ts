@@ -92,8 +92,16 @@ describe('Merchants', () => {
   it.each<[string, string, unknown]>([
     ['The environment field is required.', '', {}],
     ['The environment field is required.', '?environment=', { environment: null }],
-    ['The selected environment is invalid.', '?environment=Production', { environment: 'test' }],
-    ['The selected environment is invalid.', '?environment=production%20', { environment: ['production'] }],
+    [
+      'The selected environment is invalid. Allowed values: development, production.',
+      '?environment=Production',
+      { environment: 'test' },
+    ],
+    [
+      'The selected environment is invalid. Allowed values: development, production.',
+      '?environment=production%20',
+      { environment: ['production'] },
+    ],
   ])('require an environment: %s', async (message, query, body) => {
     for (const path of ['/merchants', '/merchants/export']) {
       const response = await service.request(`${path}${query}`, { login: owner });

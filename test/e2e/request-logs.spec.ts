@@ -298,8 +298,8 @@ describe('Filters of GET /request-logs', () => {
   it.each<[string, string]>([
     ['', 'The environment field is required.'],
     ['environment=', 'The environment field is required.'],
-    ['environment=staging', 'The selected environment is invalid.'],
-    ['environment=production&type=call', 'The selected type is invalid.'],
+    ['environment=staging', 'The selected environment is invalid. Allowed values: development, production.'],
+    ['environment=production&type=call', 'The selected type is invalid. Allowed values: request, webhook.'],
     ['environment=production&session_id=session-1', 'The session id field must be a UUID.'],
     ['environment=production&task_id=one', 'The task id field must be an integer.'],
     ['environment=production&task_id=1.0', 'The task id field must be an integer.'],

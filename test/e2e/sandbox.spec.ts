@@ -11,6 +11,8 @@ import {
 } from '../support/test-app.js';
 import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
 
+const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
+
 const LINK = '/development/accounts/link';
 const DISCONNECT = '/development/accounts/disconnect';
 const DETECT = '/development/detected-accounts';
@@ -251,12 +253,12 @@ describe('POST /development/detected-accounts', () => {
   );
 
   it.each([
-    ['an unknown name', ['Netflix', 'Nobody’s Shop'], 404, 'The merchant in merchants.1 does not exist.'],
-    ['an unknown id', [999_999], 404, 'The merchant in merchants.0 does not exist.'],
+    ['an unknown name', ['Netflix', 'Nobody’s Shop'], 404, 'The merchant in merchants[1] does not exist.'],
+    ['an unknown id', [999_999], 404, 'The merchant in merchants[0] does not exist.'],
     ['an empty list', [], 400, 'The merchants field is required.'],
-    ['an empty name', [''], 400, 'The merchants.0 field is required.'],
-    ['a boolean', [true], 400, 'The merchants.0 field must be a string.'],
-    ['a fraction', [1.5], 400, 'The merchants.0 field must be an integer.'],
+    ['an empty name', [''], 400, 'The merchants[0] field is required.'],
+    ['a boolean', [true], 400, 'The merchants[0] field must be a string.'],
+    ['a fraction', [1.5], 400, 'The merchants[0] field must be an integer.'],
     ['a single name', 'Netflix', 400, 'The merchants field must be an array.'],
     [
       '101 merchants',
@@ -316,9 +318,9 @@ describe('POST /development/webhooks/trigger', () => {
   });
 
   it.each([
-    ['an event in lowercase', { event: 'card_updated' }, 'The selected event is invalid.'],
-    ['a property of Object as event', { event: 'constructor' }, 'The selected event is invalid.'],
-    ['a numeric event', { event: 7 }, 'The selected event is invalid.'],
+    ['an event in lowercase', { event: 'card_updated' }, INVALID_EVENT],
+    ['a property of Object as event', { event: 'constructor' }, INVALID_EVENT],
+    ['a numeric event', { event: 7 }, INVALID_EVENT],
     ['a list as data', { data: [] }, 'The data field must be an object.'],
     ['a numeric card id', { data: { card_id: 7 } }, 'The data.card id field must be a string.'],
     ['a null card id', { data: { card_id: null } }, 'The data.card id field must be a string.'],
@@ -330,12 +332,12 @@ describe('POST /development/webhooks/trigger', () => {
     [
       'an unknown status',
       { event: 'MERCHANT_STATUS_UPDATE', data: { status: 'up' } },
-      'The selected data.status is invalid.',
+      'The selected data.status is invalid. Allowed values: UP, DOWN.',
     ],
     [
       'a detected account without a name',
       { event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE', data: { detected_accounts: [{ id: 1 }] } },
-      'The data.detected accounts.0.name field is required.',
+      'The data.detected accounts[0].name field is required.',
     ],
     ['a string as metadata', { metadata: 'a' }, 'The metadata field must be an object.'],
     ['a numeric metadata value', { metadata: { a: 1 } }, 'The metadata value field must be a string.'],

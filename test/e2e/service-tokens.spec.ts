@@ -16,10 +16,14 @@ const HOUR = 3_600 * SECOND;
 /** How long a process caches a token. */
 const CACHED_FOR = 5 * SECOND;
 const REALM = 'Bearer realm="Internal API"';
-const INVALID_TOKEN = error(
-  'INVALID_INPUT',
-  'INVALID_ACCESS_TOKEN',
-  'The service token is missing or not valid.',
+const refusal = (message: string) => error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', message);
+const INVALID_TOKEN = refusal('The service token is not valid.');
+const EXPIRED_TOKEN = refusal('The service token has expired.');
+const NO_TOKEN = refusal(
+  'The request has no credentials. Send the service token with the Bearer scheme in the Authorization header.',
+);
+const ANOTHER_SCHEME = refusal(
+  'The Authorization header must use the Bearer scheme, with the service token.',
 );
 
 interface Operation {
@@ -97,23 +101,28 @@ describe('Internal operations', () => {
     const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
     rememberSecret(wrong);
     for (const credentials of [
-      { as: service.development },
-      { as: service.production },
       { token: accessToken },
       { token: service.production.secret },
       { token: wrong },
       { token: `${token}0` },
-      { headers: { authorization: `Basic ${token}` } },
-      { headers: { authorization: token } },
     ]) {
       const response = await service.request(path, { method, ...body, ...credentials });
       expect([response.status, response.body]).toEqual([401, INVALID_TOKEN]);
-      expect(response.headers.get('www-authenticate')).toBe(`${REALM}, error="invalid_token"`);
+      expect(response.headers.get('www-authenticate')).toBe(
+        `${REALM}, error="invalid_token", error_description="The service token is not valid."`,
+      );
     }
-    const login = await service.login('owner');
-    const without = await service.request(path, { method, ...body, login });
-    expect(without.status).toBe(401);
-    expect(without.headers.get('www-authenticate')).toBe(REALM);
+    for (const [credentials, message] of [
+      [{ as: service.development }, ANOTHER_SCHEME],
+      [{ as: service.production }, ANOTHER_SCHEME],
+      [{ headers: { authorization: `Basic ${token}` } }, ANOTHER_SCHEME],
+      [{ headers: { authorization: token } }, ANOTHER_SCHEME],
+      [{ login: await service.login('owner') }, NO_TOKEN],
+    ] as const) {
+      const response = await service.request(path, { method, ...body, ...credentials });
+      expect([response.status, response.body]).toEqual([401, message]);
+      expect(response.headers.get('www-authenticate')).toBe(REALM);
+    }
     const inQuery = await service.request(`${path}?access_token=${token}`, { method, ...body });
     expect(inQuery.status).toBe(401);
     expect((await service.request(path, { method, ...body, token })).status).not.toBe(401);
@@ -189,7 +198,8 @@ describe('A service token', () => {
     expect(await statusWith(token)).toBe(400);
     const restore = moveClock(service, HOUR + 1);
     try {
-      expect(await statusWith(token)).toBe(401);
+      const { status, body } = await service.request('/events', { body: {}, token });
+      expect([status, body]).toEqual([401, EXPIRED_TOKEN]);
       expect(await statusWith(next.token)).toBe(400);
     } finally {
       restore();

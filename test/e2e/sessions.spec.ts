@@ -134,8 +134,14 @@ describe('POST /session/create', () => {
 
   it.each([
     ['The type field is required.', { type: undefined }],
-    ['The selected type is invalid.', { type: 'LINK' }],
-    ['The selected type is invalid.', { type: ['link'] }],
+    [
+      'The selected type is invalid. Allowed values: card_switcher, transaction_link, link, vault.',
+      { type: 'LINK' },
+    ],
+    [
+      'The selected type is invalid. Allowed values: card_switcher, transaction_link, link, vault.',
+      { type: ['link'] },
+    ],
     ['The external user id field is required.', { external_user_id: undefined }],
     ['The external user id field must be a string.', { external_user_id: 7 }],
     ['The card id field is required when the type is card_switcher.', { type: 'card_switcher' }],

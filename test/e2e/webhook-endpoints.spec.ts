@@ -160,9 +160,21 @@ describe('POST /webhook-endpoints/create', () => {
 
   it.each([
     ['no environment', { environment: undefined }, 'The environment field is required.'],
-    ['an unknown environment', { environment: 'staging' }, 'The selected environment is invalid.'],
-    ['a numeric environment', { environment: 1 }, 'The selected environment is invalid.'],
-    ['a list as environment', { environment: ['development'] }, 'The selected environment is invalid.'],
+    [
+      'an unknown environment',
+      { environment: 'staging' },
+      'The selected environment is invalid. Allowed values: development, production.',
+    ],
+    [
+      'a numeric environment',
+      { environment: 1 },
+      'The selected environment is invalid. Allowed values: development, production.',
+    ],
+    [
+      'a list as environment',
+      { environment: ['development'] },
+      'The selected environment is invalid. Allowed values: development, production.',
+    ],
     ['no url', { url: undefined }, 'The url field is required.'],
     ['a null url', { url: null }, 'The url field is required.'],
     ['a blank url', { url: ' ' }, 'The url field is required.'],
@@ -193,7 +205,7 @@ describe('POST /webhook-endpoints/create', () => {
     [
       'three invalid fields (reports the first)',
       { environment: 'x', url: 7, description: 7 },
-      'The selected environment is invalid.',
+      'The selected environment is invalid. Allowed values: development, production.',
     ],
     ['two invalid fields (reports the first)', { url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
   ])('rejects %s', async (_case, change, message) => {
@@ -249,7 +261,10 @@ describe('Webhook endpoints', () => {
     for (const [query, message] of [
       ['', 'The environment field is required.'],
       ['?environment=', 'The environment field is required.'],
-      ['?environment=staging', 'The selected environment is invalid.'],
+      [
+        '?environment=staging',
+        'The selected environment is invalid. Allowed values: development, production.',
+      ],
       ['?environment=development&page=2', 'The query parameter page is not known.'],
     ]) {
       const { status, body } = await service.request(`/webhook-endpoints${query}`, { token });
@@ -477,7 +492,7 @@ describe('A deployment pinned to one environment', () => {
       const refused = await pinned.request('/webhook-endpoints/create', { body, login });
       expect([refused.status, refused.body]).toEqual([
         400,
-        invalidField('The selected environment is invalid.'),
+        invalidField('The selected environment is invalid. Allowed values: production.'),
       ]);
       await pinned.database.query(
         `INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES ($1, $2, $3, now())`,

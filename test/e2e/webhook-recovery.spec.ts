@@ -23,6 +23,8 @@ import {
 } from '../support/test-app.js';
 import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
 
+const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
+
 const NOT_FOUND = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_NOT_FOUND',
@@ -229,7 +231,7 @@ describe('Testing an endpoint', () => {
   it('rejects names that are not events', async () => {
     for (const event of ['card_updated', 'constructor', 7, ['CARD_UPDATED']]) {
       const { status, body } = await test(await createEndpoint(`${receiver.url}/${randomUUID()}`), { event });
-      expect([status, body]).toEqual([400, invalidField('The selected event is invalid.')]);
+      expect([status, body]).toEqual([400, invalidField(INVALID_EVENT)]);
     }
     expect(receiver.arrivals).toEqual([]);
   });

@@ -2,9 +2,6 @@ import type { PlatformEnvironment } from '../config/index.js';
 import type { AttributedClient } from '../http/index.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 
-/** The host does not serve the requested environment. */
-export const INVALID_ENVIRONMENT_MESSAGE = 'The selected environment is invalid.';
-
 /** Port: the API clients whose data a dashboard user may access. */
 export abstract class AccessibleClients {
   /**

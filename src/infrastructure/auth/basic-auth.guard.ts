@@ -5,6 +5,7 @@ import { ApiError, INVALID_API_KEYS, TOO_MANY_REQUESTS, type ErrorKind } from '.
 import { requestContext } from '../http/index.js';
 import {
   describeInvalidHeader,
+  describeMissingCredentials,
   formatBasicCredentials,
   parseBasicCredentials,
   type BasicCredentials,
@@ -15,8 +16,8 @@ import { FailedCredentials } from './failed-credentials.js';
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 
 /**
- * Admits requests with valid credentials of an API client. Every other request gets the same 401 response, or 429 after
- * too many failures.
+ * Admits requests with valid credentials of an API client. All wrong credentials get the same 401 response, or 429 after
+ * too many failures; a request without credentials in the right form is told what to send.
  */
 @Injectable()
 export class BasicAuthGuard extends AuthGuard('basic') {
@@ -69,8 +70,11 @@ export class BasicAuthGuard extends AuthGuard('basic') {
 
 function invalidCredentials(context: ExecutionContext): Error {
   const request = requestOf(context);
-  requestContext(request).hint = describeInvalidHeader(request.headers.authorization);
-  return INVALID_API_KEYS.error(undefined, { headers: { 'WWW-Authenticate': CHALLENGE } });
+  const { authorization } = request.headers;
+  requestContext(request).hint = describeInvalidHeader(authorization);
+  return INVALID_API_KEYS.error(describeMissingCredentials(authorization), {
+    headers: { 'WWW-Authenticate': CHALLENGE },
+  });
 }
 
 function requestOf(context: ExecutionContext): Request {

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { generateSecret } from '../crypto/index.js';
 import { redactText } from '../logging/redaction.js';
-import { describeInvalidHeader, formatBasicCredentials, parseBasicCredentials } from './basic-credentials.js';
+import {
+  describeInvalidHeader,
+  describeMissingCredentials,
+  formatBasicCredentials,
+  parseBasicCredentials,
+} from './basic-credentials.js';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -97,6 +102,27 @@ describe('formatBasicCredentials', () => {
       expect(readByPassport(formatBasicCredentials({ clientId: 'id', secret }))).not.toContain('');
     },
   );
+});
+
+describe('describeMissingCredentials', () => {
+  it('says nothing about credentials in the right form', () => {
+    const part = fc.string({ unit: 'grapheme' });
+    fc.assert(
+      fc.property(part, part, (id, secret) => {
+        expect(describeMissingCredentials(`Basic ${encode(`${id}:${secret}`)}`)).toBeUndefined();
+      }),
+    );
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer x',
+    encode('id:secret'),
+    'Basic',
+    'Basic id:secret',
+    `Basic ${encode('id')}`,
+  ])('explains %p', (header) => expect(describeMissingCredentials(header)).toMatch(/Basic/));
 });
 
 describe('describeInvalidHeader', () => {

@@ -40,6 +40,23 @@ export function formatBasicCredentials({ clientId, secret }: BasicCredentials): 
 }
 
 /**
+ * Returns the message about a header without credentials in the right form. It depends on nothing but the form of the
+ * request.
+ *
+ * @returns undefined if the header contains both halves; whether they are right must not be told apart
+ */
+export function describeMissingCredentials(header: string | undefined): string | undefined {
+  if (!header) {
+    return 'The request has no credentials. Send client_id and secret with the Basic scheme in the Authorization header.';
+  }
+  if (!/^basic\b/i.test(header))
+    return 'The Authorization header must use the Basic scheme, with client_id and secret.';
+  if (!parseBasicCredentials(header))
+    return 'The Basic credentials are malformed: send the base64 encoding of client_id:secret.';
+  return undefined;
+}
+
+/**
  * Describes the probable mistake in a header that was rejected. For the operators' log only: the response must not
  * help an attacker. Never quotes the header.
  */

@@ -5,8 +5,8 @@ import type { DashboardIdentity } from './dashboard-actor.js';
 
 /** Port: verifies access tokens. */
 export abstract class AccessTokenVerifier {
-  /** @returns undefined when the token is malformed, expired, revoked, for another audience, or its user has no access */
-  abstract verify(token: string): Promise<DashboardIdentity | undefined>;
+  /** @returns undefined when the token is malformed, revoked, for another audience, or its user has no access */
+  abstract verify(token: string): Promise<DashboardIdentity | 'expired' | undefined>;
 }
 
 /** Verifies the access token that `DashboardAuthGuard` has read from the header. */
@@ -16,7 +16,7 @@ export class BearerStrategy extends PassportStrategy(PassportBearerStrategy, 'be
     super();
   }
 
-  validate(token: string): Promise<DashboardIdentity | undefined> {
+  validate(token: string): Promise<DashboardIdentity | 'expired' | undefined> {
     return this.verifier.verify(token);
   }
 }

@@ -3,7 +3,7 @@ import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
-import { bearerHeaders } from './bearer-token.js';
+import { bearerHeaders, expiredToken, invalidToken, missingToken } from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -11,6 +11,9 @@ export const CROSS_SITE_REQUEST = 'The request comes from a page of another site
 
 /** RFC 6750, section 3. */
 export const BEARER_CHALLENGE = 'Bearer realm="Dashboard API"';
+
+const ACCESS_TOKEN = { challenge: BEARER_CHALLENGE, name: 'access token', alternative: ', or log in' };
+const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
 
 /** Port: verifies logins in browsers. */
 export abstract class DashboardSessionVerifier {
@@ -23,8 +26,8 @@ export abstract class DashboardSessionVerifier {
 
 /**
  * Admits requests with a valid access token, or from a browser with a login. Other requests get a 401 response that
- * does not reveal the reason. A cross-site request with a login gets 403. If a request has an Authorization header, the
- * browser's login is ignored.
+ * tells missing credentials, another scheme, an expired token and an invalid token apart, and nothing else. A cross-site
+ * request with a login gets 403. If a request has an Authorization header, the browser's login is ignored.
  */
 @Injectable()
 export class DashboardAuthGuard extends AuthGuard('bearer') {
@@ -36,17 +39,18 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     const request = context.switchToHttp().getRequest<Request>();
     if (request.headers.authorization !== undefined) return (await super.canActivate(context)) as boolean;
     const token = sessionTokenOf(request);
-    const identity = token === undefined ? undefined : await this.sessions.verify(token);
-    if (!identity) throw unauthorized(BEARER_CHALLENGE);
+    if (token === undefined) throw missingToken(undefined, ACCESS_TOKEN);
+    const identity = await this.sessions.verify(token);
+    if (!identity)
+      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, { headers: { 'WWW-Authenticate': BEARER_CHALLENGE } });
     if (isCrossSiteRequest(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     request.user = identity;
     return true;
   }
 
   override getRequest(context: ExecutionContext): Partial<Request> {
-    const headers = bearerHeaders(context.switchToHttp().getRequest<Request>().headers.authorization);
-    if (!headers) throw invalidToken();
-    return { headers };
+    const { authorization } = context.switchToHttp().getRequest<Request>().headers;
+    return { headers: bearerHeaders(authorization, ACCESS_TOKEN) };
   }
 
   override handleRequest<Identity>(
@@ -56,16 +60,9 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     context: ExecutionContext,
   ): Identity {
     if (error) throw error;
-    if (!identity) throw invalidToken();
+    if (identity === 'expired') throw expiredToken(ACCESS_TOKEN);
+    if (!identity) throw invalidToken(ACCESS_TOKEN);
     context.switchToHttp().getRequest<Request>().user = identity;
     return identity;
   }
-}
-
-function invalidToken(): Error {
-  return unauthorized(`${BEARER_CHALLENGE}, error="invalid_token"`);
-}
-
-function unauthorized(challenge: string): Error {
-  return INVALID_ACCESS_TOKEN.error(undefined, { headers: { 'WWW-Authenticate': challenge } });
 }

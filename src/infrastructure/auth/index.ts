@@ -2,7 +2,7 @@ export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
 export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
 export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
-export { AccessibleClients, INVALID_ENVIRONMENT_MESSAGE } from './accessible-clients.js';
+export { AccessibleClients } from './accessible-clients.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { FailedCredentials, type TooManyFailures } from './failed-credentials.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';

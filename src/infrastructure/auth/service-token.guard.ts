@@ -1,27 +1,26 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
-import { INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from '../errors/index.js';
-import { bearerHeaders } from './bearer-token.js';
+import { INSUFFICIENT_SCOPE } from '../errors/index.js';
+import { bearerHeaders, expiredToken, invalidToken } from './bearer-token.js';
 import type { AuthenticatedService, ServiceScope } from './service-token.strategy.js';
 
 /** RFC 6750, section 3. */
 const CHALLENGE = 'Bearer realm="Internal API"';
 
-export const INVALID_SERVICE_TOKEN = 'The service token is missing or not valid.';
+const SERVICE_TOKEN = { challenge: CHALLENGE, name: 'service token' };
+export const INVALID_SERVICE_TOKEN = invalidToken(SERVICE_TOKEN).message;
 
 /** Returns the message about a service token without the scope. */
 export const missingServiceScope = (scope: ServiceScope): string =>
   `The service token lacks the scope ${scope}.`;
 
-/** Admits requests with a valid service token. Every other request gets the same 401 response. */
+/** Admits requests with a valid service token. Other requests get the same 401 responses as in the dashboard API. */
 @Injectable()
 export class ServiceTokenGuard extends AuthGuard('service-token') {
   override getRequest(context: ExecutionContext): Partial<Request> {
-    const request = context.switchToHttp().getRequest<Request>();
-    const headers = bearerHeaders(request.headers.authorization);
-    if (!headers) throw unauthorized(request);
-    return { headers };
+    const { authorization } = context.switchToHttp().getRequest<Request>().headers;
+    return { headers: bearerHeaders(authorization, SERVICE_TOKEN) };
   }
 
   override handleRequest<Service>(
@@ -31,9 +30,9 @@ export class ServiceTokenGuard extends AuthGuard('service-token') {
     context: ExecutionContext,
   ): Service {
     if (error) throw error;
-    const request = context.switchToHttp().getRequest<Request>();
-    if (!service) throw unauthorized(request);
-    request.user = service;
+    if (service === 'expired') throw expiredToken(SERVICE_TOKEN);
+    if (!service) throw invalidToken(SERVICE_TOKEN);
+    context.switchToHttp().getRequest<Request>().user = service;
     return service;
   }
 }
@@ -49,10 +48,4 @@ export function ServiceScopeGuard(scope: ServiceScope): CanActivate {
       });
     },
   };
-}
-
-/** RFC 6750, section 3.1: a request without credentials gets no error code. */
-function unauthorized({ headers }: Request): Error {
-  const challenge = headers.authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
-  return INVALID_ACCESS_TOKEN.error(INVALID_SERVICE_TOKEN, { headers: { 'WWW-Authenticate': challenge } });
 }

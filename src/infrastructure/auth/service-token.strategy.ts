@@ -13,8 +13,8 @@ export interface AuthenticatedService {
 
 /** Port: verifies service tokens. */
 export abstract class ServiceTokenVerifier {
-  /** @returns undefined when the token is unknown, expired or revoked */
-  abstract verify(token: string): Promise<AuthenticatedService | undefined>;
+  /** @returns undefined when the token is unknown or revoked */
+  abstract verify(token: string): Promise<AuthenticatedService | 'expired' | undefined>;
 }
 
 /** Verifies the service token that `ServiceTokenGuard` has read from the header. */
@@ -24,7 +24,7 @@ export class ServiceTokenStrategy extends PassportStrategy(PassportBearerStrateg
     super();
   }
 
-  validate(token: string): Promise<AuthenticatedService | undefined> {
+  validate(token: string): Promise<AuthenticatedService | 'expired' | undefined> {
     return this.verifier.verify(token);
   }
 }

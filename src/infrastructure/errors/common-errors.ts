@@ -12,7 +12,7 @@ export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API
 
 export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
   when: 'The access token or service token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
-  message: 'The access token is missing or not valid.',
+  message: 'The access token is not valid.',
 });
 
 export const INSUFFICIENT_SCOPE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {

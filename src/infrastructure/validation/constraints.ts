@@ -96,6 +96,6 @@ export function validateItems(
 ): string | undefined {
   const index = items.findIndex((item) => isMissing(item) || validateItem(item, field) !== undefined);
   if (index < 0) return undefined;
-  const name = `${field}.${index}`;
+  const name = `${field}[${index}]`;
   return isMissing(items[index]) ? MESSAGES.required(name) : validateItem(items[index], name);
 }

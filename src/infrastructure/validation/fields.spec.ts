@@ -92,7 +92,7 @@ describe('RequestValidationPipe with a body', () => {
     [{ first_name: 'Ada', kind: 'c', count: 0 }, 'The count field must be at least 2.'],
     [{ ...VALID, kind: 'c', count: 10 }, 'The count field must not be greater than 9.'],
     [{ ...VALID, count: '3' }, 'The count field must be an integer.'],
-    [{ ...VALID, kind: 'c' }, 'The selected kind is invalid.'],
+    [{ ...VALID, kind: 'c' }, 'The selected kind is invalid. Allowed values: a, b.'],
   ])('reports the first problem of %j in the order of the fields', async (body, message) => {
     await expect(bodyOf(body)).rejects.toThrow(new Error(message));
   });
@@ -118,8 +118,8 @@ describe('RequestValidationPipe with a body', () => {
     ['a', 'The names field must be an array.'],
     [[], 'The names field is required.'],
     [['a', 'b', 7], 'The names field must not have more than 2 items.'],
-    [['long', 7], 'The names.0 field must not be greater than 3 characters.'],
-    [['a', ' '], 'The names.1 field is required.'],
+    [['long', 7], 'The names[0] field must not be greater than 3 characters.'],
+    [['a', ' '], 'The names[1] field is required.'],
   ])('reports the first invalid item of %j', async (names, message) => {
     await expect(bodyOf({ ...VALID, names })).rejects.toThrow(new Error(message));
   });
@@ -167,10 +167,10 @@ describe('exampleMessages', () => {
       'The count field must not be greater than 9.',
       'The count field must be at least 2.',
       'The kind field is required when the count is never.',
-      'The selected kind is invalid.',
+      'The selected kind is invalid. Allowed values: a, b.',
       'The reason field is required when the kind field is not present.',
       'The names field must not have more than 2 items.',
-      'The names.0 field must not be greater than 3 characters.',
+      'The names[0] field must not be greater than 3 characters.',
     ]);
   });
 

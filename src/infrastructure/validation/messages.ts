@@ -16,7 +16,8 @@ export const MESSAGES = {
   min: (field: string, limit: number) => `The ${field} field must be at least ${limit}.`,
   max: (field: string, limit: number) => `The ${field} field must not be greater than ${limit}.`,
   boolean: (field: string) => `The ${field} field must be true or false.`,
-  selected: (field: string) => `The selected ${field} is invalid.`,
+  selected: (field: string, values: readonly string[]) =>
+    `The selected ${field} is invalid. Allowed values: ${values.join(', ')}.`,
   email: (field: string) => `The ${field} field must be a valid email address.`,
   url: (field: string) => `The ${field} field must be a valid http or https URL.`,
   publicUrl: (field: string) =>

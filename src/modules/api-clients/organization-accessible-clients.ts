@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
   AccessibleClients,
-  INVALID_ENVIRONMENT_MESSAGE,
   requireEnvironment,
   type DashboardIdentity,
 } from '../../infrastructure/auth/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 
 /** A logged-in user may use both clients of the organization. An access token is for one client only. */
@@ -25,9 +25,10 @@ export class OrganizationAccessibleClients extends AccessibleClients {
     const { organizationId, credential } = actor;
     if (credential.kind === 'token') return credential;
     const client = await this.clients.ofOrganization(organizationId, environment);
+    if (client) return client;
     // If `PIN_ENVIRONMENT` is set, this process does not serve clients of the other environment.
-    if (!client) throw INVALID_FIELD.error(INVALID_ENVIRONMENT_MESSAGE);
-    return client;
+    const served = ENVIRONMENTS.filter((each) => each !== environment);
+    throw INVALID_FIELD.error(MESSAGES.selected('environment', served));
   }
 
   async all({ organizationId, credential }: DashboardIdentity): Promise<AttributedClient[]> {

@@ -54,6 +54,6 @@ export const CREATE_DETECTION: OperationDocument = {
   responseDescription: 'The accounts are recorded and the event is published.',
   errors: [
     API_CLIENT_NOT_FOUND,
-    withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants.0 does not exist.'),
+    withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants[0] does not exist.'),
   ],
 };

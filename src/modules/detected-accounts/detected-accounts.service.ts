@@ -88,7 +88,7 @@ export class DetectedAccountsService {
     const known = await this.merchants.byIds(ids.filter((id) => id !== undefined));
     const merchants = ids.map((id, index) => {
       const merchant = id === undefined ? undefined : known.get(id);
-      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants.${index} does not exist.`);
+      if (!merchant) throw MERCHANT_NOT_FOUND.error(`The merchant in merchants[${index}] does not exist.`);
       return merchant;
     });
     return [...new Set(merchants)];

@@ -53,7 +53,7 @@ export const DETECT_ACCOUNTS: OperationDocument = {
   body: DetectAccountsRequest,
   response: PublishedEventResponse,
   responseDescription: 'The accounts are recorded and the event is queued.',
-  errors: [FORBIDDEN, withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants.0 does not exist.')],
+  errors: [FORBIDDEN, withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants[0] does not exist.')],
 };
 
 export const TRIGGER_WEBHOOK: OperationDocument = {

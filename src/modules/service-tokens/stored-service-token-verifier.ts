@@ -13,7 +13,7 @@ const MAX_CACHED_TOKENS = 1_000;
 
 type KnownToken = AuthenticatedService & Pick<ServiceToken, 'expiresAt'>;
 
-/** Checks service tokens. Only successes are cached, under a hash of the token. */
+/** Checks service tokens. Only tokens that are not revoked are cached, under a hash of the token. */
 @Injectable()
 export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
   private readonly logger = new Logger('ServiceTokens');
@@ -39,10 +39,10 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
     super();
   }
 
-  async verify(token: string): Promise<AuthenticatedService | undefined> {
+  async verify(token: string): Promise<AuthenticatedService | 'expired' | undefined> {
     const key = sha256(token).toString('base64');
     const known = this.cache.get(key) ?? (await this.load(token, key));
-    return known && isBefore(this.clock.now(), known.expiresAt) ? known : undefined;
+    return known && !isBefore(this.clock.now(), known.expiresAt) ? 'expired' : known;
   }
 
   /** Makes this process read every token from the database again. */
@@ -54,8 +54,8 @@ export class StoredServiceTokenVerifier extends ServiceTokenVerifier {
   private async load(token: string, key: string): Promise<KnownToken | undefined> {
     const { generation } = this;
     const stored = isWellFormedSecret(token) ? await this.repository.withDigest(this.digest.of(token)) : null;
-    if (!stored || stored.revokedAt || !isBefore(this.clock.now(), stored.expiresAt)) return undefined;
-    this.recordUse(stored);
+    if (!stored || stored.revokedAt) return undefined;
+    if (isBefore(this.clock.now(), stored.expiresAt)) this.recordUse(stored);
     const known = { expiresAt: stored.expiresAt, scopes: new Set(stored.scopes) };
     if (generation === this.generation) this.cache.set(key, known);
     return known;

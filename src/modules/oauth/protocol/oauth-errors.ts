@@ -1,3 +1,4 @@
+import { SCOPES } from '../../../infrastructure/auth/index.js';
 import {
   ApiError,
   ErrorKind,
@@ -105,7 +106,7 @@ export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind(400, 'INVALID_REQUEST',
 export const INVALID_SCOPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_scope',
   when: 'A requested scope does not exist (`invalid_scope`).',
-  message: 'The scope field contains an unknown scope.',
+  message: `The scope field contains an unknown scope. Allowed values: ${SCOPES.join(', ')}.`,
 });
 
 export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {

@@ -91,22 +91,23 @@ export class AccessTokensService {
   /**
    * Verifies signature, type, issuer, audience and expiry, but not whether the token was revoked.
    *
-   * @returns undefined if it is not an access token of this service, or has expired
+   * @returns undefined if it is not an access token of this service
    */
-  async read(token: string): Promise<AccessTokenClaims | undefined> {
+  async read(token: string): Promise<AccessTokenClaims | 'expired' | undefined> {
     const digest = sha256(token).toString('base64');
     const known = this.verified.get(digest) ?? (await this.verify(token));
+    if (known === undefined || known === 'expired') return known;
     // Tokens of a key that is no longer published are no longer accepted.
-    const isValid =
-      known !== undefined &&
-      known.claims.exp * SECOND > this.clock.milliseconds() &&
-      (await this.keyring.verifier(known.kid)) !== undefined;
-    if (isValid) this.verified.set(digest, known);
-    else this.verified.delete(digest);
-    return isValid ? known.claims : undefined;
+    const isTrusted = (await this.keyring.verifier(known.kid)) !== undefined;
+    if (isTrusted && known.claims.exp * SECOND > this.clock.milliseconds()) {
+      this.verified.set(digest, known);
+      return known.claims;
+    }
+    this.verified.delete(digest);
+    return isTrusted ? 'expired' : undefined;
   }
 
-  private async verify(token: string): Promise<VerifiedToken | undefined> {
+  private async verify(token: string): Promise<VerifiedToken | 'expired' | undefined> {
     try {
       const { payload, protectedHeader } = await jwtVerify<AccessTokenClaims>(
         token,
@@ -122,6 +123,8 @@ export class AccessTokensService {
       );
       return { kid: protectedHeader.kid ?? '', claims: payload };
     } catch (error) {
+      // Checked last, so everything else about the token is right.
+      if (error instanceof errors.JWTExpired) return 'expired';
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }

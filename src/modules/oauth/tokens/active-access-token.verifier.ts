@@ -32,9 +32,10 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
     super();
   }
 
-  /** @returns undefined if the token is invalid, expired or revoked, or if its user has lost access */
-  async find(token: string): Promise<ActiveAccessToken | undefined> {
+  /** @returns undefined if the token is invalid or revoked, or if its user has lost access */
+  async find(token: string): Promise<ActiveAccessToken | 'expired' | undefined> {
     const claims = await this.tokens.read(token);
+    if (claims === 'expired') return claims;
     if (!claims || !this.isServedEnvironment(claims)) return undefined;
     const [isRevoked, user] = await Promise.all([
       this.revokedTokens.has(claims.jti),
@@ -45,9 +46,9 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
     return isRevoked || hasEnded ? undefined : { claims, user };
   }
 
-  override async verify(token: string): Promise<DashboardIdentity | undefined> {
+  override async verify(token: string): Promise<DashboardIdentity | 'expired' | undefined> {
     const active = await this.find(token);
-    if (!active) return undefined;
+    if (!active || active === 'expired') return active;
     const { claims, user } = active;
     return {
       ...user,

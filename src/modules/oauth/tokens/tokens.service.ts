@@ -30,7 +30,7 @@ export class TokensService {
     const { clientId } = await this.clients.identify(form);
     const claims = await this.accessTokens.read(token);
     if (!claims) await this.mcpTokens.revoke(clientId, token);
-    else if (claims.client_id === clientId) {
+    else if (claims !== 'expired' && claims.client_id === clientId) {
       await this.revokedTokens.add({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
     }
     return {};
@@ -40,6 +40,7 @@ export class TokensService {
   async introspect({ clientId }: AuthenticatedClient, form: FormFields): Promise<IntrospectionResponse> {
     const token = requireField(form, 'token');
     const access = await this.verifier.find(token);
+    if (access === 'expired') return { active: false };
     if (access) return access.claims.client_id === clientId ? describeAccessToken(access) : { active: false };
     const mcp = await this.mcpTokens.find(clientId, token);
     return mcp ? describeMcpToken(mcp) : { active: false };

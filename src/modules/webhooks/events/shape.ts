@@ -55,7 +55,8 @@ export function word<const Words extends readonly string[]>(
   return {
     schema: { type: 'string', enum: [...words], description },
     example,
-    validate: (value, field) => (words.includes(value as string) ? undefined : MESSAGES.selected(field)),
+    validate: (value, field) =>
+      words.includes(value as string) ? undefined : MESSAGES.selected(field, words),
   };
 }
 
