@@ -341,7 +341,7 @@ describe('Period of GET /audit_logs', () => {
 
   it.each([
     ['?limit=10', 'The query parameter limit is not known.'],
-    ['?Start=2026-01-01T00:00:00Z', 'The query parameter Start is not known.'],
+    ['?Start=2026-01-01T00:00:00Z', 'The query parameter Start is not known. Did you mean start?'],
     ['?start[]=2026-01-01T00:00:00Z', 'The query parameter is not known.'],
     ['?__proto__=1', 'The query parameter __proto__ is not known.'],
     ['?constructor=1', 'The query parameter constructor is not known.'],

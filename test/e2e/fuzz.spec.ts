@@ -25,6 +25,9 @@ import { startTestApp, type TestResponse, type Login, type TestApp } from '../su
 const FEWER_RUNS = { numRuns: 40, interruptAfterTimeLimit: 15_000 };
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 
+/** The longest messages list all events. */
+const MESSAGE = /^[\x20-\x7E]{5,300}$/;
+
 /** Names that have a meaning in JavaScript or a library, and must not have one in the service. */
 const LOADED_NAMES = [
   '__proto__',
@@ -152,7 +155,7 @@ async function send(
   expect([200, 400, 413, 415, ...(OTHER_STATUSES[id] ?? [])]).toContain(response.status);
   if (response.status !== 200) {
     expect(Object.keys(response.body)).toEqual(['error_type', 'error_code', 'error_message']);
-    expect(response.body['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+    expect(response.body['error_message']).toMatch(MESSAGE);
   }
   return response;
 }
@@ -302,7 +305,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       login,
     });
     expect([200, 400, ...(OTHER_STATUSES[operation.id] ?? [])]).toContain(status);
-    if (status >= 400) expect(response['error_message']).toMatch(/^[\x20-\x7E]{5,200}$/);
+    if (status >= 400) expect(response['error_message']).toMatch(MESSAGE);
     if (response['secret']) rememberSecret(String(response['secret']));
   }
 
@@ -326,6 +329,32 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
         (field, value) => send({ ...body, [field]: value }),
       ),
       FEWER_RUNS,
+    );
+  });
+});
+
+describe('An optional field', () => {
+  it('is not ignored if its name is misspelled by one character (operation 1)', async () => {
+    const { external_user_id } = CREATE_MCP_TOKEN.body;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('expires_in', 'phone_number'),
+        fc.nat(),
+        fc.constantFrom(0, 1),
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((unit) => unit.length === 1),
+        async (field, position, replaced, unit) => {
+          const at = position % field.length;
+          const name = field.slice(0, at) + unit + field.slice(at + replaced);
+          fc.pre(name !== field);
+          const body = `{"external_user_id":"${String(external_user_id)}",${JSON.stringify(name)}:null}`;
+          const { status, body: response } = await send(CREATE_MCP_TOKEN, body);
+          expect(status).toBe(400);
+          expect(response['error_message']).toMatch(
+            new RegExp(`^The field(?: [\\w-]+)? is not known\\. Did you mean ${field}\\?$`),
+          );
+        },
+      ),
+      RUNS,
     );
   });
 });

@@ -7,6 +7,10 @@ import { error, invalidField, startTestApp, type TestApp } from '../support/test
 const { path: PATH, body: COMPLETE } = SUBMIT_JOB_APPLICATION;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+const SELECTED_ROLE =
+  'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.';
+const ALL_MISSING =
+  'The role, full name, email, resume url, years experience, authorized to work, onsite nyc, github url (or linkedin url), and exceptional at fields are required.';
 
 const submitTo = (service: TestApp, body: unknown, headers: Record<string, string> = {}) =>
   service.request<{ id: string; received_at: string }>(PATH, { body, headers });
@@ -150,12 +154,7 @@ describe('POST /apply', () => {
     'rejects the role %j',
     async (role) => {
       const { status, body } = await submitWith({ role });
-      expect([status, body]).toEqual([
-        400,
-        invalidField(
-          'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.',
-        ),
-      ]);
+      expect([status, body]).toEqual([400, invalidField(SELECTED_ROLE)]);
     },
   );
 
@@ -368,11 +367,7 @@ describe('POST /apply', () => {
 
   it('reports only the first problem, in the order of the fields', async () => {
     const { body } = await submitWith({ role: 'x', full_name: 7, years_experience: 'x' });
-    expect(body).toEqual(
-      invalidField(
-        'The selected role is invalid. Allowed values: product_engineer, ios_engineer, android_engineer, infrastructure_engineer, senior_product_manager.',
-      ),
-    );
+    expect(body).toEqual(invalidField(SELECTED_ROLE));
     const { body: second } = await submitWith({ years_experience: -1, onsite_nyc: 'x', exceptional_at: 1 });
     expect(second).toEqual(invalidField('The years experience field must be at least 0.'));
   });
@@ -380,11 +375,44 @@ describe('POST /apply', () => {
   it.each([
     ['not json', 'The request body is not valid JSON.'],
     ['[]', 'The request body must be a JSON object.'],
-    ['{}', 'The role field is required.'],
-    ['', 'The role field is required.'],
+    ['{}', ALL_MISSING],
+    ['', ALL_MISSING],
   ])('rejects the body %j', async (text, message) => {
     const { status, body } = await submit(text);
     expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+
+  it('names all missing fields at once', async () => {
+    const missing = { full_name: null, email: ' ', twitter_url: undefined };
+    for (const [change, message] of [
+      [missing, 'The full name and email fields are required.'],
+      [
+        { ...missing, github_url: undefined, linkedin_url: null },
+        'The full name, email, and github url (or linkedin url) fields are required.',
+      ],
+      [{ ...missing, resume_url: 7 }, 'The full name and email fields are required.'],
+      // The first problem decides.
+      [{ ...missing, role: 'x' }, SELECTED_ROLE],
+      [{ email: undefined, website: 'x' }, 'The email field is required.'],
+    ] as const) {
+      const { status, body } = await submitWith(change);
+      expect([status, body]).toEqual([400, invalidField(message)]);
+    }
+  });
+
+  it.each([
+    ['githubUrl', 'github_url'],
+    ['linkedin-url', 'linkedin_url'],
+    ['phone_nubmer', 'phone_number'],
+    ['Website', 'website'],
+  ])('refuses %s and suggests %s', async (name, field) => {
+    const { github_url, linkedin_url, phone_number: _1, website: _2, ...others } = COMPLETE;
+    const profile = field === 'github_url' ? { linkedin_url } : { github_url };
+    const { status, body } = await submit({ ...others, ...profile, [name]: 'https://example.com/ada' });
+    expect([status, body]).toEqual([
+      400,
+      invalidField(`The field ${name} is not known. Did you mean ${field}?`),
+    ]);
   });
 
   it('ignores the Authorization header', async () => {

@@ -101,6 +101,10 @@ describe('POST /mcp/tokens/create', () => {
       'The expires in field must be an integer.',
       { external_user_id: 'u', expires_in: [], phone_number: 'x' },
     ],
+    [
+      'The field expiresIn is not known. Did you mean expires_in?',
+      { external_user_id: 'u', expiresIn: 3600 },
+    ],
     ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '2125550123' }],
     ['The phone number format is invalid.', { external_user_id: 'u', phone_number: 12125550123 }],
     ['The phone number format is invalid.', { external_user_id: 'u', phone_number: '+1 212 555 0123' }],

@@ -24,7 +24,8 @@ access token of the device authorization flow, or the login of a user in a brows
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
 token. Each surface can have a host name of its own; every operation names its server.
 
-**Requests.** Bodies are JSON in UTF-8, at most 512 KiB (4 MiB for a batch of events). Unknown members are ignored. \`null\` and blank strings count
+**Requests.** Bodies are JSON in UTF-8, at most 512 KiB (4 MiB for a batch of events). Unknown members are ignored, except
+those that look like a misspelled optional field, such as \`expiresIn\` for \`expires_in\`. \`null\` and blank strings count
 as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339, with \`Z\` or an offset:
 \`2026-01-31T08:15:30Z\`, \`2026-01-31T03:15:30.5-05:00\`. A \`+\` in a query string can be sent as it is or as \`%2B\`.
 

@@ -78,8 +78,11 @@ function presence(required: Presence): PropertyDecorator[] {
       : [required.unless, isMissing, 'field is not present'];
   return [
     ValidateIf((object: Record<string, unknown>, value) => !isMissing(value) || isRequired(object[other])),
-    IsDefined(
-      withMessage((field) => `The ${field} field is required when the ${displayNameOf(other)} ${condition}.`),
-    ),
+    IsDefined({
+      ...withMessage(
+        (field) => `The ${field} field is required when the ${displayNameOf(other)} ${condition}.`,
+      ),
+      ...('unless' in required && { context: { alternative: other } }),
+    }),
   ];
 }

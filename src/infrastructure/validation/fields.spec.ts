@@ -110,6 +110,29 @@ describe('RequestValidationPipe with a body', () => {
     expect({ ...(await bodyOf({ ...VALID, count: null, note: ' ' })) }).toEqual({ ...expected, note: null });
   });
 
+  it.each([
+    [{ Note: 'x' }, 'The field Note is not known. Did you mean note?'],
+    [{ cuont: 3 }, 'The field cuont is not known. Did you mean count?'],
+    [{ 'dat a': {} }, 'The field is not known. Did you mean data?'],
+    [{ note: null, notes: null }, 'The field notes is not known. Did you mean note?'],
+    [{ kind: undefined, reason: 'why', kin: 'a' }, 'The field kin is not known. Did you mean kind?'],
+  ])('refuses a misspelled optional field: %j', async (members, message) => {
+    await expect(bodyOf({ ...VALID, ...members })).rejects.toThrow(new Error(message));
+  });
+
+  it.each([
+    [{ firstName: 'Ada' }],
+    [{ note: 'x', Note: 'y' }],
+    [{ counter: 1 }],
+    [JSON.parse('{"__proto__":1,"toString":2}') as object],
+  ])('ignores other unknown members: %j', async (members) => {
+    expect(await bodyOf({ ...VALID, ...members })).toMatchObject(VALID);
+  });
+
+  it('reports invalid fields before misspelled ones', async () => {
+    await expect(bodyOf({ ...VALID, count: 'x', Note: 'x' })).rejects.toThrow('must be an integer');
+  });
+
   it('counts code points', async () => {
     expect(await bodyOf({ ...VALID, first_name: '😀😀😀😀😀' })).toMatchObject({ first_name: '😀😀😀😀😀' });
   });
@@ -144,6 +167,7 @@ describe('RequestValidationPipe with a query', () => {
 
   it.each([
     [{ page: '1' }, 'The query parameter page is not known.'],
+    [{ Limit: '1' }, 'The query parameter Limit is not known. Did you mean limit?'],
     [{ 'a b': '1' }, 'The query parameter is not known.'],
     [{ limit: ['1', '2'] }, 'The query parameter limit is given more than once.'],
     [

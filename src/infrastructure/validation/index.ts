@@ -18,6 +18,7 @@ export {
 } from './fields.js';
 export { exampleMessages } from './example-messages.js';
 export { MESSAGES, withMessage } from './messages.js';
+export { ReportAllMissingFields } from './missing-fields.js';
 export { RequestValidationPipe, validated } from './request-validation.pipe.js';
 export { isMissing, validateText } from './text.js';
 export { isTimestamp } from './timestamp.js';

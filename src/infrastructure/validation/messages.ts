@@ -29,7 +29,10 @@ export const MESSAGES = {
   array: (field: string) => `The ${field} field must be an array.`,
   maxItems: (field: string, limit: number) => `The ${field} field must not have more than ${limit} items.`,
   maxKeys: (field: string, limit: number) => `The ${field} field must not have more than ${limit} keys.`,
-  unknownParameter: (name: string) => `The query parameter${name && ` ${name}`} is not known.`,
+  unknownParameter: (name: string, meant?: string) =>
+    `The query parameter${name && ` ${name}`} is not known.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+  misspelledField: (name: string, meant: string) =>
+    `The field${name && ` ${name}`} is not known. Did you mean ${meant}?`,
   blankParameter: (name: string) => `The query parameter ${name} must not be blank.`,
   repeatedParameter: (name: string) => `The query parameter${name && ` ${name}`} is given more than once.`,
 };

@@ -3,23 +3,25 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES } from './messages.js';
+import { messageAboutMissing } from './missing-fields.js';
+import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
-import { validationsOf } from './validations.js';
+import { fieldsOf, type DtoFields } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
- * of a body are dropped, so that additive changes stay compatible. Unknown and blank query parameters are rejected, so
- * that a misspelled or empty filter does not quietly return everything. docs/decisions/0017-validation-pipe.md compares
- * it with Nest's pipe.
+ * of a body are dropped, so that additive changes stay compatible, unless they look like a misspelled optional field,
+ * which would otherwise be ignored without notice. Unknown and blank query parameters are rejected, so that a misspelled
+ * or empty filter does not quietly return everything. docs/decisions/0017-validation-pipe.md compares it with Nest's
+ * pipe.
  */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform {
   /** Returns the DTO. Returns other parameters, such as forms and the authenticated client, unchanged. */
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
-    const validations = validationsOf(metatype);
-    if (validations.length === 0) return value;
-    if (type === 'query')
-      rejectUnknown(value as object, new Set(validations.map((each) => each.propertyName)));
+    const { names } = fieldsOf(metatype);
+    if (names.size === 0) return value;
+    if (type === 'query') rejectUnknown(value as object, names);
     const dto = validated(metatype as ClassConstructor<object>, value as object);
     if (type === 'query') rejectBlank(value as object);
     return dto;
@@ -33,18 +35,36 @@ export class RequestValidationPipe implements PipeTransform {
  */
 export function validated<Dto extends object>(type: ClassConstructor<Dto>, value: object): Dto {
   const dto = plainToInstance(type, value);
-  const [violation] = validateSync(dto, { whitelist: true, stopAtFirstError: true });
-  if (violation) throw INVALID_FIELD.error(Object.values(violation.constraints ?? {})[0]);
+  const violations = validateSync(dto, { whitelist: true, stopAtFirstError: true });
+  const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
+  if (message !== undefined) throw INVALID_FIELD.error(message);
+  rejectMisspelled(value, fieldsOf(type));
   return dto;
 }
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(query)) {
-    // The client chose the name, so quote it only if it looks like a parameter name.
-    const quoted = /^[\w-]{1,64}$/.test(name) ? name : '';
-    if (!known.has(name)) throw INVALID_FIELD.error(MESSAGES.unknownParameter(quoted));
-    if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(quoted));
+    if (!known.has(name)) {
+      const meant = similarName(name, [...known]);
+      throw INVALID_FIELD.error(MESSAGES.unknownParameter(quoted(name), meant));
+    }
+    if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(quoted(name)));
   }
+}
+
+/** Rejects a member that is probably meant to be an absent optional field. Checks nothing if all members are known. */
+function rejectMisspelled(body: object, { names, optional }: DtoFields): void {
+  for (const name of Object.keys(body)) {
+    if (names.has(name)) continue;
+    const meant = similarName(name, optional);
+    if (meant !== undefined && isMissing((body as Record<string, unknown>)[meant]))
+      throw INVALID_FIELD.error(MESSAGES.misspelledField(quoted(name), meant));
+  }
+}
+
+/** The client chose the name, so messages quote it only if it looks like the name of a field. */
+function quoted(name: string): string {
+  return /^[\w-]{1,64}$/.test(name) ? name : '';
 }
 
 /** Runs after the validation, which has a message of its own for required parameters. */

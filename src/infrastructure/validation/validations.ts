@@ -1,6 +1,13 @@
-import { getMetadataStorage } from 'class-validator';
+import { getMetadataStorage, ValidationTypes } from 'class-validator';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+
+/** The fields of a DTO. */
+export interface DtoFields {
+  readonly names: ReadonlySet<string>;
+  /** The names of fields that can be absent. */
+  readonly optional: readonly string[];
+}
 
 /** Cached, because every request needs them for each parameter. */
 const known = new Map<unknown, readonly Validation[]>();
@@ -16,4 +23,21 @@ export function validationsOf(target: unknown): readonly Validation[] {
     known.set(target, validations);
   }
   return validations;
+}
+
+const fields = new Map<unknown, DtoFields>();
+
+/** Returns the fields of a DTO. */
+export function fieldsOf(target: unknown): DtoFields {
+  let found = fields.get(target);
+  if (!found) {
+    const validations = validationsOf(target);
+    const conditional = validations.filter(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
+    found = {
+      names: new Set(validations.map(({ propertyName }) => propertyName)),
+      optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
+    };
+    fields.set(target, found);
+  }
+  return found;
 }

@@ -10,7 +10,7 @@ export const SUBMIT_JOB_APPLICATION: OperationDocument = {
     const { requestsPerHour, retentionDays } = configuration(CareersConfiguration);
     return (
       'Submits a job application. Use it for the form on a careers page. At least one of `github_url` and ' +
-      '`linkedin_url` is required. Only our recruiters can read your data, and it is deleted after ' +
+      '`linkedin_url` is required; the message about missing fields names all of them. Only our recruiters can read your data, and it is deleted after ' +
       `${retentionDays} days. Limit: ${requestsPerHour} requests per hour per IP address.`
     );
   },

@@ -8,6 +8,7 @@ import {
   IntegerField,
   MESSAGES,
   PhoneNumberField,
+  ReportAllMissingFields,
   TextField,
   UrlField,
   withMessage,
@@ -28,6 +29,7 @@ const TEXT_LENGTH = 10_000;
 /** The limit of the column. */
 const MAX_YEARS = 2_147_483_647;
 
+@ReportAllMissingFields()
 export class SubmitApplicationRequest {
   @EnumField(JOB_ROLES, { description: 'The job to apply for.', example: 'product_engineer' })
   role!: JobRole;
