@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import './application.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
-import { errorCatalog } from './infrastructure/errors/index.js';
+import { errorCatalog, type ErrorCode, type ErrorKind } from './infrastructure/errors/index.js';
 import { metricCatalog } from './infrastructure/metrics/index.js';
 import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
 import { EVENT_NAMES, EVENTS, eventSchema, examplePayload } from './modules/webhooks/index.js';
@@ -48,15 +48,40 @@ function configurationPage(): string {
 }
 
 function errorsPage(): string {
-  const rows = [...errorCatalog()]
-    .toSorted((left, right) => left.status - right.status || left.code.localeCompare(right.code))
-    .map(({ status, type, code, when }) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`);
+  const byCode = new Map<ErrorCode, ErrorKind[]>();
+  for (const kind of errorCatalog()) byCode.set(kind.code, [...(byCode.get(kind.code) ?? []), kind]);
+  const codes = [...byCode].toSorted(([left], [right]) => left.localeCompare(right));
+  const rows = codes.map(
+    ([code, kinds]) => `| [\`${code}\`](#${code.toLowerCase()}) | ${statusesOf(kinds).join(', ')} |`,
+  );
   return page(
     'Errors',
     'Every error is a JSON object with `error_type`, `error_code` and `error_message`. A 429 also has `retry_after` ' +
-      'in seconds. Use `error_code` in your program; the message is for developers and may change.',
-    [['| status | error_type | error_code | when |', '| --- | --- | --- | --- |', ...rows].join('\n')],
+      'in seconds. Use `error_code` in your program; the message is for developers and may change. The `Link` header ' +
+      'of an error (`rel="help"`) points to its section on this page.',
+    [
+      ['| error_code | status |', '| --- | --- |', ...rows].join('\n'),
+      ...codes.map(([code, kinds]) => errorSection(code, kinds)),
+    ],
   );
+}
+
+function statusesOf(kinds: readonly ErrorKind[]): number[] {
+  return [...new Set(kinds.map(({ status }) => status))].toSorted((left, right) => left - right);
+}
+
+/** The heading is the target of the `Link` header of errors. */
+function errorSection(code: ErrorCode, kinds: readonly ErrorKind[]): string {
+  const rows = kinds
+    .toSorted((left, right) => left.status - right.status)
+    .map(({ status, type, when, message }) => `| ${status} | \`${type}\` | ${when} | ${message} |`);
+  return [
+    `## ${code}`,
+    '',
+    '| status | error_type | when | example of the message |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
 }
 
 function metricsPage(): string {

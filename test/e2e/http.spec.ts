@@ -19,11 +19,14 @@ import {
 import { basic, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
-const METHOD_NOT_ALLOWED = error(
-  'INVALID_REQUEST',
-  'METHOD_NOT_ALLOWED',
-  'The method is not allowed for this path.',
-);
+const notAllowed = (allow: string) =>
+  error(
+    'INVALID_REQUEST',
+    'METHOD_NOT_ALLOWED',
+    `The method is not allowed for this path. Allowed methods: ${allow}.`,
+  );
+const suggestion = (path: string) =>
+  error('INVALID_REQUEST', 'NOT_FOUND', `No operation has this path. Did you mean ${path}?`);
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** OPTIONS is a preflight request there (cross-origin-requests.spec.ts). */
 const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json'];
@@ -111,6 +114,7 @@ function expectErrorBody({ headers, text }: RawResponse): Record<string, unknown
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   const body = JSON.parse(text) as Record<string, unknown>;
   expect(Object.keys(body)).toEqual(['error_type', 'error_code', 'error_message']);
+  expect(headers.get('link')).toBe(`</docs/errors#${String(body['error_code']).toLowerCase()}>; rel="help"`);
   return body;
 }
 
@@ -130,27 +134,42 @@ const sendTo = (
   });
 
 describe('Paths and methods', () => {
+  it.each(['/', '/nowhere', '/mcp', '/apply.json', '/docs/nothing', '/.env', '/constructor', '/__proto__'])(
+    'responds with 404 to %s for every method',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        const { status, headers, body } = await service.request(path, { method });
+        expect([method, status, body]).toEqual([method, 404, NOT_FOUND]);
+        expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
+        expect(headers.get('link')).toBe('</docs/errors#not_found>; rel="help"');
+        expect(headers.has('allow')).toBe(false);
+      }
+    },
+  );
+
   it.each([
-    '/',
-    '/nowhere',
-    '/mcp',
-    '/mcp/tokens',
-    '/mcp/tokens/create/more',
-    '/detected_accounts/search',
-    '/detected-accounts/identify',
-    '/apply.json',
-    '/docs/nothing',
-    '/.env',
-    '/constructor',
-    '/__proto__',
-  ])('responds with 404 to %s for every method', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-      const { status, headers, body } = await service.request(path, { method });
-      expect([method, status, body]).toEqual([method, 404, NOT_FOUND]);
-      expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
-      expect(headers.has('allow')).toBe(false);
-    }
+    ['/mcp/tokens', '/mcp/tokens/create'],
+    ['/mcp/tokens/create/more', '/mcp/tokens/create'],
+    ['/detected_accounts/search', '/detected-accounts/search'],
+    ['/detected-accounts/identify', '/detected_accounts/identify'],
+    ['/audit-logs', '/audit_logs'],
+    [`/webhook-endpoint/${UNKNOWN_ID}`, '/webhook-endpoints/{id}'],
+    ['/openapi', '/openapi.json'],
+  ])('suggests for %s the nearest path', async (path, nearest) => {
+    const { status, body } = await service.request(path);
+    expect([status, body]).toEqual([404, suggestion(nearest)]);
   });
+
+  it.each(['/event', '/events/batches', '/detection', '/merchants/16/statuses'])(
+    'does not suggest a path of the internal API for %s',
+    async (path) => {
+      const { status, body } = await service.request(path, { method: 'POST' });
+      expect([status, body['error_message']]).toEqual([
+        404,
+        expect.not.stringMatching(/event|detections|status/),
+      ]);
+    },
+  );
 
   const READ = 'GET, HEAD';
   const allowedOf = (path: string): string => {
@@ -177,8 +196,9 @@ describe('Paths and methods', () => {
     const allowed = [...allow.split(', '), ...(CROSS_ORIGIN_PATHS.includes(path) ? ['OPTIONS'] : [])];
     for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
       const { status, headers, body } = await service.request(path, { method });
-      expect([method, status, body]).toEqual([method, 405, METHOD_NOT_ALLOWED]);
+      expect([method, status, body]).toEqual([method, 405, notAllowed(allow)]);
       expect(headers.get('allow')).toBe(allow);
+      expect(headers.get('link')).toBe('</docs/errors#method_not_allowed>; rel="help"');
       expect(headers.get('x-request-id')).toMatch(REQUEST_ID);
     }
   });
@@ -216,7 +236,7 @@ describe('Paths and methods', () => {
     for (const method of ['GET', 'POST', 'PATCH']) {
       const response = await fetch(`${service.baseUrl}${path}`, { method });
       expect([method, response.status]).toEqual([method, 404]);
-      expect(await response.json()).toMatchObject(NOT_FOUND);
+      expect(await response.json()).toMatchObject({ error_code: 'NOT_FOUND' });
     }
   });
 

@@ -52,7 +52,7 @@ export const NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
 
 export const METHOD_NOT_ALLOWED = new ErrorKind(405, 'INVALID_REQUEST', 'METHOD_NOT_ALLOWED', {
   when: 'The path does not support this method; the Allow header lists the methods that it supports.',
-  message: 'The method is not allowed for this path.',
+  message: 'The method is not allowed for this path. Allowed methods: GET, HEAD.',
 });
 
 export const PAYLOAD_TOO_LARGE = new ErrorKind(413, 'INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', {

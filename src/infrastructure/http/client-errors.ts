@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
+import { helpLink } from './help-link.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 
 const REASONS: Readonly<Record<string, { status: string; message: string }>> = {
@@ -58,6 +59,7 @@ function reject(socket: HttpSocket, code = ''): void {
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\n${HEADERS}` +
+      `Link: ${helpLink(INVALID_FIELD.code)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), CLOSE_DELAY).unref();

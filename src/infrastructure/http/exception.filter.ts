@@ -7,8 +7,9 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../database/index.js';
-import { ApiError, INTERNAL_ERROR, NOT_FOUND, SERVICE_UNAVAILABLE } from '../errors/index.js';
+import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../errors/index.js';
 import { ErrorFormats } from './error-formats.js';
+import { helpLink } from './help-link.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
@@ -37,6 +38,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     }
     // Errors must not be cached, even if the route allows caching.
     response.setHeader('Cache-Control', PROTECTIVE_HEADERS['Cache-Control']);
+    response.setHeader('Link', helpLink(error.code));
     const format = this.formats.for(request);
     if (format) format.send(error, request, response);
     else response.status(error.status).set(error.headers).json(error.body);
@@ -45,7 +47,7 @@ export class ExceptionFilter implements NestExceptionFilter {
   private translate(exception: unknown, request: Request): ApiError {
     if (exception instanceof ApiError) return exception;
     if (exception instanceof HttpException && exception.getStatus() === 404)
-      return this.routes.methodNotAllowed(request.path) ?? NOT_FOUND.error();
+      return this.routes.noRoute(request.path);
     const status = statusOf(exception);
     if (status >= 400 && status < 500) {
       return new ApiError('INVALID_REQUEST', 'INVALID_FIELD', 'The request is not valid.', status);

@@ -1,20 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { Express, NextFunction, Request, Response } from 'express';
-import { METHOD_NOT_ALLOWED, type ApiError } from '../errors/index.js';
+import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
+import { nearestPath } from './nearest-path.js';
+import { pathsOf } from './served-surfaces.js';
 
 interface RouteLayer {
   readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): boolean;
 }
 
-/** Finds the methods of a path. Express responds with 404 where HTTP requires 405 (RFC 9110, section 15.5.6). */
+/**
+ * Knows the routes that this process serves. Express responds with 404 where HTTP requires 405 (RFC 9110, section
+ * 15.5.6).
+ */
 @Injectable()
 export class RouteTable {
   /** The methods of paths without parameters. */
   private fixedPaths: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** The paths that error messages may show: all but those of the internal API. */
+  private publicPaths: readonly string[] | undefined;
 
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly modules: ModulesContainer,
+  ) {}
 
   /**
    * Rejects methods that a path without parameters does not support. Express would try routes with parameters next, and
@@ -26,10 +36,19 @@ export class RouteTable {
     next(methods && !methods.has(request.method) ? notAllowed(methods) : undefined);
   };
 
-  /** Returns the error for a request that no route accepts, or undefined if its path is unknown. */
-  methodNotAllowed(path: string): ApiError | undefined {
+  /** Returns the error for a request that no route accepts. */
+  noRoute(path: string): ApiError {
     const methods = methodsOf(this.layers().filter((layer) => matches(layer, path)));
-    return methods.size === 0 ? undefined : notAllowed(methods);
+    if (methods.size > 0) return notAllowed(methods);
+    this.publicPaths ??= this.readPublicPaths();
+    const nearest = nearestPath(path, this.publicPaths);
+    return NOT_FOUND.error(nearest && `${NOT_FOUND.message} Did you mean ${nearest}?`);
+  }
+
+  private readPublicPaths(): string[] {
+    const internal = pathsOf('internal', this.modules);
+    const paths = this.layers().map(({ route }) => String(route?.path));
+    return [...new Set(paths)].filter((path) => !internal.has(path));
   }
 
   private readFixedPaths(): Map<string, Set<string>> {
@@ -58,7 +77,10 @@ function methodsOf(layers: readonly RouteLayer[]): Set<string> {
 }
 
 function notAllowed(methods: ReadonlySet<string>): ApiError {
-  return METHOD_NOT_ALLOWED.error(undefined, { headers: { Allow: [...methods].toSorted().join(', ') } });
+  const allowed = [...methods].toSorted().join(', ');
+  return METHOD_NOT_ALLOWED.error(`The method is not allowed for this path. Allowed methods: ${allowed}.`, {
+    headers: { Allow: allowed },
+  });
 }
 
 function matches(layer: RouteLayer, path: string): boolean {

@@ -1,4 +1,5 @@
 import { SetMetadata, type INestApplicationContext, type Type } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import type { Surface } from '../config/index.js';
 
@@ -20,10 +21,33 @@ export function keepRoutesOf(app: INestApplicationContext, surfaces: readonly Su
   }
 }
 
-/** Returns the surfaces of a controller's routes. A controller without any is served by every process. */
-function surfacesOf({ prototype }: Type): Surface[] {
-  const surfaces = Object.values(Object.getOwnPropertyDescriptors(prototype)).flatMap(({ value }) =>
-    typeof value === 'function' ? [Reflect.getMetadata(SURFACE, value) as Surface | undefined] : [],
+/** Returns the paths of a surface's routes, as Nest registers them. */
+export function pathsOf(surface: Surface, modules: ModulesContainer): Set<string> {
+  const controllers = [...modules.values()].flatMap(({ controllers: all }) => [...all.values()]);
+  return new Set(
+    controllers.flatMap(({ metatype }) =>
+      handlersOf(metatype as Type)
+        .filter((handler) => surfaceOf(handler) === surface)
+        .map((handler) => `/${[metatype as Type, handler].map(pathOf).filter(Boolean).join('/')}`),
+    ),
   );
-  return [...new Set(surfaces)].filter((surface) => surface !== undefined);
+}
+
+/** Returns the surfaces of a controller's routes. A controller without any is served by every process. */
+function surfacesOf(controller: Type): Surface[] {
+  return [...new Set(handlersOf(controller).map(surfaceOf))].filter((surface) => surface !== undefined);
+}
+
+function handlersOf({ prototype }: Type): object[] {
+  return Object.values(Object.getOwnPropertyDescriptors(prototype)).flatMap(({ value }) =>
+    typeof value === 'function' ? [value as object] : [],
+  );
+}
+
+function surfaceOf(handler: object): Surface | undefined {
+  return Reflect.getMetadata(SURFACE, handler) as Surface | undefined;
+}
+
+function pathOf(target: object): string {
+  return String(Reflect.getMetadata(PATH_METADATA, target)).replaceAll(/^\/|\/$/g, '');
 }

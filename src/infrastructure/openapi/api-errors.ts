@@ -2,7 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
 import { ErrorResponse } from './error-response.js';
-import { REQUEST_ID_HEADER } from './response-headers.js';
+import { HELP_LINK_HEADER, REQUEST_ID_HEADER } from './response-headers.js';
 
 /** A kind of error with its messages for this operation, each of which becomes an example. */
 export interface DocumentedError {
@@ -76,6 +76,7 @@ function examplesOf({ kind, messages }: DocumentedError, { bodyOf }: ErrorBodyDo
 function headersOf(status: number, hasChallenge: boolean): Record<string, object> {
   return {
     ...REQUEST_ID_HEADER,
+    ...HELP_LINK_HEADER,
     ...(hasChallenge && {
       'WWW-Authenticate': {
         description: 'How to authenticate (RFC 9110, section 11.6.1).',

@@ -38,7 +38,7 @@ whose \`Retry-After\` header says when you can retry.
 **Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
 A response reports one problem, in this order: credentials (401), rate (429), access (403), body (400).
 For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
-\`METHOD_NOT_ALLOWED\` with an \`Allow\` header.`;
+\`METHOD_NOT_ALLOWED\` with an \`Allow\` header. The \`Link\` header of an error (\`rel="help"\`) points to its description.`;
 
 /** The requests that the service sends to clients. */
 export interface WebhookDocuments {

@@ -1,3 +1,11 @@
+/** Sent with every error. */
+export const HELP_LINK_HEADER = {
+  Link: {
+    description: 'Where the error is documented: `<…>; rel="help"`.',
+    schema: { type: 'string' as const },
+  },
+};
+
 /** Sent with every response. */
 export const REQUEST_ID_HEADER = {
   'X-Request-Id': {
