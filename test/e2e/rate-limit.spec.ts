@@ -16,6 +16,18 @@ const TOO_LARGE = { external_user_id: 'x'.repeat(600_000) };
 const countOf = (responses: readonly TestResponse[], status: number): number =>
   responses.filter((response) => response.status === status).length;
 
+/** Returns the requests that remain according to the response, and checks the headers about the limit. */
+function remainingIn({ status, headers }: TestResponse, name: string, limit: number, seconds = 60): number {
+  expect(headers.get('ratelimit-policy')).toBe(`"${name}";q=${limit};w=${seconds}`);
+  const [, named, remaining, reset] =
+    /^"([\w-]+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
+  expect(named).toBe(name);
+  expect(Number(reset)).toBeGreaterThanOrEqual(1);
+  expect(Number(reset)).toBeLessThanOrEqual(seconds);
+  if (status === 429) expect([remaining, reset]).toEqual(['0', headers.get('retry-after')]);
+  return Number(remaining);
+}
+
 describe('Rate limit of POST /mcp/tokens/create', () => {
   let service: TestApp;
 
@@ -67,6 +79,20 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
     for (const response of refused) expectTooManyRequests(response);
   });
 
+  it('tells in every response how many requests remain', async () => {
+    const as = (await service.anotherOrganization()).development;
+    const remaining: number[] = [];
+    for (const body of [BODY, {}, 'not json', TOO_LARGE, BODY])
+      remaining.push(remainingIn(await service.request(PATH, { body, as }), 'mcp-tokens', 600));
+    expect(remaining).toEqual([599, 598, 597, 596, 595]);
+    const together = await sendConcurrently(20, [BODY], as);
+    const rest = together.map((response) => remainingIn(response, 'mcp-tokens', 600));
+    expect(new Set(rest)).toEqual(new Set(Array.from({ length: 20 }, (_, index) => 594 - index)));
+    // The client is not known before its credentials have been checked.
+    const { status, headers } = await service.request(PATH, { body: BODY, as: { ...as, secret: 'wrong' } });
+    expect([status, headers.has('ratelimit')]).toEqual([401, false]);
+  });
+
   it('refuses requests over the limit before it reads the body', async () => {
     for (const body of [BODY, {}, 'not json', TOO_LARGE]) {
       expectTooManyRequests(await service.request(PATH, { body, as: service.development }));
@@ -109,11 +135,12 @@ describe('Rate limit of the platform API', () => {
     const { development, production } = await service.anotherOrganization();
     const as = operation.environment === 'production' ? production : development;
     const { path, body, method } = operation;
-    const statuses: number[] = [];
-    for (let index = 0; index < 3; index += 1)
-      statuses.push((await service.request(SEARCH_DETECTED_ACCOUNTS.path, { body: {}, as })).status);
-    expect(statuses).toEqual([400, 400, 400]);
+    for (const remaining of [2, 1, 0]) {
+      const counted = await service.request(SEARCH_DETECTED_ACCOUNTS.path, { body: {}, as });
+      expect([counted.status, remainingIn(counted, 'platform', 3)]).toEqual([400, remaining]);
+    }
     const response = await service.request(path, { method, body, as });
+    remainingIn(response, 'platform', 3);
     expect([response.status, response.body['error_code']]).toEqual([429, 'TOO_MANY_REQUESTS']);
     expect(response.headers.get('retry-after')).toBe(String(response.body['retry_after']));
     // Operation 1 has a limit of its own.
@@ -158,6 +185,7 @@ describe('Requests with wrong credentials', () => {
     for (const { headers, body } of responses.filter(({ status }) => status === 429)) {
       expect(body['error_code']).toBe('TOO_MANY_REQUESTS');
       expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(headers.get('ratelimit')).toMatch(/^"failed-credentials-per-(?:client|address)";r=0;t=\d+$/);
     }
     expect(await loggedStatuses(development)).toEqual([401, 401, 401, 401, 401, 429]);
   });
@@ -217,9 +245,10 @@ describe('Rate limit of the dashboard API', () => {
       expect((await service.request(path, { login })).status).not.toBe(429);
     const { path, method, body } = operation;
     for (const sent of body === undefined ? [undefined] : [body, TOO_LARGE]) {
-      const { status, headers, body: response } = await service.request(path, { method, body: sent, login });
-      expect([status, response['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
-      expect(headers.get('retry-after')).toBe(String(response['retry_after']));
+      const response = await service.request(path, { method, body: sent, login });
+      expect([response.status, response.body['error_code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+      expect(response.headers.get('retry-after')).toBe(String(response.body['retry_after']));
+      remainingIn(response, 'dashboard', 3);
     }
   });
 
@@ -229,6 +258,10 @@ describe('Rate limit of the dashboard API', () => {
         Array.from({ length: 20 }, () => service.request('/organization', { login })),
       );
       expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([3, 17]);
+      const remaining = responses.filter(({ status }) => status === 200);
+      expect(new Set(remaining.map((response) => remainingIn(response, 'dashboard', 3)))).toEqual(
+        new Set([2, 1, 0]),
+      );
     }
   });
 });

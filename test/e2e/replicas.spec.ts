@@ -82,6 +82,11 @@ describeWithRedis('Rate limits of several processes', () => {
     const services = await startTwo({ REDIS_URL: redis.url });
     const responses = await sendConcurrently(services, 650);
     expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([600, 50]);
+    // Each request knows how many remain across both processes.
+    const remaining = responses
+      .filter(({ status }) => status === 200)
+      .map(({ headers }) => Number(/;r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1]));
+    expect(remaining.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 600 }, (_, r) => r));
     for (const { status, headers, body } of responses) {
       if (status !== 429) continue;
       expect(headers.get('retry-after')).toBe(String(body['retry_after']));

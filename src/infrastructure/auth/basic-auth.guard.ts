@@ -49,7 +49,7 @@ export class BasicAuthGuard extends AuthGuard('basic') {
     const context = requestContext(request);
     // In the request log, the first refused request stands for those that follow.
     context.isRecorded &&= excess.isFirst;
-    throw this.tooManyFailures.error(undefined, { retryAfter: excess.retryAfter });
+    throw this.tooManyFailures.error(undefined, { retryAfter: excess.retryAfter, headers: excess.headers });
   }
 
   override handleRequest<Client>(

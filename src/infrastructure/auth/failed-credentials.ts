@@ -6,6 +6,8 @@ export interface TooManyFailures {
   readonly retryAfter: number;
   /** Whether this request stands for all that follow it in the client's request log. */
   readonly isFirst: boolean;
+  /** Tell the client about the limit. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**

@@ -2,7 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
 import { ErrorResponse } from './error-response.js';
-import { HELP_LINK_HEADER, REQUEST_ID_HEADER } from './response-headers.js';
+import { HELP_LINK_HEADER, RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
 /** A kind of error with its messages for this operation, each of which becomes an example. */
 export interface DocumentedError {
@@ -83,6 +83,7 @@ function headersOf(status: number, hasChallenge: boolean): Record<string, object
         schema: { type: 'string' },
       },
     }),
+    ...(status === 429 && RATE_LIMIT_HEADERS),
     ...((status === 429 || status === 503) && {
       'Retry-After': {
         description: 'Seconds to wait before you retry.',

@@ -33,7 +33,8 @@ as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339,
 \`_\`), the response repeats it. Timestamps are ISO 8601 in UTC with milliseconds.
 
 **Limits.** Operations with a rate limit state it in their description. A request over the limit gets a 429 response
-whose \`Retry-After\` header says when you can retry.
+whose \`Retry-After\` header says when you can retry. The headers \`RateLimit\` and \`RateLimit-Policy\` of every response
+show the limit and what remains of it.
 
 **Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
 A response reports one problem, in this order: credentials (401), rate (429), access (403), body (400).

@@ -14,7 +14,7 @@ import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
 import { exampleMessages } from '../validation/index.js';
 import { ApiErrors, withMessages, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import { exampleOf } from './properties.js';
-import { REQUEST_ID_HEADER } from './response-headers.js';
+import { RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
 /** Returns the instance of a configuration class that the document is built with. */
 export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
@@ -124,11 +124,15 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
     ApiResponse({
       status: operation.status ?? 200,
       description: operation.responseDescription,
-      headers: REQUEST_ID_HEADER,
+      headers: { ...REQUEST_ID_HEADER, ...(hasRateLimit(operation) && RATE_LIMIT_HEADERS) },
       content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema, example }])),
     }),
     ApiErrors(operation.errors, operation.errorBody),
   );
+}
+
+function hasRateLimit({ errors }: OperationDocument): boolean {
+  return errors.some((error) => ('kind' in error ? error.kind : error).status === 429);
 }
 
 function responseExampleOf({ response, responseExample }: OperationDocument): unknown {

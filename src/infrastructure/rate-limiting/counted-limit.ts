@@ -1,6 +1,16 @@
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { SECOND } from '../time/index.js';
 
+/** The state of a limit for one subject, after a request or an attempt was counted. */
+export interface LimitState {
+  /** Requests or attempts that are left. */
+  readonly remaining: number;
+  /** Seconds until the limit starts anew. */
+  readonly reset: number;
+  /** Seconds to wait if the limit is exceeded, at least 1. */
+  readonly retryAfter?: number;
+}
+
 /** Counts each subject, such as a client or an IP address, separately. Counts rejections in the metrics. */
 export class CountedLimit {
   constructor(
@@ -10,13 +20,19 @@ export class CountedLimit {
 
   /** Counts a request or an attempt. @returns seconds to wait if the limit is exceeded, at least 1 */
   async count(subject: string): Promise<number | undefined> {
+    return (await this.consume(subject)).retryAfter;
+  }
+
+  /** Counts a request or an attempt. */
+  async consume(subject: string): Promise<LimitState> {
     try {
-      await this.limiter.consume(subject);
-      return undefined;
+      const { remainingPoints, msBeforeNext } = await this.limiter.consume(subject);
+      return { remaining: remainingPoints, reset: Math.ceil(msBeforeNext / SECOND) };
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
       this.countRejection();
-      return Math.max(1, Math.ceil(rejection.msBeforeNext / SECOND));
+      const retryAfter = Math.max(1, Math.ceil(rejection.msBeforeNext / SECOND));
+      return { remaining: 0, reset: retryAfter, retryAfter };
     }
   }
 }

@@ -37,8 +37,16 @@ export class FailedCredentialLimits extends FailedCredentials {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
     const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH)}`;
     // Counts the address first, which limits the number of client IDs to count.
-    const retryAfter = (await this.perAddress.count(address)) ?? (await this.perClient.count(both));
-    if (retryAfter === undefined) return undefined;
-    return { retryAfter, isFirst: (await this.entries.count(both)) === undefined };
+    for (const [limit, subject] of [
+      [this.perAddress, address],
+      [this.perClient, both],
+    ] as const) {
+      const state = await limit.consume(subject);
+      const { retryAfter } = state;
+      if (retryAfter === undefined) continue;
+      const isFirst = (await this.entries.count(both)) === undefined;
+      return { retryAfter, isFirst, headers: limit.headersOf(state) };
+    }
+    return undefined;
   }
 }

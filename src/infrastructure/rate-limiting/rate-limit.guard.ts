@@ -1,5 +1,5 @@
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
@@ -12,8 +12,8 @@ const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>>
 };
 
 /**
- * Counts every request of a subject, whatever its outcome, and refuses those over the limit with the error. Use it
- * through the `limit` option of an operation decorator, which also documents the error.
+ * Counts every request of a subject, whatever its outcome, and refuses those over the limit with the error. Adds the
+ * state of the limit to the headers of every response. Use it through the `limit` option of an operation decorator, which also documents the error.
  */
 export function RateLimitGuard(limit: RateLimit, error: ErrorKind): Type<CanActivate> {
   const subjectOf = SUBJECTS[limit.per];
@@ -25,8 +25,10 @@ export function RateLimitGuard(limit: RateLimit, error: ErrorKind): Type<CanActi
     constructor(private readonly limiters: RateLimiters) {}
 
     async canActivate(context: ExecutionContext): Promise<boolean> {
-      const request = context.switchToHttp().getRequest<Request>();
-      const retryAfter = await this.counted.count(subjectOf(request));
+      const http = context.switchToHttp();
+      const state = await this.counted.consume(subjectOf(http.getRequest<Request>()));
+      http.getResponse<Response>().set(this.counted.headersOf(state));
+      const { retryAfter } = state;
       if (retryAfter !== undefined) throw error.error(undefined, { retryAfter });
       return true;
     }

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { LoadedConfiguration } from '../config/index.js';
 import { Redis } from '../redis/index.js';
-import { CountedLimit } from './counted-limit.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
+import { RequestLimit, type Policy } from './request-limit.js';
 
 export interface RateLimit {
-  /** Operations with the same name share their counts; the name is also a label of the metrics. */
+  /** Operations with the same name share their counts; the name is also in headers and a label of the metrics. */
   readonly name: string;
   readonly requests: (configuration: LoadedConfiguration) => number;
   /** Whose requests are counted together; a client or a user must be authenticated first. */
@@ -28,7 +28,7 @@ export interface RateLimit {
  */
 @Injectable()
 export class RateLimiters {
-  private readonly limits = new Map<string, CountedLimit>();
+  private readonly limits = new Map<string, RequestLimit>();
 
   constructor(
     private readonly redis: Redis,
@@ -37,18 +37,19 @@ export class RateLimiters {
   ) {}
 
   /** Returns the limit of this name. All guards with the same name share one limit. */
-  limit(limit: RateLimit): CountedLimit {
+  limit(limit: RateLimit): RequestLimit {
     let counted = this.limits.get(limit.name);
     if (!counted) {
-      counted = new CountedLimit(this.limiterFor(limit), this.rejections.of(limit.name));
+      const policy = { ...limit, requests: limit.requests(this.configuration) };
+      counted = new RequestLimit(this.limiterFor(policy), this.rejections.of(limit.name), policy);
       this.limits.set(limit.name, counted);
     }
     return counted;
   }
 
-  private limiterFor({ name, requests, seconds }: RateLimit): Pick<RateLimiterAbstract, 'consume'> {
+  private limiterFor({ name, requests, seconds }: Policy): Pick<RateLimiterAbstract, 'consume'> {
     const { client } = this.redis;
-    const options = { points: requests(this.configuration), duration: seconds };
+    const options = { points: requests, duration: seconds };
     const inMemory = new RateLimiterMemory({ ...options, keyPrefix: name });
     if (!client) return inMemory;
     const inRedis = new RateLimiterRedis({
