@@ -58,7 +58,8 @@ function errorsPage(): string {
     'Errors',
     'Every error is a JSON object with `error_type`, `error_code` and `error_message`. A 429 also has `retry_after` ' +
       'in seconds. Use `error_code` in your program; the message is for developers and may change. The `Link` header ' +
-      'of an error (`rel="help"`) points to its section on this page.',
+      'of an error (`rel="help"`) points to its section on this page. [retrying.md](retrying.md) says which requests ' +
+      'you can repeat.',
     [
       ['| error_code | status |', '| --- | --- |', ...rows].join('\n'),
       ...codes.map(([code, kinds]) => errorSection(code, kinds)),
