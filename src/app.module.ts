@@ -20,6 +20,7 @@ import { CareersModule } from './modules/careers/index.js';
 import { DashboardLoginModule } from './modules/dashboard-login/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
+import { DocumentationModule } from './modules/documentation/index.js';
 import { EventsModule } from './modules/events/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
@@ -59,6 +60,7 @@ const MODULES = [
   DashboardLoginModule,
   DashboardUsersModule,
   DetectedAccountsModule,
+  DocumentationModule,
   EventsModule,
   HealthModule,
   McpTokensModule,

@@ -6,6 +6,7 @@ import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure
 import { HttpAdapter, keepRoutesOf, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
+import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
 /** Creates the whole HTTP application, ready to listen. Used by `main.ts` and by the tests of the API. */
@@ -23,7 +24,10 @@ export async function createApplication(
   });
   keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);
   prepareHttpServer(app);
-  serveDocument(app, () => documentOf(app));
+  let document: OpenAPIObject | undefined;
+  const cachedDocument = (): OpenAPIObject => (document ??= documentOf(app));
+  serveDocument(app, cachedDocument);
+  app.get(ApiOperations).from(cachedDocument);
   return app;
 }
 

@@ -23,6 +23,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'dashboard-login': ['dashboard-users', 'audit-logs'],
   'dashboard-users': ['allowlisted-domains', 'audit-logs'],
   'detected-accounts': ['merchants', 'api-clients', 'webhooks'],
+  documentation: [],
   events: ['api-clients', 'merchants', 'sessions', 'webhooks'],
   health: [],
   'mcp-tokens': [],

@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import pg from 'pg';
 import { parseAllDocuments } from 'yaml';
+import { Guides } from '../../src/modules/documentation/guides.js';
 import { startEmbeddedPostgres } from '../../src/infrastructure/embedded-postgres/index.js';
 import { decide } from '../support/device-flow.js';
 import { allPages, blocksOf, brokenLinks, pagesToRun, type Block } from '../support/documents.js';
@@ -19,9 +20,9 @@ import { Visitor } from '../support/visitor.js';
 /*
  * Runs the blocks of each page in order:
  * - `sh` blocks run in one bash for the whole page, in a folder with the service and its `.data`. `<name>` becomes
- *   `$name`; docs/quickstart.md describes the variables. As for a reader, the commands of that page set the variables;
- *   the test sets only those that need a user's login, and exports none.
- * - A `json` or `http` block after an `sh` block must match its response. The values of a JSON response become variables.
+ *   `$name`. As for a reader, the commands of a page that the documentation site publishes set all its variables. For the
+ *   other pages, the test sets the credentials, and the values of each JSON response become variables.
+ * - A `json` or `http` block after an `sh` block must match its response.
  * - `js` and `yaml` blocks that begin with a comment with a file name are written to that file. `sql` blocks are run. Any
  *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
  * - `<!-- not run: … -->` before a block gives the reason why it cannot be run.
@@ -32,6 +33,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const TIMEOUT = 120_000;
 /** Pages that extending.spec.ts runs with a copy of the sources. */
 const RUN_ELSEWHERE = ['docs/extending.md'];
+/** The pages that set their own variables. */
+const PUBLISHED = new Set(new Guides().entries.map(({ file }) => file));
 
 const pages = pagesToRun().filter((page) => !RUN_ELSEWHERE.includes(page));
 const notRun = pagesToRun()
@@ -40,9 +43,11 @@ const notRun = pagesToRun()
 
 let folder: string;
 let baseUrl: string;
-/** Variables that the commands in docs/quickstart.md do not set. */
+/** Variables of the pages that do not set their own. */
 let variables: Record<string, string>;
 let login: { cookie: string };
+/** The user code in a response that the page showed, until it is approved. */
+let userCode: string | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'documents-'));
@@ -78,6 +83,12 @@ beforeAll(async () => {
   await visitor.logIn(dashboard.email, dashboard.password);
   login = { cookie: `session=${visitor.session}` };
   variables = {
+    base_url: baseUrl,
+    dashboard: baseUrl,
+    client_id: development.client_id,
+    secret: development.secret,
+    production_client_id: production.client_id,
+    production_secret: production.secret,
     organization: await organizationId(),
     access_token: await accessToken(development.client_id),
     production_access_token: await accessToken(production.client_id),
@@ -112,8 +123,7 @@ describe('Pages', () => {
 async function runPage(page: string): Promise<void> {
   const shell = new Shell(folder);
   try {
-    await shell.run(credentialCommands());
-    for (const [name, value] of Object.entries(variables)) await shell.set(name, value);
+    for (const [name, value] of Object.entries(givenTo(page))) await shell.set(name, value);
     let response: string | undefined;
     const blocks = blocksOf(page);
     for (const [index, block] of blocks.entries()) {
@@ -129,11 +139,10 @@ async function runPage(page: string): Promise<void> {
   }
 }
 
-/** Returns the commands in docs/quickstart.md that read the credentials into variables. */
-function credentialCommands(): string {
-  const block = blocksOf('docs/quickstart.md').find(({ code }) => code.includes('credentials.json'));
-  if (!block) throw new Error('docs/quickstart.md does not read the credentials');
-  return block.code;
+/** Returns the variables that the test sets for a page. */
+function givenTo(page: string): Record<string, string> {
+  if (page === 'docs/quickstart.md') return { access_token: variables.access_token ?? '' };
+  return PUBLISHED.has(page) ? {} : variables;
 }
 
 interface Context {
@@ -168,15 +177,15 @@ async function runBlock(block: Block, context: Context): Promise<string | undefi
 
 async function runCommands(block: Block, { shell, isShown }: Context): Promise<string> {
   const commands = block.code
-    .replaceAll('http://127.0.0.1:3000', '$base_url')
+    .replaceAll('http://127.0.0.1:3000', baseUrl)
     .replaceAll(/'?<(\w+)>(?::<(\w+)>)?'?/g, (_all, first: string, second?: string) =>
       second === undefined ? `"$${first}"` : `"$${first}:$${second}"`,
     );
   const isApproved = block.instruction?.text === 'a user approves';
-  // The user code of an earlier block; without one, this block shows the code.
-  const known = isApproved ? await shell.run('printf %s "${user_code-}"; unset user_code\n') : '';
-  if (known !== '') await approve(known);
-  const approval = isApproved && known === '' ? approveWhenShown(shell) : undefined;
+  // Without the user code of an earlier block, this block shows the code.
+  if (isApproved && userCode !== undefined) await approve(userCode);
+  const approval = isApproved && userCode === undefined ? approveWhenShown(shell) : undefined;
+  if (isApproved) userCode = undefined;
   const [output] = await Promise.all([shell.run(commands), approval]);
   if (!isShown && output.includes('"error_code"')) throw new Error(`The request was rejected:\n${output}`);
   return output;
@@ -185,8 +194,9 @@ async function runCommands(block: Block, { shell, isShown }: Context): Promise<s
 async function compareJson(block: Block, { shell, response }: Context): Promise<undefined> {
   const real = JSON.parse(response ?? '') as Record<string, unknown>;
   expect(differences(JSON.parse(block.code), real)).toEqual([]);
+  if (typeof real.user_code === 'string') userCode = real.user_code;
   for (const [name, value] of Object.entries(real)) {
-    if (typeof value !== 'object') await shell.set(name, String(value));
+    if (typeof value !== 'object' && !PUBLISHED.has(block.page)) await shell.set(name, String(value));
     if (/(?:token|secret|device_code|user_code)$/.test(name)) rememberSecret(String(value));
   }
 }
@@ -255,9 +265,9 @@ async function approveWhenShown(shell: Shell): Promise<void> {
   );
 }
 
-async function approve(userCode: string): Promise<void> {
-  rememberSecret(userCode, userCode.replace('-', ''));
-  await decide({ baseUrl }, login, userCode);
+async function approve(code: string): Promise<void> {
+  rememberSecret(code, code.replace('-', ''));
+  await decide({ baseUrl }, login, code);
 }
 
 /** Gets an access token by the device flow. */

@@ -25,9 +25,12 @@ export class Shell {
     this.ended = once(this.bash, 'close');
   }
 
-  /** The output of the current or last commands so far. */
+  /** What the current or last commands have shown so far, on both streams. */
   get shown(): string {
-    return this.blocks === 0 ? '' : readFileSync(`${this.nameOfBlock}.out`, { encoding: 'utf8', flag: 'a+' });
+    if (this.blocks === 0) return '';
+    const read = (stream: string): string =>
+      readFileSync(`${this.nameOfBlock}.${stream}`, { encoding: 'utf8', flag: 'a+' });
+    return read('out') + read('err');
   }
 
   private get nameOfBlock(): string {

@@ -22,3 +22,4 @@ export { prepareHttpServer } from './server.js';
 export { UNSUPPORTED_CONTENT_ENCODING } from './request-body.js';
 export { rateLimitKeyOfAddress } from './rate-limit-key.js';
 export { keepRoutesOf, OnSurface } from './served-surfaces.js';
+export { StaticContent } from './static-content.js';

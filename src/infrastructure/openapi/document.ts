@@ -132,13 +132,6 @@ function completeOperations(document: OpenAPIObject, configurationOf: Configurat
   }
 }
 
-/** Allows what Swagger UI needs: its own files, inline styles, images as data URLs, and requests to this deployment. */
-const DOCUMENTATION_HEADERS = {
-  'Cache-Control': 'public, max-age=300',
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
-};
-
 /** Returns the tags, surface by surface, and their groups for viewers that support them. */
 function contents(document: OpenAPIObject): Pick<OpenAPIObject, 'tags'> & Record<'x-tagGroups', object[]> {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path as object));
@@ -160,38 +153,18 @@ function describedTag(name: string): { name: string; description: string } {
   return { name, description: descriptionOfTopic(name.split(TAG_SEPARATOR)[1] ?? '') };
 }
 
-/** On a phone, puts headings above their descriptions; everywhere, hides the empty column of links. */
-const SWAGGER_UI_CSS = `
-  .swagger-ui .response-col_links { display: none }
-  @media (max-width: 640px) {
-    .swagger-ui .opblock-tag { flex-wrap: wrap; padding: 10px 0 }
-    .swagger-ui .opblock-tag > a { flex: 1 }
-    .swagger-ui .opblock-tag small { flex: 1 0 100%; order: 1; padding: 4px 0 0 }
-  }`;
-
 /**
- * Serves the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs` from local files. The document
- * is built at the first request for it, because building it takes longer than the rest of creating the application.
+ * Serves the document at `/openapi.json` and `/openapi.yaml`. It is built at the first request for it, because building it
+ * takes longer than the rest of creating the application.
  */
 export function serveDocument(app: INestApplication, document: () => OpenAPIObject): void {
-  app.use(
-    ['/docs', '/openapi.json', '/openapi.yaml'],
-    (_request: Request, response: Response, next: NextFunction) => {
-      response.set(DOCUMENTATION_HEADERS);
-      next();
-    },
-  );
-  SwaggerModule.setup('docs', app, document, {
+  app.use(['/openapi.json', '/openapi.yaml'], (_request: Request, response: Response, next: NextFunction) => {
+    response.set('Cache-Control', 'public, max-age=300');
+    next();
+  });
+  SwaggerModule.setup('', app, document, {
+    ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
-    customSiteTitle: 'Merchant Connectivity Service',
-    customCss: SWAGGER_UI_CSS,
-    swaggerOptions: {
-      persistAuthorization: true,
-      displayRequestDuration: true,
-      tryItOutEnabled: true,
-      // The operations show the schemas that they use.
-      defaultModelsExpandDepth: 0,
-    },
   });
 }

@@ -1,0 +1,32 @@
+import { Controller, Get, Param, Redirect, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { DocumentationService } from './documentation.service.js';
+
+/** The documentation site, which every HTTP process serves. */
+@ApiExcludeController()
+@Controller()
+export class DocumentationController {
+  constructor(private readonly documentation: DocumentationService) {}
+
+  @Get()
+  @Redirect('/docs', 302)
+  root(): void {
+    return undefined;
+  }
+
+  @Get('docs')
+  home(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.home().send(request, response);
+  }
+
+  @Get('docs/assets/:name')
+  asset(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.asset(name).send(request, response);
+  }
+
+  @Get('docs/:name')
+  page(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.page(name).send(request, response);
+  }
+}

@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, extname, join, posix } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { slug } from 'github-slugger';
+import { Marked, type Token, type Tokens } from 'marked';
+import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './rendered-markdown.js';
+
+/**
+ * The audiences whose pages the site publishes. The pages for operators and contributors describe the inside of a
+ * deployment, such as its alerts and what it does not defend against. Their readers have the repository, and integrators
+ * would find them in every search.
+ */
+const PUBLISHED_AUDIENCES = ['For integrators', "For the platform's services"];
+const API_DOCUMENT = 'openapi.json';
+const CATALOG = 'docs/README.md';
+export const REFERENCE_PATH = '/docs/api';
+
+/** An entry of the navigation: a guide, or the API reference. */
+export interface CatalogEntry {
+  readonly title: string;
+  /** What the page is about, in a few words. */
+  readonly topic: string;
+  readonly path: string;
+  /** The file in the repository. */
+  readonly file: string;
+}
+
+export interface CatalogGroup {
+  readonly title: string;
+  readonly entries: readonly CatalogEntry[];
+}
+
+/** The pages of the site. `docs/README.md` lists them with their groups, for readers of the repository too. */
+@Injectable()
+export class Guides {
+  private loaded: readonly CatalogGroup[] | undefined;
+
+  get groups(): readonly CatalogGroup[] {
+    return (this.loaded ??= loadCatalog());
+  }
+
+  get entries(): readonly CatalogEntry[] {
+    return this.groups.flatMap(({ entries }) => entries);
+  }
+
+  /** Renders a page, followed by the programs that it links to, because readers of the site do not have the repository. */
+  render({ file }: CatalogEntry): RenderedMarkdown {
+    const markdown = readProjectFile(file);
+    const programs = programsOf(file, markdown);
+    const sections = programs.map((program) => {
+      const text = readProjectFile(posix.join(posix.dirname(file), program));
+      return ['', `## ${program}`, '', `\`\`\`${extname(program).slice(1)}`, text.trimEnd(), '```', ''].join(
+        '\n',
+      );
+    });
+    return renderMarkdown([markdown, ...sections].join('\n'), (href) =>
+      programs.includes(href) ? { href: `#${slug(href)}` } : this.resolve(file, href),
+    );
+  }
+
+  private resolve(from: string, href: string): LinkTarget | undefined {
+    if (/^(?:[a-z]+:|#|\/)/.test(href)) return { href };
+    const [path = '', anchor] = href.split('#');
+    const file = posix.join(posix.dirname(from), path);
+    if (file === CATALOG) return { href: '/docs' };
+    if (file === API_DOCUMENT) return { href: `/${file}` };
+    const entry = this.entries.find((each) => each.file === file);
+    return entry && { href: `${entry.path}${anchor === undefined ? '' : `#${anchor}`}`, title: entry.title };
+  }
+}
+
+/** Returns the names of the files next to a page that it links to. */
+function programsOf(file: string, markdown: string): string[] {
+  const names = [...markdown.matchAll(/\]\(([\w-]+\.(?!md)\w+)\)/g)].map(([, name = '']) => name);
+  return file.startsWith('examples/') ? names : [];
+}
+
+/** Returns the text of a file of the repository, which the image of the service also contains. */
+function readProjectFile(file: string): string {
+  return readFileSync(join(projectFolder(), file), 'utf8');
+}
+
+/** The sources and the compiled files are in different depths. */
+function projectFolder(folder = import.meta.dirname): string {
+  return existsSync(join(folder, 'package.json')) ? folder : projectFolder(dirname(folder));
+}
+
+/** Reads the tables below the headings of the published audiences. */
+function loadCatalog(): CatalogGroup[] {
+  const groups: { title: string; entries: CatalogEntry[] }[] = [];
+  let isPublished = false;
+  for (const token of new Marked().lexer(readProjectFile(CATALOG))) {
+    if (token.type === 'heading') {
+      const { depth, text } = token as Tokens.Heading;
+      const [title = ''] = text.split(':');
+      if (depth <= 2) isPublished = PUBLISHED_AUDIENCES.includes(title);
+      if (isPublished) groups.push({ title, entries: [] });
+    }
+    if (token.type === 'table' && isPublished)
+      groups.at(-1)?.entries.push(...(token as Tokens.Table).rows.map(entryOf));
+  }
+  return groups.filter(({ entries }) => entries.length > 0);
+}
+
+function entryOf([page, topic]: readonly Tokens.TableCell[]): CatalogEntry {
+  const link = page?.tokens.find((token): token is Tokens.Link => (token as Token).type === 'link');
+  const file = posix.join(posix.dirname(CATALOG), link?.href ?? '');
+  const isDocument = file === API_DOCUMENT;
+  return {
+    title: isDocument ? 'API reference' : titleOf(file),
+    topic: topic?.text ?? '',
+    path: isDocument ? REFERENCE_PATH : `/docs/${nameOf(file)}`,
+    file,
+  };
+}
+
+/** Returns `webhooks` for `docs/webhooks.md`, and `receivers` for `examples/receivers/README.md`. */
+function nameOf(file: string): string {
+  const name = basename(file, '.md');
+  return (name === 'README' ? basename(dirname(file)) : name).toLowerCase();
+}
+
+const titleOf = (file: string): string => /^# (.+)$/m.exec(readProjectFile(file))?.[1] ?? file;

@@ -1,0 +1,2 @@
+export { ApiOperations } from './api-operations.js';
+export { DocumentationModule } from './documentation.module.js';

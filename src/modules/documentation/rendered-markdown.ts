@@ -1,0 +1,112 @@
+import GithubSlugger from 'github-slugger';
+import { Marked, type Token, type Tokens } from 'marked';
+import { highlightedCode } from './highlighted-code.js';
+
+/** A heading of a page. Its ID is the one that GitHub gives it, because pages link to each other's headings. */
+interface Heading {
+  readonly id: string;
+  readonly text: string;
+  readonly depth: number;
+}
+
+/** A heading with the text below it, up to the next heading. */
+export interface Section extends Heading {
+  readonly content: string;
+}
+
+export interface RenderedMarkdown {
+  readonly html: string;
+  readonly title: string;
+  readonly sections: readonly Section[];
+}
+
+/** A link of a page. Its text is replaced if it is the name of a file. */
+export interface LinkTarget {
+  readonly href: string;
+  readonly title?: string | undefined;
+}
+
+/** Returns where a link of the page leads on the site, or undefined for a file that the site does not publish. */
+export type ResolveLink = (href: string) => LinkTarget | undefined;
+
+const FILE_NAME = /^[\w./-]+\.\w+$/;
+
+/** Renders a page. HTML in it, such as instructions to the tests in comments, is left out. */
+export function renderMarkdown(markdown: string, resolveLink: ResolveLink): RenderedMarkdown {
+  const slugger = new GithubSlugger();
+  const marked = new Marked({
+    renderer: {
+      html: () => '',
+      heading({ tokens, depth }) {
+        const text = textOf(tokens);
+        const id = slugger.slug(text);
+        if (depth === 1) return `<h1 id="${id}">${this.parser.parseInline(tokens)}</h1>\n`;
+        return (
+          `<h${depth} id="${id}">${this.parser.parseInline(tokens)} ` +
+          `<a class="anchor" href="#${id}" aria-label="${escaped(`Link to “${text}”`)}">#</a></h${depth}>\n`
+        );
+      },
+      code: ({ text, lang = '' }) =>
+        `<pre tabindex="0" class="language-${escaped(lang || 'text')}"><code>${highlightedCode(text, lang)}</code></pre>\n`,
+      table({ header, rows }) {
+        const row = (cells: Tokens.TableCell[], name: string): string =>
+          `<tr>${cells.map(({ tokens }) => `<${name}>${this.parser.parseInline(tokens)}</${name}>`).join('')}</tr>`;
+        const body = rows.map((cells) => row(cells, 'td')).join('\n');
+        return (
+          '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>\n' +
+          `<thead>${row(header, 'th')}</thead>\n<tbody>${body}</tbody>\n</table></div>\n`
+        );
+      },
+      link({ href, tokens }) {
+        const target = resolveLink(href);
+        const isFileName = target?.title !== undefined && FILE_NAME.test(textOf(tokens));
+        const text = isFileName ? escaped(target.title ?? '') : this.parser.parseInline(tokens);
+        return target ? `<a href="${escaped(target.href)}">${text}</a>` : text;
+      },
+    },
+  });
+  const tokens = marked.lexer(markdown);
+  const sections = sectionsOf(tokens);
+  return { html: marked.parser(tokens), title: sections[0]?.text ?? '', sections };
+}
+
+/** Returns the sections of a page in order, beginning with that of the title. */
+function sectionsOf(tokens: readonly Token[]): Section[] {
+  const slugger = new GithubSlugger();
+  const sections: (Heading & { content: string })[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const { depth, tokens: words } = token as Tokens.Heading;
+      const text = textOf(words);
+      sections.push({ id: slugger.slug(text), text, depth, content: '' });
+    } else {
+      const section = sections.at(-1);
+      if (section) section.content = `${section.content} ${textOf([token])}`.trim();
+    }
+  }
+  return sections;
+}
+
+/** Returns the text of tokens without any markup. */
+function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .map((token) => {
+      if (token.type === 'html') return '';
+      if (token.type === 'table') {
+        const { header, rows } = token as Tokens.Table;
+        return [header, ...rows]
+          .map((cells) => cells.map((cell) => textOf(cell.tokens)).join(' '))
+          .join('\n');
+      }
+      if (token.type === 'list')
+        return (token as Tokens.List).items.map(({ tokens: item }) => textOf(item)).join('\n');
+      const { tokens: children, text = '' } = token as { tokens?: Token[]; text?: string };
+      return children ? textOf(children) : text;
+    })
+    .join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

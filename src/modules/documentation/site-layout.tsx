@@ -1,0 +1,110 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { REFERENCE_PATH, type CatalogGroup } from './guides.js';
+
+const SITE = 'Merchant Connectivity';
+
+export interface SitePage {
+  readonly title: string;
+  readonly description?: string;
+  /** The path of the page, to mark its link in the navigation. */
+  readonly path?: string;
+  readonly groups: readonly CatalogGroup[];
+  readonly content: ComponentChildren;
+  /** A script and a style sheet of `/docs/assets` besides those of every page. */
+  readonly scripts?: readonly string[];
+  readonly styles?: readonly string[];
+  /** Whether the content takes the whole width: no navigation on the left. */
+  readonly isWide?: boolean;
+}
+
+/** Renders a page of the documentation in its frame. */
+export function renderSitePage(page: SitePage): string {
+  return `<!doctype html>${renderToString(<SiteLayout {...page} />)}`;
+}
+
+function SiteLayout({ isWide = false, ...page }: SitePage): VNode {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${page.title} · ${SITE}`}</title>
+        {page.description ? <meta name="description" content={page.description} /> : null}
+        {(page.styles ?? []).map((file) => (
+          <link rel="stylesheet" href={`/docs/assets/${file}`} />
+        ))}
+        <link rel="stylesheet" href="/docs/assets/site.css" />
+        <link rel="icon" href="data:," />
+        <script type="module" src="/docs/assets/site.mjs" />
+        {(page.scripts ?? []).map((file) => (
+          <script defer type={file.endsWith('.mjs') ? 'module' : undefined} src={`/docs/assets/${file}`} />
+        ))}
+      </head>
+      <body class={isWide ? 'wide' : undefined}>
+        <a class="skip" href="#content">
+          Skip to content
+        </a>
+        <SiteHeader {...page} />
+        <div class="frame">
+          <nav id="navigation" class="sidebar" aria-label="Documentation" popover="auto">
+            {page.groups.map((group) => (
+              <NavigationGroup {...group} path={page.path} />
+            ))}
+          </nav>
+          <main id="content">{page.content}</main>
+        </div>
+      </body>
+    </html>
+  );
+}
+
+function SiteHeader({ path }: Pick<SitePage, 'path'>): VNode {
+  return (
+    <header class="top">
+      <button class="menu" popovertarget="navigation">
+        Menu
+      </button>
+      <a class="product" href="/docs">
+        {SITE} <span>Docs</span>
+      </a>
+      {/* Requires the script, which shows it. */}
+      <form class="search" role="search" hidden>
+        <input
+          type="search"
+          placeholder="Search"
+          aria-label="Search the documentation"
+          autocomplete="off"
+          spellcheck={false}
+          maxlength={100}
+        />
+        <kbd aria-hidden="true">/</kbd>
+        <p class="unseen" role="status" />
+        <ul class="results" hidden />
+      </form>
+      <nav class="links" aria-label="Sections">
+        <a href="/docs/quickstart">Quickstart</a>
+        <a href={REFERENCE_PATH} aria-current={path === REFERENCE_PATH ? 'page' : undefined}>
+          API reference
+        </a>
+      </nav>
+    </header>
+  );
+}
+
+function NavigationGroup({ title, entries, path }: CatalogGroup & Pick<SitePage, 'path'>): VNode {
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul>
+        {entries.map((entry) => (
+          <li>
+            <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
+              {entry.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
