@@ -24,7 +24,10 @@ RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json ./
+# The documentation site renders these files.
+COPY docs ./docs
+COPY examples ./examples
+COPY package.json CHANGELOG.md ./
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

@@ -89,6 +89,9 @@ describe('Public static responses', () => {
     '/.well-known/oauth-authorization-server',
     '/pages.css',
     '/openapi.json',
+    '/docs',
+    '/docs/webhooks',
+    '/docs/assets/site.mjs',
   ])('may be cached for five minutes (%s)', async (path) => {
     const { status, headers } = await get(path);
     expect([status, headers.get('cache-control')]).toEqual([200, KEPT]);
@@ -116,17 +119,22 @@ describe('Pages', () => {
 
 describeInBrowser('The documentation in a browser', (windows) => {
   it('shows all operations under a policy that allows only its own scripts', async () => {
-    const { headers } = await get('/docs');
-    expect(headers.get('content-security-policy')).toMatch(DOCUMENTATION_POLICY);
+    for (const path of ['/docs', '/docs/errors', '/docs/api']) {
+      const { headers } = await get(path);
+      expect([path, headers.get('content-security-policy')]).toEqual([
+        path,
+        expect.stringMatching(DOCUMENTATION_POLICY),
+      ]);
+    }
     const page = await windows.open(service.baseUrl);
-    await page.goto(`${service.baseUrl}/docs`);
-    await page.getByText('/mcp/tokens/create').first().waitFor();
+    await page.goto(`${service.baseUrl}/docs/api`);
+    await page.locator('.opblock').first().waitFor();
     expect(windows.findings).toEqual([]);
     await page.evaluate(`
       const script = document.createElement('script');
       script.textContent = 'document.title = "run"';
       document.body.append(script);
     `);
-    expect(await page.title()).toBe('Merchant Connectivity Service');
+    expect(await page.title()).toBe('API reference · Merchant Connectivity');
   });
 });

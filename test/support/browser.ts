@@ -126,8 +126,10 @@ export async function logIn(
 /**
  * Returns problems of the current page at three widths. With the variable `SCREENSHOTS`, saves pictures of the page in
  * `.artefacts/pages`.
+ *
+ * @param foreign selects parts that others wrote, which are not checked for accessibility
  */
-export async function inspect(page: Page, name: string): Promise<string[]> {
+export async function inspect(page: Page, name: string, foreign?: string): Promise<string[]> {
   const scheme = (await page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches`)) ? '-dark' : '';
   const findings: string[] = [];
   for (const size of [NARROW, PHONE, DESK]) {
@@ -141,7 +143,9 @@ export async function inspect(page: Page, name: string): Promise<string[]> {
     // The layout does not depend on the colors, so the phone is checked in one scheme only. A check takes half a second.
     if (size === PHONE && scheme) continue;
     findings.push(
-      ...(await violations(page)).map((violation) => `${name} at ${size.width}${scheme}: ${violation}`),
+      ...(await violations(page, foreign)).map(
+        (violation) => `${name} at ${size.width}${scheme}: ${violation}`,
+      ),
     );
   }
   return findings;
@@ -155,10 +159,11 @@ export async function savePicture(target: Page | Locator, name: string): Promise
 }
 
 /** Returns violations of WCAG 2.2 AA that can be detected automatically. */
-async function violations(page: Page): Promise<string[]> {
+async function violations(page: Page, foreign?: string): Promise<string[]> {
   await page.evaluate(AXE);
+  const context = JSON.stringify(foreign === undefined ? 'html' : { include: 'html', exclude: foreign });
   const results = (await page.evaluate(
-    `axe.run({ runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } })`,
+    `axe.run(${context}, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } })`,
   )) as AxeResults;
   return results.violations.map(
     ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(' ')})`,

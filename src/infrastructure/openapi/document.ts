@@ -1,7 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
+import { StaticContent } from '../http/index.js';
 import { descriptionOf, linesContentOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
 import { plainReferences } from './plain-references.js';
 import { descriptionOfTopic } from './topic.js';
@@ -157,14 +159,18 @@ function describedTag(name: string): { name: string; description: string } {
  * Serves the document at `/openapi.json` and `/openapi.yaml`. It is built at the first request for it, because building it
  * takes longer than the rest of creating the application.
  */
-export function serveDocument(app: INestApplication, document: () => OpenAPIObject): void {
-  app.use(['/openapi.json', '/openapi.yaml'], (_request: Request, response: Response, next: NextFunction) => {
+export function serveDocument(app: NestExpressApplication, document: () => OpenAPIObject): void {
+  let json: StaticContent | undefined;
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get('/openapi.json', (request: Request, response: Response) => {
+      const type = { 'Content-Type': 'application/json; charset=utf-8' };
+      return (json ??= new StaticContent(JSON.stringify(document()), type)).send(request, response);
+    });
+  app.use('/openapi.yaml', (_request: Request, response: Response, next: NextFunction) => {
     response.set('Cache-Control', 'public, max-age=300');
     next();
   });
-  SwaggerModule.setup('', app, document, {
-    ui: false,
-    jsonDocumentUrl: 'openapi.json',
-    yamlDocumentUrl: 'openapi.yaml',
-  });
+  SwaggerModule.setup('', app, document, { ui: false, raw: ['yaml'], yamlDocumentUrl: 'openapi.yaml' });
 }

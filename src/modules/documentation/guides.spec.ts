@@ -42,16 +42,22 @@ describe('The pages of the site', () => {
       const local = targets.filter((target) => !/^[a-z]+:/.test(target));
       const unknown = local.filter((target) => !known.includes(posix.join(posix.dirname(file), target)));
       // Programs are part of their page.
-      expect(unknown.filter((target) => !/^[\w-]+\.(?!md)\w+$/.test(target))).toEqual([]);
+      expect(unknown.filter((target) => !/^(?:\.\.\/examples\/)?[\w-]+\.(?!md)\w+$/.test(target))).toEqual(
+        [],
+      );
     },
   );
 
   it('contain the programs that they link to', () => {
-    const receivers = guides.entries.find(({ path }) => path === '/docs/receivers');
-    if (!receivers) throw new Error('There is no page about receivers');
-    const { html } = guides.render(receivers);
-    expect(html).toContain('href="#receiverpy"');
-    expect(html).toContain('<h2 id="receiverpy">');
-    expect(html).toContain('verify_service_signature');
+    for (const [path, id, code] of [
+      ['/docs/receivers', 'receiverpy', 'verify_service_signature'],
+      ['/docs/authentication', 'access-tokenmjs', 'verification_uri'],
+    ] as const) {
+      const entry = guides.entries.find((each) => each.path === path);
+      if (!entry) throw new Error(`There is no page ${path}`);
+      const { html } = guides.render(entry);
+      expect(html).toContain(`href="#${id}"`);
+      expect(html.slice(html.indexOf(`<h2 id="${id}">`))).toContain(code);
+    }
   });
 });

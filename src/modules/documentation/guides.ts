@@ -47,15 +47,16 @@ export class Guides {
   render({ file }: CatalogEntry): RenderedMarkdown {
     const markdown = readProjectFile(file);
     const programs = programsOf(file, markdown);
-    const sections = programs.map((program) => {
-      const text = readProjectFile(posix.join(posix.dirname(file), program));
-      return ['', `## ${program}`, '', `\`\`\`${extname(program).slice(1)}`, text.trimEnd(), '```', ''].join(
+    const sections = [...programs.values()].map((program) => {
+      const code = readProjectFile(program).trimEnd();
+      return ['', `## ${basename(program)}`, '', `\`\`\`${extname(program).slice(1)}`, code, '```', ''].join(
         '\n',
       );
     });
-    return renderMarkdown([markdown, ...sections].join('\n'), (href) =>
-      programs.includes(href) ? { href: `#${slug(href)}` } : this.resolve(file, href),
-    );
+    return renderMarkdown([markdown, ...sections].join('\n'), (href) => {
+      const program = programs.get(href);
+      return program === undefined ? this.resolve(file, href) : { href: `#${slug(basename(program))}` };
+    });
   }
 
   private resolve(from: string, href: string): LinkTarget | undefined {
@@ -69,10 +70,11 @@ export class Guides {
   }
 }
 
-/** Returns the names of the files next to a page that it links to. */
-function programsOf(file: string, markdown: string): string[] {
-  const names = [...markdown.matchAll(/\]\(([\w-]+\.(?!md)\w+)\)/g)].map(([, name = '']) => name);
-  return file.startsWith('examples/') ? names : [];
+/** Returns the programs of `examples` that a page links to, by the address of the link. */
+function programsOf(file: string, markdown: string): Map<string, string> {
+  const hrefs = [...markdown.matchAll(/\]\(([^)\s]+\.(?!md)\w+)\)/g)].map(([, href = '']) => href);
+  const files = hrefs.map((href) => [href, posix.join(posix.dirname(file), href)] as const);
+  return new Map(files.filter(([, program]) => program.startsWith('examples/')));
 }
 
 /** Returns the text of a file of the repository, which the image of the service also contains. */

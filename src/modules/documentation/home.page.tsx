@@ -28,7 +28,7 @@ export function HomeContent({ groups, addresses, platformUrl }: HomeContentProps
           </p>
           <p class="actions">
             <a class="action" href="/docs/quickstart">
-              Start with the quickstart
+              Quickstart
             </a>
             <a class="action second" href="/docs/api">
               API reference
