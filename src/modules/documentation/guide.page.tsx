@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { CatalogEntry } from './guides.js';
 import type { RenderedMarkdown, Section } from './rendered-markdown.js';
 
@@ -31,13 +31,16 @@ function Contents({ sections }: { readonly sections: readonly Section[] }): VNod
       <ul>
         {sections.map(({ id, text, depth }) => (
           <li class={`depth-${depth}`}>
-            <a href={`#${id}`}>{text}</a>
+            <a href={`#${id}`}>{breakable(text)}</a>
           </li>
         ))}
       </ul>
     </nav>
   );
 }
+
+/** Lets the browser break long names, such as those of errors, after underscores. */
+const breakable = (text: string): ComponentChildren => text.split(/(?<=_)/).map((part) => [part, <wbr />]);
 
 function Neighbor({ entry, label }: { readonly entry: CatalogEntry; readonly label: string }): VNode {
   return (

@@ -17,9 +17,9 @@ describe('renderMarkdown', () => {
   });
 
   it('rewrites links, and names pages instead of files', () => {
-    expect(render('[errors.md](errors.md#invalid_field)').html).toContain(
-      '<a href="/docs/errors#invalid_field">Errors</a>',
-    );
+    const { html, sections } = render('# T\n\n[errors.md](errors.md#invalid_field)');
+    expect(html).toContain('<a href="/docs/errors#invalid_field">Errors</a>');
+    expect(sections[0]?.content).toBe('Errors');
     expect(render('[all `codes`](errors.md#invalid_field)').html).toContain('>all <code>codes</code></a>');
     expect(render('[site](https://example.com)').html).toContain('<a href="https://example.com">site</a>');
   });

@@ -59,15 +59,24 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
       },
       link({ href, tokens }) {
         const target = resolveLink(href);
-        const isFileName = target?.title !== undefined && FILE_NAME.test(textOf(tokens));
-        const text = isFileName ? escaped(target.title ?? '') : this.parser.parseInline(tokens);
+        const text = this.parser.parseInline(tokens);
         return target ? `<a href="${escaped(target.href)}">${text}</a>` : text;
       },
     },
   });
   const tokens = marked.lexer(markdown);
+  marked.walkTokens(tokens, (token) => {
+    if (token.type === 'link') namePage(token as Tokens.Link, resolveLink);
+  });
   const sections = sectionsOf(tokens);
   return { html: marked.parser(tokens), title: sections[0]?.text ?? '', sections };
+}
+
+/** Replaces the name of a file with the title of the page. */
+function namePage(link: Tokens.Link, resolveLink: ResolveLink): void {
+  const title = resolveLink(link.href)?.title;
+  if (title !== undefined && FILE_NAME.test(link.text))
+    link.tokens = [{ type: 'text', raw: title, text: title, escaped: false }];
 }
 
 /** Returns the sections of a page in order, beginning with that of the title. */

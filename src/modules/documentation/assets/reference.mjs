@@ -7,6 +7,13 @@ const applyScheme = () => document.documentElement.classList.toggle('dark-mode',
 applyScheme();
 dark.addEventListener('change', applyScheme);
 
+/** Scrolls below the bar at the top, which Swagger UI does not know. */
+const NativeScrolling = () => ({
+  statePlugins: {
+    layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
+  },
+});
+
 /** Hides "Try it out" for operations on another host, which does not accept requests from this page. */
 const OtherHosts = () => ({
   statePlugins: {
@@ -33,5 +40,5 @@ SwaggerUIBundle({
   // The operations show the schemas that they use.
   defaultModelsExpandDepth: 0,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [OtherHosts],
+  plugins: [OtherHosts, NativeScrolling],
 });
