@@ -17,16 +17,16 @@ export class DocumentationController {
 
   @Get('docs')
   home(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.home().send(request, response);
+    return this.documentation.sendHome(request, response);
   }
 
   @Get('docs/assets/:name')
   asset(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.asset(name).send(request, response);
+    return this.documentation.sendAsset(name, request, response);
   }
 
   @Get('docs/:name')
   page(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.page(name).send(request, response);
+    return this.documentation.sendPage(name, request, response);
   }
 }

@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 import { ApiOperations } from './api-operations.js';
 import { DocumentationController } from './documentation.controller.js';
 import { DocumentationService } from './documentation.service.js';
-import { Guides } from './guides.js';
 import { SiteErrorFormat } from './site-error-format.js';
 
 @Module({
   controllers: [DocumentationController],
-  providers: [ApiOperations, DocumentationService, Guides, SiteErrorFormat],
+  providers: [ApiOperations, DocumentationService, SiteErrorFormat],
 })
 export class DocumentationModule {}

@@ -1,165 +1,54 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ServiceConfiguration, type Surface } from '../../infrastructure/config/index.js';
-import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
-import { PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
+import { ServiceConfiguration } from '../../infrastructure/config/index.js';
+import type { ApiError } from '../../infrastructure/errors/index.js';
+import { PublicAddress } from '../../infrastructure/http/index.js';
 import { ApiOperations } from './api-operations.js';
-import { ErrorContent } from './error.page.js';
-import { GuideContent } from './guide.page.js';
-import { Guides, REFERENCE_PATH } from './guides.js';
-import { HomeContent, type DeploymentAddress } from './home.page.js';
-import { ReferenceContent } from './reference.page.js';
-import { searchIndexOf } from './search-index.js';
-import { mostSimilar } from './similar-paths.js';
-import { readSiteAsset } from './site-assets.js';
-import { renderSitePage, type SitePage } from './site-layout.js';
+import type { Site } from './site.js';
 
-/** Pages run only the scripts of this service, and send requests only to this host. */
-const POLICY = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self' data:",
-  'connect-src': "'self'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-  'base-uri': "'none'",
-};
-/** Swagger UI writes styles into its elements. */
-const REFERENCE_POLICY = { ...POLICY, 'style-src': "'self' 'unsafe-inline'" };
-
-const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
-  ['platform', 'Platform API'],
-  ['dashboard', 'Dashboard API'],
-  ['careers', 'Careers'],
-];
-
-const MAX_SUGGESTIONS = 3;
-
-/** Renders each page, asset and index of the site once, at the first request for it. */
+/**
+ * Sends the pages and files of the site. Loads the site at the first request, because its libraries take 60 ms and 11 MB,
+ * which commands and workers do not need.
+ */
 @Injectable()
 export class DocumentationService {
-  private readonly contents = new Map<string, StaticContent>();
+  private loading: Promise<Site> | undefined;
 
   constructor(
     private readonly configuration: ServiceConfiguration,
     private readonly address: PublicAddress,
-    private readonly guides: Guides,
     private readonly operations: ApiOperations,
   ) {}
 
-  home(): StaticContent {
-    return this.rendered('/docs', () => ({
-      title: 'Documentation',
-      description: 'Guides and API reference of the Merchant Connectivity Service.',
-      content: HomeContent({
-        groups: this.guides.groups,
-        addresses: this.addresses,
-        platformUrl: this.configuration.isProduction
-          ? (this.configuration.publicUrlOf('platform') ?? '$base_url')
-          : this.address.of('platform'),
-      }),
-    }));
+  async sendHome(request: Request, response: Response): Promise<void> {
+    const site = await this.load();
+    await site.home().send(request, response);
   }
 
   /** @throws ApiError NOT_FOUND if the site has no such page */
-  page(name: string): StaticContent {
-    return `/docs/${name}` === REFERENCE_PATH ? this.reference() : this.guide(name);
-  }
-
-  private reference(): StaticContent {
-    return this.rendered(REFERENCE_PATH, () => ({
-      title: 'API reference',
-      description: 'All operations of the Merchant Connectivity Service.',
-      content: ReferenceContent({ operations: this.operations.all, addresses: this.addresses }),
-      scripts: ['swagger-ui-bundle.js', 'reference.mjs'],
-      styles: ['swagger-ui.css'],
-      isWide: true,
-    }));
-  }
-
-  private guide(name: string): StaticContent {
-    const { entries } = this.guides;
-    const index = entries.findIndex(({ path }) => path === `/docs/${name}`);
-    const entry = entries[index];
-    if (!entry) throw NOT_FOUND.error();
-    return this.rendered(entry.path, () => ({
-      title: entry.title,
-      description: entry.topic,
-      content: GuideContent({
-        guide: this.guides.render(entry),
-        previous: entries[index - 1],
-        next: entries[index + 1],
-      }),
-    }));
+  async sendPage(name: string, request: Request, response: Response): Promise<void> {
+    const site = await this.load();
+    await site.page(name).send(request, response);
   }
 
   /** @throws ApiError NOT_FOUND if the site has no such file */
-  asset(name: string): StaticContent {
-    return this.once(`assets/${name}`, () =>
-      name === 'search.json' ? this.searchIndex() : readSiteAsset(name),
-    );
+  async sendAsset(name: string, request: Request, response: Response): Promise<void> {
+    const site = await this.load();
+    await site.asset(name).send(request, response);
   }
 
-  private searchIndex(): StaticContent {
-    const pages = this.guides.entries
-      .filter(({ path }) => path !== REFERENCE_PATH)
-      .map((entry) => ({ entry, sections: this.guides.render(entry).sections }));
-    return new StaticContent(searchIndexOf(pages, this.operations.all), {
-      'Content-Type': 'application/json; charset=utf-8',
-    });
-  }
-
-  /** Sends an error as a page, with the pages that the path may have meant. */
-  sendError(error: ApiError, request: Request, response: Response): void {
-    const candidates = [
-      ...this.guides.entries.map(({ title, path }) => ({ title, path, href: path })),
-      ...this.operations.all.map(({ method, path, href }) => ({ title: `${method} ${path}`, path, href })),
-    ];
-    const title = error.status === 404 ? 'Page not found' : 'This request is not possible';
-    const message = error.status === 404 ? 'No page and no operation has this path.' : error.message;
-    const suggestions = mostSimilar(request.path, candidates, MAX_SUGGESTIONS);
-    const page = this.render({ title, content: ErrorContent({ title, message, suggestions }) });
+  async sendError(error: ApiError, request: Request, response: Response): Promise<void> {
+    const site = await this.load();
+    const page = site.errorPage(error, request);
     response
       .status(error.status)
-      .set({ ...error.headers, 'Content-Security-Policy': headerOf(POLICY) })
-      .type('html')
+      .set({ ...error.headers, ...site.pageHeaders })
       .send(page);
   }
 
-  private rendered(path: string, page: () => Omit<SitePage, 'groups' | 'path'>): StaticContent {
-    const policy = path === REFERENCE_PATH ? REFERENCE_POLICY : POLICY;
-    return this.once(
-      path,
-      () =>
-        new StaticContent(this.render({ ...page(), path }), {
-          'Content-Type': 'text/html; charset=utf-8',
-          'Content-Security-Policy': headerOf(policy),
-        }),
-    );
+  private load(): Promise<Site> {
+    return (this.loading ??= import('./site.js').then(
+      ({ Site }) => new Site(this.configuration, this.address, this.operations),
+    ));
   }
-
-  private render(page: Omit<SitePage, 'groups'>): string {
-    return renderSitePage({ ...page, groups: this.guides.groups });
-  }
-
-  private once(name: string, create: () => StaticContent): StaticContent {
-    const content = this.contents.get(name) ?? create();
-    this.contents.set(name, content);
-    return content;
-  }
-
-  /** The configured addresses; none on a development machine, where everything has the same address. */
-  private get addresses(): DeploymentAddress[] {
-    return SURFACE_NAMES.flatMap(([surface, name]) => {
-      const url = this.configuration.publicUrlOf(surface)?.replace(/\/+$/, '');
-      return url === undefined ? [] : [{ name, url }];
-    });
-  }
-}
-
-function headerOf(policy: typeof POLICY): string {
-  return Object.entries(policy)
-    .map(([name, value]) => `${name} ${value}`)
-    .join('; ');
 }

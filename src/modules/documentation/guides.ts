@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, posix } from 'node:path';
-import { Injectable } from '@nestjs/common';
 import { slug } from 'github-slugger';
 import { Marked, type Token, type Tokens } from 'marked';
 import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './rendered-markdown.js';
@@ -31,7 +30,6 @@ export interface CatalogGroup {
 }
 
 /** The pages of the site. `docs/README.md` lists them with their groups, for readers of the repository too. */
-@Injectable()
 export class Guides {
   private loaded: readonly CatalogGroup[] | undefined;
 

@@ -4,7 +4,7 @@ import type { DeploymentAddress } from './home.page.js';
 
 interface ReferenceContentProps {
   readonly operations: readonly ApiOperation[];
-  /** Other hosts of this deployment, whose operations can be tried only there. */
+  /** The addresses of the surfaces that have their own. */
   readonly addresses: readonly DeploymentAddress[];
 }
 
@@ -19,7 +19,7 @@ export function ReferenceContent({ operations, addresses }: ReferenceContentProp
           <a href="/openapi.yaml">openapi.yaml</a>. Select <b>Authorize</b>, enter your credentials, and send
           requests to this deployment.
         </p>
-        {addresses.length > 0 ? <OtherHosts addresses={addresses} /> : null}
+        {addresses.length > 0 ? <OwnAddresses addresses={addresses} /> : null}
       </div>
       <div id="reference">
         <OperationList operations={operations} />
@@ -28,10 +28,10 @@ export function ReferenceContent({ operations, addresses }: ReferenceContentProp
   );
 }
 
-function OtherHosts({ addresses }: Pick<ReferenceContentProps, 'addresses'>): VNode {
+function OwnAddresses({ addresses }: Pick<ReferenceContentProps, 'addresses'>): VNode {
   return (
     <p>
-      The surfaces have hosts of their own. Try the operations of each surface in the reference on its host:{' '}
+      Operations of these surfaces can be tried only at the address of the surface:{' '}
       {addresses.map(({ name, url }, index) => (
         <>
           {index > 0 ? ', ' : ''}

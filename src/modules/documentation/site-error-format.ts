@@ -22,6 +22,9 @@ export class SiteErrorFormat implements ErrorFormat, OnModuleInit {
   }
 
   send(error: ApiError, request: Request, response: Response): void {
-    this.documentation.sendError(error, request, response);
+    this.documentation
+      .sendError(error, request, response)
+      // The site cannot be loaded, for example because a file is missing.
+      .catch(() => response.status(error.status).set(error.headers).json(error.body));
   }
 }
