@@ -83,8 +83,10 @@ async function start() {
     say(command.join(' '));
     const child = spawn(command[0], command.slice(1), { cwd: here(), env, stdio: 'inherit' });
     const ended = once(child, 'exit');
-    if (command === stage.command) await healthy(env);
-    else await pause(5_000);
+    if (command === stage.command) {
+      await healthy(env);
+      await documented();
+    } else await pause(5_000);
     if (child.exitCode !== null)
       throw new Error(`The process exited unexpectedly with code ${child.exitCode}`);
     child.kill('SIGTERM');
@@ -106,6 +108,21 @@ async function healthy(env) {
       await pause(500);
     }
   }
+}
+
+/** Checks that the image contains the files of the documentation site. */
+async function documented() {
+  for (const path of [
+    '/docs',
+    '/docs/errors',
+    '/docs/receivers',
+    '/docs/changelog',
+    '/docs/assets/search.json',
+  ]) {
+    const { status } = await fetch(`http://127.0.0.1:${PORT}${path}`);
+    if (status !== 200) throw new Error(`${path} responds with ${status}`);
+  }
+  say('documented');
 }
 
 function run([program, ...values], env) {

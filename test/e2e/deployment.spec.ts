@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
+import { Guides } from '../../src/modules/documentation/guides.js';
 import { eventually } from '../support/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import '../../src/app.module.js';
@@ -126,6 +127,16 @@ describe('Dockerfile', () => {
     }
     expect(read('.dockerignore').split('\n')[0]).toBe('*');
     expect(admitted.filter((line) => !copied.includes(line.slice(1)))).toEqual([]);
+  });
+
+  it('copies the files of the documentation site', () => {
+    const copied = [...last.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+      paths.split(' '),
+    );
+    const files = new Guides().entries.map(({ file }) => file).filter((file) => file !== 'openapi.json');
+    expect(
+      files.filter((file) => !copied.some((path) => file === path || file.startsWith(`${path}/`))),
+    ).toEqual([]);
   });
 
   it('sets only known variables', () => {

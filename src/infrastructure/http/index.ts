@@ -10,6 +10,7 @@ export { HttpServicesModule } from './http-services.module.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
 export { JsonBody, JsonOrLinesBody, NEITHER_JSON_NOR_LINES } from './json-body.decorator.js';
+export { nearestPath } from './nearest-path.js';
 export { PublicAddress } from './public-address.js';
 export {
   Attribution,

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 /** A page of the site that a path may have meant. */
-interface Suggestion {
+export interface Suggestion {
   readonly title: string;
   readonly href: string;
 }

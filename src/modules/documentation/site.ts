@@ -1,15 +1,14 @@
 import type { Request } from 'express';
 import { ServiceConfiguration, type Surface } from '../../infrastructure/config/index.js';
 import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
-import { PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
+import { nearestPath, PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
 import { ApiOperations } from './api-operations.js';
-import { ErrorContent } from './error.page.js';
+import { ErrorContent, type Suggestion } from './error.page.js';
 import { GuideContent } from './guide.page.js';
 import { Guides, REFERENCE_PATH } from './guides.js';
 import { HomeContent, type DeploymentAddress } from './home.page.js';
 import { ReferenceContent } from './reference.page.js';
 import { searchIndexOf } from './search-index.js';
-import { mostSimilar } from './similar-paths.js';
 import { readSiteAsset } from './site-assets.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
 
@@ -30,8 +29,6 @@ const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
   ['dashboard', 'Dashboard API'],
   ['careers', 'Careers'],
 ];
-
-const MAX_SUGGESTIONS = 3;
 
 /** The pages and files of the site. Each is rendered once, at the first request for it. */
 export class Site {
@@ -109,14 +106,31 @@ export class Site {
 
   /** Returns an error as a page, with the pages that the path may have meant. */
   errorPage(error: ApiError, request: Request): string {
-    const candidates = [
-      ...this.guides.entries.map(({ title, path }) => ({ title, path, href: path })),
-      ...this.operations.all.map(({ method, path, href }) => ({ title: `${method} ${path}`, path, href })),
-    ];
     const title = error.status === 404 ? 'Page not found' : 'This request is not possible';
     const message = error.status === 404 ? 'No page and no operation has this path.' : error.message;
-    const suggestions = mostSimilar(request.path, candidates, MAX_SUGGESTIONS);
+    const suggestions = this.suggestionsFor(request.path);
     return this.render({ title, content: ErrorContent({ title, message, suggestions }) });
+  }
+
+  /** Returns the guide and the operations whose paths are nearest. */
+  private suggestionsFor(path: string): Suggestion[] {
+    const { entries } = this.guides;
+    const guide = nearestPath(
+      path.replace(/^\/docs\//, '/'),
+      entries.map((entry) => entry.path.replace('/docs', '')),
+    );
+    const operation = nearestPath(
+      path,
+      this.operations.all.map((each) => each.path.replaceAll(/\{(\w+)\}/g, ':$1')),
+    );
+    return [
+      ...entries
+        .filter((entry) => entry.path === `/docs${guide}`)
+        .map(({ title, path: href }) => ({ title, href })),
+      ...this.operations.all
+        .filter((each) => each.path === operation)
+        .map(({ method, path: called, href }) => ({ title: `${method} ${called}`, href })),
+    ];
   }
 
   private rendered(path: string, page: () => Omit<SitePage, 'groups' | 'path'>): StaticContent {
