@@ -84,20 +84,14 @@ const INVALID_CLIENT = {
 };
 const TOO_MANY = { status: 429, error: 'slow_down', type: 'RATE_LIMIT_ERROR', code: 'RATE_LIMIT_EXCEEDED' };
 
-interface DocumentedPaths {
-  readonly paths: Record<
-    string,
-    {
-      post: {
-        responses: Record<
-          string,
-          { description: string; content: { 'application/json': { examples: object } } }
-        >;
-      };
-    }
-  >;
+interface ServedDocument {
+  readonly paths: Record<string, { post: { responses: Record<string, object> } }>;
+  readonly components: {
+    readonly examples: Record<string, object>;
+    readonly responses: Record<string, { description: string }>;
+  };
 }
-const documentedOf = (document: unknown): DocumentedPaths => document as DocumentedPaths;
+const documentedOf = (document: unknown): ServedDocument => document as ServedDocument;
 
 describe('POST /oauth/device/code', () => {
   it('returns both codes and stores neither in plain text', async () => {
@@ -347,12 +341,12 @@ describe('POST /oauth/token', () => {
         ...as,
       });
       expectOAuthError(packed, { ...INVALID_REQUEST, status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
-      const { paths } = documentedOf((await service.request('/openapi.json')).body);
-      const documented = paths[path]?.post.responses['415'];
-      expect(Object.values(documented?.content['application/json'].examples ?? {})).toEqual([
-        { summary: packed.body['error_message'], value: packed.body },
-      ]);
-      expect(documented?.description).not.toContain('media type');
+      const { paths, components } = documentedOf((await service.request('/openapi.json')).body);
+      expect(paths[path]?.post.responses['415']).toEqual({
+        $ref: '#/components/responses/OAuthInvalidRequest',
+      });
+      expect(components.examples['OAuthInvalidRequest']).toEqual({ value: packed.body });
+      expect(components.responses['OAuthInvalidRequest']?.description).not.toContain('media type');
     }
   });
 

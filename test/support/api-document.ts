@@ -4,6 +4,8 @@ import formats from 'ajv-formats';
 import { leaveForReporter } from './run-directory.js';
 
 interface DocumentedResponse {
+  /** Of a response that several operations share. */
+  readonly $ref?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, unknown>>;
 }
@@ -17,6 +19,7 @@ interface Operation {
 const DOCUMENT = 'document';
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, DocumentedResponse> };
 };
 
 // The API document as a whole is no JSON schema. Redocly checks the schemas that it contains.
@@ -40,7 +43,7 @@ export function expectDocumented(
   const template = templateOf(new URL(path, 'http://service').pathname);
   const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];
   if (template === undefined || !operation) return;
-  const response = operation.responses[String(status)];
+  const response = resolved(operation.responses[String(status)]);
   if (!response)
     throw new Error(`${operation.operationId} responded with ${status}, which is not documented`);
   for (const header of Object.keys(response.headers ?? {})) {
@@ -62,6 +65,11 @@ export function expectDocumented(
   leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
 }
 
+function resolved(response: DocumentedResponse | undefined): DocumentedResponse | undefined {
+  const name = response?.$ref?.split('/').at(-1);
+  return name === undefined ? response : document.components.responses[name];
+}
+
 /** Returns the path of the document, with its placeholders. */
 function templateOf(path: string): string | undefined {
   if (document.paths[path]) return path;
@@ -74,16 +82,10 @@ function validatorOf(method: string, path: string, status: number, mediaType: st
   const key = `${method} ${path} ${status} ${mediaType}`;
   let validate = validators.get(key);
   if (!validate) {
-    const pointer = [
-      'paths',
-      path,
-      method.toLowerCase(),
-      'responses',
-      String(status),
-      'content',
-      mediaType,
-      'schema',
-    ]
+    const response = document.paths[path]?.[method.toLowerCase()]?.responses[String(status)];
+    const parts = ['paths', path, method.toLowerCase(), 'responses', String(status)];
+    const place = response?.$ref?.slice(2).split('/') ?? parts;
+    const pointer = [...place, 'content', mediaType, 'schema']
       .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');
     validate = ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });

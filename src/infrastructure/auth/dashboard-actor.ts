@@ -3,14 +3,21 @@ import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
 import { requestOrigin, type RequestOrigin } from '../http/index.js';
+import { enumeration } from '../schemas/index.js';
 
 /** The roles of dashboard users, from the most rights to the fewest. */
 export const DASHBOARD_ROLES = ['owner', 'admin', 'member'] as const;
 export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
+export const ROLE = enumeration(
+  'Role',
+  DASHBOARD_ROLES,
+  'The role of a dashboard user. The first has the most rights.',
+);
 
 /** The scopes of access tokens. */
 export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'] as const;
 export type Scope = (typeof SCOPES)[number];
+export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be used for.');
 
 /** A dashboard user with the current role. */
 export interface DashboardPrincipal {

@@ -12,6 +12,8 @@ export {
   dashboardActorOf,
   CurrentActor,
   requireEnvironment,
+  ROLE,
+  SCOPE,
   SCOPES,
   type DashboardActor,
   type DashboardIdentity,

@@ -7,6 +7,8 @@ export interface ErrorDescription {
   readonly when: string;
   /** The message, or an example if it varies. */
   readonly message: string;
+  /** Name of the response in the API document, for kinds that share a code. The default is the code: `InvalidField`. */
+  readonly label?: string;
   /** Whether a 401 has a `WWW-Authenticate` header; the default is true. */
   readonly hasChallenge?: boolean;
 }
@@ -21,15 +23,17 @@ export class ErrorKind {
   readonly when: string;
   readonly message: string;
   readonly hasChallenge: boolean;
+  private readonly ownLabel: string | undefined;
 
   constructor(
     readonly status: number,
     readonly type: ErrorType,
     readonly code: ErrorCode,
-    { when, message, hasChallenge = true }: ErrorDescription,
+    { when, message, label, hasChallenge = true }: ErrorDescription,
   ) {
     this.when = when;
     this.message = message;
+    this.ownLabel = label;
     this.hasChallenge = hasChallenge && status === 401;
     catalog.push(this);
   }
@@ -37,6 +41,12 @@ export class ErrorKind {
   /** Name in the documents; kinds that share a code can override it. */
   get name(): string {
     return this.code;
+  }
+
+  /** Name of the response in the API document, such as `InvalidField`. */
+  get label(): string {
+    const words = this.name.toLowerCase().split('_');
+    return this.ownLabel ?? words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
   }
 
   /** Returns an error of this kind, to be thrown. */

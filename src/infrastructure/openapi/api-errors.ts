@@ -1,18 +1,26 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
+import { componentOf } from './components.js';
 import { ErrorResponse } from './error-response.js';
 import { HELP_LINK_HEADER, RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
-/** A kind of error with its messages for this operation, each of which becomes an example. */
+/** A kind of error with its messages for this operation. */
 export interface DocumentedError {
   readonly kind: ErrorKind;
   readonly messages: readonly string[];
+  /** Name of this kind with these messages, if several operations document it. */
+  readonly label?: string;
+  /**
+   * A message of every operation that documents this kind under this label. The operations share the response with this
+   * example, and each describes it with its own messages.
+   */
+  readonly sharedMessage?: string;
 }
 
 /** An error body that differs from that of the API, such as the error body of OAuth. */
 export interface ErrorBodyDocument {
-  /** Class of the body. */
+  /** Class of the body: `ErrorResponse` with a prefix, with which the names of the responses begin. */
   readonly model: Type;
   /** Returns the body of an error, for the examples. */
   readonly bodyOf: (error: ApiError) => object;
@@ -20,15 +28,23 @@ export interface ErrorBodyDocument {
 
 const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
-/** Documents a kind of error with the operation’s own messages instead of the catalog’s example. */
+/** Documents a kind of error with the operation’s own messages instead of the catalog’s message. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
   return { kind, messages };
+}
+
+/** Like `withMessages`, for messages that several operations share. @param label name in the API document */
+export function withSharedMessages(label: string, kind: ErrorKind, ...messages: string[]): DocumentedError {
+  return { kind, messages, label };
 }
 
 /** Seconds in the examples. */
 const EXAMPLE_RETRY_AFTER = 12;
 
-/** Documents the errors of an operation: one response for each status, one example for each message. */
+/**
+ * Documents the errors of an operation: one response for each status. Its description lists the messages, and each kind
+ * of error has an example. Responses that several operations share become components.
+ */
 export function ApiErrors(
   errors: readonly (ErrorKind | DocumentedError)[],
   errorBody: ErrorBodyDocument = ERROR_BODY,
@@ -39,7 +55,7 @@ export function ApiErrors(
     ...[...statuses].map(([status, ofStatus]) =>
       ApiResponse({
         status,
-        description: ofStatus.map(({ kind }) => `\`${kind.name}\`: ${kind.when}`).join('\n\n'),
+        description: ofStatus.map(sharedDescriptionOf).join('\n\n'),
         headers: headersOf(
           status,
           ofStatus.some(({ kind }) => kind.hasChallenge),
@@ -47,9 +63,10 @@ export function ApiErrors(
         content: {
           'application/json': {
             schema: { $ref: getSchemaPath(errorBody.model) },
-            examples: Object.fromEntries(ofStatus.flatMap((error) => examplesOf(error, errorBody))),
+            examples: Object.fromEntries(ofStatus.map((error) => exampleOf(error, errorBody))),
           },
         },
+        ...componentOf(labelOf(ofStatus, errorBody), ofStatus.map(descriptionOf).join('\n\n')),
       }),
     ),
   );
@@ -57,20 +74,58 @@ export function ApiErrors(
 
 /** Merges the messages of an error kind that both the surface and the operation document. */
 function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): DocumentedError[] {
-  const messages = new Map<ErrorKind, Set<string>>();
+  const merged = new Map<ErrorKind, DocumentedError[]>();
   for (const error of errors) {
-    const { kind, messages: own } = 'kind' in error ? error : { kind: error, messages: [error.message] };
-    messages.set(kind, new Set([...(messages.get(kind) ?? []), ...own]));
+    const documented =
+      'kind' in error ? error : { kind: error, messages: [error.message], label: error.label };
+    merged.set(documented.kind, [...(merged.get(documented.kind) ?? []), documented]);
   }
-  return [...messages].map(([kind, all]) => ({ kind, messages: [...all] }));
+  return [...merged].map(([kind, all]) => {
+    const messages = [...new Set(all.flatMap((each) => each.messages))];
+    const shared = all.find(({ sharedMessage }) => sharedMessage !== undefined);
+    if (shared) return { ...shared, messages };
+    const label = joined(all.map((each) => each.label));
+    return { kind, messages, ...(label !== undefined && { label }) };
+  });
 }
 
-function examplesOf({ kind, messages }: DocumentedError, { bodyOf }: ErrorBodyDocument): [string, object][] {
-  return messages.map((message, index) => {
-    const name = messages.length === 1 ? kind.name : `${kind.name}_${index + 1}`;
-    const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
-    return [name, { summary: message, value }];
-  });
+/** Returns the name of a response; undefined if it belongs to one operation. */
+function labelOf(errors: readonly DocumentedError[], { model }: ErrorBodyDocument): string | undefined {
+  const label = joined(errors.map((error) => error.label));
+  return label === undefined ? undefined : `${prefixOf(model)}${label}`;
+}
+
+/** `OAuthErrorResponse` -> `OAuth` */
+const prefixOf = (model: Type): string => model.name.replace(ErrorResponse.name, '');
+
+function joined(labels: readonly (string | undefined)[]): string | undefined {
+  return labels.includes(undefined) ? undefined : [...new Set(labels)].join('Or');
+}
+
+function sharedDescriptionOf(error: DocumentedError): string {
+  return error.sharedMessage === undefined ? descriptionOf(error) : meaningOf(error);
+}
+
+/** Lists the messages unless the example shows the only one. */
+function descriptionOf(error: DocumentedError): string {
+  const { kind, messages, sharedMessage } = error;
+  const list = messages.map((message) => `- ${message}`).join('\n');
+  if (sharedMessage !== undefined) return `\`${kind.name}\`:\n\n${list}`;
+  return messages.length === 1 ? meaningOf(error) : `${meaningOf(error)}\n\n${list}`;
+}
+
+function meaningOf({ kind }: DocumentedError): string {
+  return `\`${kind.name}\`: ${kind.when}`;
+}
+
+function exampleOf(
+  { kind, messages, label, sharedMessage }: DocumentedError,
+  { model, bodyOf }: ErrorBodyDocument,
+): [string, object] {
+  const message = sharedMessage ?? messages[0];
+  const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
+  const name = label === undefined ? undefined : `${prefixOf(model)}${label}`;
+  return [kind.label, { value, ...componentOf(name) }];
 }
 
 function headersOf(status: number, hasChallenge: boolean): Record<string, object> {

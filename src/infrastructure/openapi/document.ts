@@ -1,11 +1,15 @@
 import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { StaticContent } from '../http/index.js';
-import { descriptionOf, linesContentOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
+import { nameComponents } from './components.js';
+import { expressConditions } from './conditions.js';
+import { descriptionOf, type ConfigurationOf, SURFACE_EXTENSION } from './operation.js';
+import { operationsOf, type Operation } from './operations-of.js';
 import { plainReferences } from './plain-references.js';
+import { completeRequests } from './requests.js';
 import { descriptionOfTopic } from './topic.js';
 
 const API_VERSION = '1.0.0';
@@ -43,24 +47,31 @@ A response reports one problem, in this order: credentials (401), rate (429), ac
 For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
 \`METHOD_NOT_ALLOWED\` with an \`Allow\` header. The \`Link\` header of an error (\`rel="help"\`) points to its description.`;
 
-/** The requests that the service sends to clients. */
-export interface WebhookDocuments {
-  readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
-  /** The schemas of their bodies. */
-  readonly schemas: Readonly<Record<string, SchemaObject>>;
-}
-
-const WEBHOOKS = 'Webhooks';
 /** Separates the surface and the topic. */
 const TAG_SEPARATOR = ' · ';
 
+/** The requests that the service sends to clients. */
+export interface WebhookDocuments {
+  readonly webhooks: NonNullable<OpenAPIObject['webhooks']>;
+  /** The requests that an operation leads to, by its `operationId`. */
+  readonly callbacks: Readonly<Record<string, NonNullable<Operation['callbacks']>>>;
+}
+
 /** Builds the OpenAPI document of all operations that the application serves and of the webhooks that it sends. */
-export function buildDocument(app: INestApplication, { webhooks, schemas }: WebhookDocuments): OpenAPIObject {
+export function buildDocument(
+  app: INestApplication,
+  { webhooks, callbacks }: WebhookDocuments,
+): OpenAPIObject {
   const frame = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Merchant Connectivity Service')
     .setDescription(DESCRIPTION)
     .setVersion(API_VERSION)
+    .setContact(
+      'Developer support',
+      'https://merchant-connectivity.example/support',
+      'developers@merchant-connectivity.example',
+    )
     .setLicense('Proprietary', 'https://merchant-connectivity.example/terms')
     .addServer('/', 'This deployment')
     .addBasicAuth(
@@ -94,23 +105,15 @@ export function buildDocument(app: INestApplication, { webhooks, schemas }: Webh
     })
     .build();
   // Added here because `@ApiWebhook` would register a route for each webhook.
-  const withWebhooks = {
-    ...frame,
-    webhooks: tagged(WEBHOOKS, webhooks),
-    components: { ...frame.components, schemas },
-  };
-  const document = SwaggerModule.createDocument(app, withWebhooks, { autoTagControllers: false });
+  const document = SwaggerModule.createDocument(app, { ...frame, webhooks }, { autoTagControllers: false });
   completeOperations(document, (target) => app.get(target, { strict: false }));
-  return plainReferences({ ...document, ...contents(document) });
-}
-
-function tagged(tag: string, webhooks: WebhookDocuments['webhooks']): WebhookDocuments['webhooks'] {
-  return Object.fromEntries(
-    Object.entries(webhooks).map(([name, { post, ...item }]) => [
-      name,
-      { ...item, ...(post && { post: { tags: [tag], ...post } }) },
-    ]),
-  );
+  for (const operation of operationsOf(document)) {
+    const own = callbacks[operation.operationId ?? ''];
+    if (own) operation.callbacks = own;
+  }
+  expressConditions(document);
+  completeRequests(document);
+  return plainReferences(nameComponents({ ...document, ...contents(document) }));
 }
 
 /**
@@ -123,9 +126,8 @@ function completeOperations(document: OpenAPIObject, configurationOf: Configurat
     for (const operation of Object.values(path)) {
       const surface = operation?.[SURFACE_EXTENSION] as Surface | undefined;
       if (!surface) continue;
+      delete operation[SURFACE_EXTENSION];
       operation.description = descriptionOf(operation.operationId ?? '', configurationOf);
-      if ('content' in (operation.requestBody ?? {}))
-        Object.assign(operation.requestBody.content, linesContentOf(operation.operationId ?? ''));
       operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(TAG_SEPARATOR)];
       operation.servers = [
         { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },
@@ -143,11 +145,8 @@ function contents(document: OpenAPIObject): Pick<OpenAPIObject, 'tags'> & Record
     tags: used.filter((tag) => tag.split(TAG_SEPARATOR)[0] === name),
   }));
   return {
-    tags: [
-      ...groups.flatMap(({ tags }) => tags).map((tag) => describedTag(tag)),
-      { name: WEBHOOKS, description: 'Requests that the service sends to your endpoints.' },
-    ],
-    'x-tagGroups': [...groups.filter(({ tags }) => tags.length > 0), { name: WEBHOOKS, tags: [WEBHOOKS] }],
+    tags: groups.flatMap(({ tags }) => tags).map((tag) => describedTag(tag)),
+    'x-tagGroups': groups.filter(({ tags }) => tags.length > 0),
   };
 }
 

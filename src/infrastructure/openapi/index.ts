@@ -1,10 +1,12 @@
-export { withMessages, type ErrorBodyDocument } from './api-errors.js';
+export { componentOf } from './components.js';
+export { withMessages, withSharedMessages, type ErrorBodyDocument } from './api-errors.js';
 export { ErrorResponse } from './error-response.js';
 export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
 export { Topic } from './topic.js';
 export { resolveDescription, DocumentedOperation, type OperationDocument } from './operation.js';
 export {
   BooleanProperty,
+  ConstantProperty,
   EnumProperty,
   IntegerProperty,
   ObjectProperty,

@@ -11,8 +11,8 @@ import {
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
-import { exampleMessages } from '../validation/index.js';
-import { ApiErrors, withMessages, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
+import { exampleMessages, MESSAGES } from '../validation/index.js';
+import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import { exampleOf } from './properties.js';
 import { RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
@@ -32,8 +32,6 @@ export interface OperationDocument {
   readonly description: Description;
   /** The class of the JSON body, if the operation has one. */
   readonly body?: Type;
-  /** What a body of NDJSON contains, if the operation accepts NDJSON instead of JSON. */
-  readonly linesBody?: LinesBody;
   /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
@@ -59,25 +57,10 @@ interface PathParameter {
   readonly example: string;
 }
 
-interface LinesBody {
-  readonly description: string;
-  readonly example: string;
-}
-
 /** Names the surface of an operation for the builder of the document. */
 export const SURFACE_EXTENSION = 'x-surface';
 
 const descriptions = new Map<string, Description>();
-
-const linesBodies = new Map<string, LinesBody>();
-
-/** Returns the content of a request body in NDJSON by its media type; empty if the operation does not accept it. */
-export function linesContentOf(operationId: string): object {
-  const lines = linesBodies.get(operationId);
-  if (!lines) return {};
-  const { description, example } = lines;
-  return { 'application/x-ndjson': { schema: { type: 'string', description }, example } };
-}
 
 /** Returns the description of an operation for a configuration. */
 export function descriptionOf(operationId: string, configurationOf: ConfigurationOf): string {
@@ -89,15 +72,19 @@ export function resolveDescription(description: Description, configurationOf: Co
   return typeof description === 'string' ? description : description(configurationOf);
 }
 
+/** Messages of every operation that reads a JSON body, or else a query. */
+const INVALID_BODY = { label: 'InvalidBody', sharedMessage: 'The request body is not valid JSON.' };
+const INVALID_QUERY = { label: 'InvalidQuery', sharedMessage: MESSAGES.unknownParameter('page') };
+
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
   descriptions.set(operation.operationId, operation.description);
-  if (operation.linesBody) linesBodies.set(operation.operationId, operation.linesBody);
   return (prototype, handler, descriptor) => {
     const parameters = Reflect.getMetadata('design:paramtypes', prototype, handler) as unknown[];
     const messages = parameters.flatMap(exampleMessages);
+    const shared = operation.body ? INVALID_BODY : INVALID_QUERY;
     const errors = [
-      ...(messages.length === 0 ? [] : [withMessages(INVALID_FIELD, ...messages)]),
+      ...(messages.length === 0 ? [] : [{ kind: INVALID_FIELD, messages, ...shared }]),
       ...operation.errors,
     ];
     documentation(surface, { ...operation, errors })(prototype, handler, descriptor);
@@ -125,7 +112,9 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
       status: operation.status ?? 200,
       description: operation.responseDescription,
       headers: { ...REQUEST_ID_HEADER, ...(hasRateLimit(operation) && RATE_LIMIT_HEADERS) },
-      content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema, example }])),
+      content: Object.fromEntries(
+        mediaTypes.map((type) => [type, { schema, ...(example !== undefined && { example }) }]),
+      ),
     }),
     ApiErrors(operation.errors, operation.errorBody),
   );
@@ -135,9 +124,11 @@ function hasRateLimit({ errors }: OperationDocument): boolean {
   return errors.some((error) => ('kind' in error ? error.kind : error).status === 429);
 }
 
+/** Returns undefined if the example consists of the examples of the response's properties, as viewers show it. */
 function responseExampleOf({ response, responseExample }: OperationDocument): unknown {
-  if (response === String || response === (Buffer as unknown)) return responseExample;
-  if (Array.isArray(response)) return responseExample ?? [exampleOf(response[0] as Type)];
+  if (response === String || response === (Buffer as unknown) || Array.isArray(response))
+    return responseExample;
+  if (responseExample === undefined) return undefined;
   return { ...exampleOf(response as Type), ...(responseExample as object) };
 }
 

@@ -1,5 +1,6 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { Enumeration } from '../schemas/index.js';
 
 /** What a property can have besides its type, description and example. */
 interface PropertyOptions {
@@ -13,8 +14,6 @@ interface PropertyOptions {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Gives an enumeration a separate schema with this name. */
-  readonly enumName?: string;
 }
 
 /**
@@ -93,12 +92,18 @@ export function BooleanProperty(description: string, example: boolean): Property
 
 /** An enumeration value, or an array of values with `isArray`. */
 export function EnumProperty(
-  values: readonly (string | null)[],
+  { reference }: Enumeration,
   description: string,
   example: string | readonly string[] | null,
-  options?: PropertyOptions,
+  { isArray, ...options }: PropertyOptions = {},
 ): PropertyDecorator {
-  return Property({ enum: values }, description, example, options);
+  const type = isArray ? { type: 'array', items: reference } : { type: 'string', allOf: [reference] };
+  return Property(type, description, example, options);
+}
+
+/** Always the same string. */
+export function ConstantProperty(value: string, description: string): PropertyDecorator {
+  return Property({ type: String, const: value }, description, value);
 }
 
 /** An object of another class, or an array of such objects if the class is in brackets. */

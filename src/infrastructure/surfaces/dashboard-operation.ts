@@ -19,7 +19,7 @@ import {
 import {
   resolveDescription,
   DocumentedOperation,
-  withMessages,
+  withSharedMessages,
   type OperationDocument,
 } from '../openapi/index.js';
 import { RateLimitGuard, DashboardRateLimitConfiguration, type RateLimit } from '../rate-limiting/index.js';
@@ -58,7 +58,9 @@ export function DashboardOperation(
       errors: [
         ...document.errors,
         INVALID_ACCESS_TOKEN,
-        ...(permission.recentLogin ? [withMessages(INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)] : []),
+        ...(permission.recentLogin
+          ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
+          : []),
         RATE_LIMIT_EXCEEDED,
         ...FORBIDDEN_TOKENS[
           permission.token === 'any' || permission.token === 'none' ? permission.token : 'scope'
@@ -70,9 +72,11 @@ export function DashboardOperation(
   );
 }
 
+const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_SITE_REQUEST);
+
 /** Errors (403) for an access token, or for a session in its place. */
 const FORBIDDEN_TOKENS = {
   any: [],
-  scope: [INSUFFICIENT_SCOPE, withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
-  none: [withMessages(INSUFFICIENT_SCOPE, LOGIN_REQUIRED), withMessages(NO_ACCESS, CROSS_SITE_REQUEST)],
+  scope: [INSUFFICIENT_SCOPE, FROM_OTHER_SITE],
+  none: [withSharedMessages('LoginRequired', INSUFFICIENT_SCOPE, LOGIN_REQUIRED), FROM_OTHER_SITE],
 };

@@ -12,6 +12,7 @@ import {
   DocumentedOperation,
   resolveDescription,
   withMessages,
+  withSharedMessages,
   type OperationDocument,
 } from '../openapi/index.js';
 import { commonErrors } from './operation-errors.js';
@@ -31,7 +32,7 @@ export function InternalOperation(document: OperationDocument, scope: ServiceSco
         `${resolveDescription(document.description, configurationOf)}\n\nRequires the scope \`${scope}\`.`,
       errors: [
         ...document.errors,
-        withMessages(INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
+        withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
         withMessages(INSUFFICIENT_SCOPE, missingServiceScope(scope)),
         ...commonErrors(document),
       ],

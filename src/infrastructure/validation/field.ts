@@ -25,7 +25,12 @@ export interface FieldOptions {
   readonly clearable?: true;
 }
 
-type Presence = boolean | { readonly unless: string } | { readonly when: string; readonly is: string };
+export type ConditionalPresence =
+  { readonly unless: string } | { readonly when: string; readonly is: string };
+type Presence = boolean | ConditionalPresence;
+
+/** The condition of a field in the document of its class, until it becomes a condition of the whole object. */
+export const REQUIRED_MARK = 'x-required';
 
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
@@ -54,15 +59,24 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
 }
 
 function documented(field: FieldDefinition): PropertyDecorator {
-  const { description, example, default: fallback } = field;
+  const { example, default: fallback, required = true } = field;
   const document = {
     ...field.schema,
-    description,
+    description: descriptionOf(field),
     ...(example === undefined ? {} : { example }),
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(fallback === undefined || field.in !== 'query' ? {} : { default: fallback }),
+    ...(typeof required === 'object' ? { [REQUIRED_MARK]: required } : {}),
   } as ApiPropertyOptions;
-  if ((field.required ?? true) === true) return ApiProperty(document);
+  if (required === true) return ApiProperty(document);
   return ApiPropertyOptional({ ...document, ...NULLABLE_IN[field.in ?? 'body'] } as ApiPropertyOptions);
+}
+
+/**
+ * Generated clients would require a field of a body that has a `default`: its default is part of the description.
+ */
+function descriptionOf({ description, default: fallback, in: location }: FieldDefinition): string {
+  if (fallback === undefined || location === 'query' || /\bdefault\b/.test(description)) return description;
+  return `${description} The default is \`${String(fallback)}\`.`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { enumeration } from '../schemas/index.js';
 import { exampleMessages } from './example-messages.js';
 import {
   ArrayField,
@@ -13,6 +14,8 @@ import {
 import { RequestValidationPipe } from './request-validation.pipe.js';
 import { validateText } from './text.js';
 
+const KIND = enumeration('Kind', ['a', 'b'], '');
+
 class Order {
   @TextField({ max: 5, description: '' })
   first_name!: string;
@@ -20,7 +23,7 @@ class Order {
   @IntegerField({ required: false, min: 2, max: 9, default: 3, description: '' })
   count: number = 3;
 
-  @EnumField(['a', 'b'], { required: { when: 'count', is: 'never' }, description: '' })
+  @EnumField(KIND, { required: { when: 'count', is: 'never' }, description: '' })
   kind?: string;
 
   @TextField({ required: { unless: 'kind' }, description: '' })

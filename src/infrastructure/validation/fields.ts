@@ -16,6 +16,7 @@ import {
   Min,
 } from 'class-validator';
 import { ENVIRONMENTS } from '../config/index.js';
+import { enumeration, type Enumeration } from '../schemas/index.js';
 import {
   IsNorthAmericanPhoneNumber,
   IsNotBefore,
@@ -104,9 +105,12 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
   return Field({ ...options, schema: { type: Boolean } }, IsBoolean(withMessage(MESSAGES.boolean)));
 }
 
-/** One of the given strings. */
-export function EnumField(values: readonly string[], options: FieldOptions): PropertyDecorator {
-  return Field({ ...options, schema: { enum: [...values] } }, IsIn(values, withMessage(MESSAGES.selected)));
+/** One of the values of an enumeration. */
+export function EnumField({ values, reference }: Enumeration, options: FieldOptions): PropertyDecorator {
+  return Field(
+    { ...options, schema: { type: 'string', allOf: [reference] } },
+    IsIn(values, withMessage(MESSAGES.selected)),
+  );
 }
 
 /** A UUID of any version. */
@@ -228,7 +232,13 @@ export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in
   });
 }
 
+export const ENVIRONMENT = enumeration(
+  'Environment',
+  ENVIRONMENTS,
+  'The environment. The data of the two environments are separate.',
+);
+
 /** One of the two environments. */
 export function EnvironmentField(options: FieldOptions): PropertyDecorator {
-  return EnumField(ENVIRONMENTS, { example: 'production', ...options });
+  return EnumField(ENVIRONMENT, { example: 'production', ...options });
 }

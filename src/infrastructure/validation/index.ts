@@ -1,10 +1,11 @@
 export { Constraint, IsValidInside, siblingOf, validateItems } from './constraints.js';
-export { Field } from './field.js';
+export { Field, REQUIRED_MARK, type ConditionalPresence } from './field.js';
 export {
   ArrayField,
   BooleanField,
   EmailField,
   EnumField,
+  ENVIRONMENT,
   EnvironmentField,
   EXTERNAL_USER_ID_LENGTH,
   ExternalUserIdField,

@@ -5,8 +5,8 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { IntegerField } from '../../infrastructure/validation/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { ENVIRONMENT, IntegerField } from '../../infrastructure/validation/index.js';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.service.js';
 
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
@@ -28,7 +28,7 @@ function ClientId(): PropertyDecorator {
 }
 
 function Environment(): PropertyDecorator {
-  return EnumProperty(ENVIRONMENTS, 'The environment of the client.', 'production');
+  return EnumProperty(ENVIRONMENT, 'The environment of the client.', 'production');
 }
 
 export class ApiClientResponse {
@@ -53,6 +53,7 @@ export class ApiClientResponse {
     'Version of the secret that signs webhooks. During a rotation, the previous version signs them until you ' +
       'activate the newest one or the overlap ends.',
     1,
+    { minimum: 1 },
   )
   signing_secret_version!: number;
 
@@ -74,6 +75,7 @@ export class ApiSecretResponse {
   @TextProperty(
     'The newest secret: the password for the platform API and the key of `Service-Signature`.',
     'mcs_live_…',
+    { pattern: '^mcs_(dev|live)_' },
   )
   secret!: string;
 }

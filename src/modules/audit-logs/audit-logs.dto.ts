@@ -7,8 +7,15 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Constraint, Field, siblingOf, TimestampField } from '../../infrastructure/validation/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
+import {
+  Constraint,
+  ENVIRONMENT,
+  Field,
+  siblingOf,
+  TimestampField,
+} from '../../infrastructure/validation/index.js';
 import {
   AUDIT_ACTION_NAMES,
   AUDIT_OUTCOMES,
@@ -16,6 +23,13 @@ import {
   type AuditAction,
   type AuditOutcome,
 } from './audit-actions.js';
+
+const AUDIT_ACTION = enumeration(
+  'AuditAction',
+  AUDIT_ACTION_NAMES,
+  'An action that the audit log records. More actions may be added.',
+);
+const AUDIT_OUTCOME = enumeration('AuditOutcome', AUDIT_OUTCOMES, 'How an action ended.');
 
 export const PAGE_SIZE = 100;
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
@@ -65,7 +79,7 @@ export class ListAuditLogsQuery {
 @ApiSchema({ description: 'The outcome of the action.' })
 export class AuditOutcomeResponse {
   @EnumProperty(
-    AUDIT_OUTCOMES,
+    AUDIT_OUTCOME,
     '`denied`: the user is not allowed to do this, or made too many attempts: one entry stands for all such attempts ' +
       'of an hour. `failure`: the attempt did not succeed, for example because of a wrong password.',
     'success',
@@ -75,9 +89,7 @@ export class AuditOutcomeResponse {
 
 @ApiSchema({ description: 'The action and its outcome.' })
 export class AuditEventResponse {
-  @EnumProperty(AUDIT_ACTION_NAMES, 'The action. More actions may be added.', 'secret.view', {
-    enumName: 'AuditAction',
-  })
+  @EnumProperty(AUDIT_ACTION, 'The action. More actions may be added.', 'secret.view')
   action!: AuditAction;
 
   @ObjectProperty(AuditOutcomeResponse, 'The outcome of the action.')
@@ -112,7 +124,7 @@ export class AuditTargetResponse {
   name!: string | null;
 
   @EnumProperty(
-    ENVIRONMENTS,
+    ENVIRONMENT,
     'The environment of the target. Targets that belong to the whole organization, such as users and domains, ' +
       'count as `production`.',
     'production',

@@ -1,4 +1,5 @@
 import { TimestampProperty, UuidProperty } from '../../infrastructure/openapi/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
 import { hasPrivateAddress } from '../../infrastructure/http-client/index.js';
 import {
   BooleanField,
@@ -14,6 +15,8 @@ import {
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { JOB_ROLES, type JobRole } from './job-application.entity.js';
+
+const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
 
 /** Rejects private addresses, because operators open the URL, possibly from a private network. */
 function IsPublicAddress(): PropertyDecorator {
@@ -31,7 +34,7 @@ const MAX_YEARS = 2_147_483_647;
 
 @ReportAllMissingFields()
 export class SubmitApplicationRequest {
-  @EnumField(JOB_ROLES, { description: 'The job to apply for.', example: 'product_engineer' })
+  @EnumField(JOB_ROLE, { description: 'The job to apply for.', example: 'product_engineer' })
   role!: JobRole;
 
   @TextField({ max: NAME_LENGTH, description: 'Full legal name.', example: 'Ada Lovelace' })

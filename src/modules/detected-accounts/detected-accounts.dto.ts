@@ -4,6 +4,7 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
+import { namedSchema } from '../../infrastructure/schemas/index.js';
 import {
   ArrayField,
   ExternalUserIdField,
@@ -57,6 +58,14 @@ export class DetectedAccountResponse {
   detected_at!: Date | null;
 }
 
+const MERCHANT = namedSchema('MerchantNameOrId', {
+  oneOf: [
+    { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
+    { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
+  ],
+  description: 'A merchant, by name in any common spelling or by ID.',
+});
+
 /** A merchant by name, in any common spelling, or by ID. */
 function validateMerchant(value: unknown, field: string): string | undefined {
   if (typeof value !== 'number') return validateText(field, value, NAME_LENGTH);
@@ -72,12 +81,7 @@ export class DetectAccountsRequest {
 
   @ArrayField({
     max: MAX_MERCHANTS,
-    items: {
-      oneOf: [
-        { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
-        { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
-      ],
-    },
+    items: MERCHANT,
     validateItem: validateMerchant,
     invalidItem: 0.5,
     description: `1 to ${MAX_MERCHANTS} merchants, by name in any common spelling or by ID.`,

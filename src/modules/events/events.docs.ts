@@ -12,7 +12,6 @@ import { IDEMPOTENCY_KEY_REUSED } from './event-errors.js';
 import {
   EventResponse,
   EventResultsResponse,
-  EXAMPLE_EVENT,
   MAX_BATCH_SIZE,
   MAX_EVENTS,
   PublishEventRequest,
@@ -50,12 +49,9 @@ export const PUBLISH_EVENTS: OperationDocument = {
     `Publishes up to ${MAX_EVENTS} events of any clients, as JSON or as NDJSON with one event on each line. Use it ` +
     'when you have many events: a batch costs much less than the same events one by one. The response has one result ' +
     'for each event, in the same order. Invalid events get an error, and all others are published. The response is ' +
-    'sent after the commit.',
+    'sent after the commit.\n\nInstead of JSON, you can send NDJSON: the media type `application/x-ndjson`, and on each line ' +
+    'an object like those of `events`.',
   body: PublishEventsRequest,
-  linesBody: {
-    description: 'One event on each line, as JSON.',
-    example: `${JSON.stringify(EXAMPLE_EVENT)}\n`,
-  },
   response: EventResultsResponse,
   responseDescription: 'The valid events are published.',
   errors: [

@@ -17,7 +17,7 @@ import {
   UuidField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
+import { EVENT_NAME, SESSION_METADATA, type EventName } from '../webhooks/index.js';
 
 const MAX_KEY_LENGTH = 255;
 export const MAX_EVENTS = 1_000;
@@ -42,7 +42,7 @@ export class PublishEventRequest {
   })
   client_id!: string;
 
-  @EnumField(EVENT_NAMES, { description: 'The event.', example: EXAMPLE_EVENT.event })
+  @EnumField(EVENT_NAME, { description: 'The event.', example: EXAMPLE_EVENT.event })
   event!: EventName;
 
   @ExternalUserIdField({ required: false })

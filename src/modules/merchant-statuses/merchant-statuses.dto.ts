@@ -1,23 +1,28 @@
 import { EnumProperty, IntegerProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
 import { EnumField } from '../../infrastructure/validation/index.js';
-import { MERCHANT_SESSION_TYPES, MERCHANT_STATUSES } from '../webhooks/index.js';
+import {
+  MERCHANT_SESSION_TYPES,
+  MERCHANT_STATUS,
+  MERCHANT_STATUSES,
+  SESSION_TYPE,
+} from '../webhooks/index.js';
 
 export class SetMerchantStatusRequest {
-  @EnumField(MERCHANT_SESSION_TYPES, { description: 'The type of session.', example: 'card_switcher' })
+  @EnumField(SESSION_TYPE, { description: 'The type of session.', example: 'card_switcher' })
   type!: (typeof MERCHANT_SESSION_TYPES)[number];
 
-  @EnumField(MERCHANT_STATUSES, { description: 'Whether sessions of this type work.', example: 'DOWN' })
+  @EnumField(MERCHANT_STATUS, { description: 'Whether sessions of this type work.', example: 'DOWN' })
   status!: (typeof MERCHANT_STATUSES)[number];
 }
 
 export class MerchantStatusResponse {
-  @IntegerProperty('ID of the merchant.', 16)
+  @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
   merchant_id!: number;
 
-  @EnumProperty(MERCHANT_SESSION_TYPES, 'The type of session.', 'card_switcher')
+  @EnumProperty(SESSION_TYPE, 'The type of session.', 'card_switcher')
   type!: (typeof MERCHANT_SESSION_TYPES)[number];
 
-  @EnumProperty(MERCHANT_STATUSES, 'Whether sessions of this type work.', 'DOWN')
+  @EnumProperty(MERCHANT_STATUS, 'Whether sessions of this type work.', 'DOWN')
   status!: (typeof MERCHANT_STATUSES)[number];
 
   @IntegerProperty('Number of clients for which the event has been published.', 118, { minimum: 0 })

@@ -15,10 +15,10 @@ export class ChangeMerchantVisibilityRequest {
 }
 
 export class MerchantResponse {
-  @IntegerProperty('ID of the merchant.', 12)
+  @IntegerProperty('ID of the merchant.', 12, { minimum: 1 })
   id!: number;
 
-  @TextProperty('Name of the merchant.', 'Netflix')
+  @TextProperty('Name of the merchant.', 'Netflix', { minLength: 1 })
   name!: string;
 
   @BooleanProperty('Whether your organization hides the merchant.', false)

@@ -2,6 +2,9 @@
 export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
 
+/** Media type for clients that do not know those of images, such as generated ones. */
+export const BYTES = 'application/octet-stream';
+
 /** Bytes. */
 export const MAX_LOGO_BYTES = 262_144;
 

@@ -6,7 +6,7 @@ import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
 import type { OrganizationResponse } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
-import { decodeBase64, mediaTypeOf } from './logo.js';
+import { BYTES, decodeBase64, mediaTypeOf } from './logo.js';
 
 /** Operations of dashboard users on their own organization. */
 @Injectable()
@@ -49,10 +49,12 @@ export class OrganizationAdministrationService {
     return organization;
   }
 
-  async logo({ organizationId }: DashboardActor): Promise<StreamableFile> {
+  /** @param accepted the media type that the client prefers: `image/*` or `BYTES` */
+  async logo({ organizationId }: DashboardActor, accepted: string | false): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();
-    return new StreamableFile(logo.image, { type: logo.mediaType, length: logo.image.length });
+    const type = accepted === BYTES ? BYTES : logo.mediaType;
+    return new StreamableFile(logo.image, { type, length: logo.image.length });
   }
 
   private async record(

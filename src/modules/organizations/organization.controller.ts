@@ -1,9 +1,11 @@
-import { Controller, Get, Header, Post, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Post, Req, type StreamableFile } from '@nestjs/common';
+import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
+import { BYTES } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
 import { OrganizationAdministrationService } from './organization-administration.service.js';
 import { GET_ORGANIZATION, ACTIVATE_ORGANIZATION, UPDATE_LOGO, GET_LOGO } from './organization.docs.js';
@@ -46,7 +48,7 @@ export class OrganizationController {
   @Get('organization/logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardOperation(GET_LOGO, { token: 'none' })
-  logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
-    return this.administration.logo(actor);
+  logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
+    return this.administration.logo(actor, request.accepts(['image/*', BYTES]));
   }
 }

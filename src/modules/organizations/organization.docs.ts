@@ -1,5 +1,5 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
-import { LOGO_MEDIA_TYPES } from './logo.js';
+import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
 
@@ -44,7 +44,7 @@ export const GET_LOGO: OperationDocument = {
   description:
     'Returns the logo of your app. Use it to show the logo next to the name of your app. Available to every user.',
   response: Buffer as never,
-  responseType: LOGO_MEDIA_TYPES,
-  responseDescription: 'The image.',
+  responseType: [...LOGO_MEDIA_TYPES, BYTES],
+  responseDescription: `The image; as \`${BYTES}\` if \`Accept\` allows that but not images.`,
   errors: [LOGO_NOT_FOUND],
 };

@@ -5,8 +5,11 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
 import { Constraint, TextField, withMessage } from '../../infrastructure/validation/index.js';
 import { decodeBase64, MAX_LOGO_BYTES, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
+
+const LOGO_MEDIA_TYPE = enumeration('LogoMediaType', LOGO_MEDIA_TYPES, 'Media type of a logo.');
 
 /** A constraint on the bytes of base64 text; undefined if the text is not base64. */
 function IsImageThat(
@@ -47,7 +50,7 @@ export class OrganizationResponse {
   @UuidProperty('ID of the organization.', '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c')
   organization_id!: string;
 
-  @TextProperty('Name of the organization.', 'Example organization', { maxLength: 256 })
+  @TextProperty('Name of the organization.', 'Example organization', { minLength: 1, maxLength: 256 })
   name!: string;
 
   @TimestampProperty('When the organization was activated; null if it is not activated.', undefined, {
@@ -58,11 +61,8 @@ export class OrganizationResponse {
   @BooleanProperty('Whether the organization has a logo.', true)
   has_logo!: boolean;
 
-  @EnumProperty(
-    [...LOGO_MEDIA_TYPES, null],
-    'Media type of the logo; null if there is no logo.',
-    'image/png',
-    { nullable: true },
-  )
+  @EnumProperty(LOGO_MEDIA_TYPE, 'Media type of the logo; null if there is no logo.', 'image/png', {
+    nullable: true,
+  })
   logo_media_type!: LogoMediaType | null;
 }

@@ -1,6 +1,7 @@
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 
 export const SAML_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'SamlConfigurationNotFound',
   when: 'The organization has no single sign-on configuration with this ID.',
   message: 'There is no single sign-on configuration with this ID.',
 });

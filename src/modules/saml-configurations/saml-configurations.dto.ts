@@ -42,12 +42,13 @@ const EXAMPLE_FINGERPRINT =
   '3A:1F:5B:0C:77:0E:2D:94:61:C8:AB:52:9D:30:EF:18:44:6B:D7:C2:05:8E:93:1A:FD:60:27:B9:4C:81:E5:02';
 
 export class SamlCertificateResponse {
-  @TextProperty('Subject of the certificate.', 'CN=idp.example.com')
+  @TextProperty('Subject of the certificate.', 'CN=idp.example.com', { minLength: 1 })
   subject!: string;
 
   @TextProperty(
     'SHA-256 fingerprint of the certificate. Compare it with the one your identity provider shows.',
     EXAMPLE_FINGERPRINT,
+    { pattern: '^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$' },
   )
   sha256_fingerprint!: string;
 
@@ -62,10 +63,13 @@ export class SamlConfigurationResponse {
   @UuidProperty('ID of the configuration.', EXAMPLE_ID)
   id!: string;
 
-  @TextProperty('Your name for the configuration.', 'Okta', { maxLength: 256 })
+  @TextProperty('Your name for the configuration.', 'Okta', { minLength: 1, maxLength: 256 })
   name!: string;
 
-  @TextProperty('The `entityID` of the identity provider.', 'https://idp.example.com', { maxLength: 1024 })
+  @TextProperty('The `entityID` of the identity provider.', 'https://idp.example.com', {
+    minLength: 1,
+    maxLength: 1024,
+  })
   entity_id!: string;
 
   @TextProperty('Where users are redirected to log in.', 'https://idp.example.com/sso', { format: 'uri' })

@@ -1,5 +1,9 @@
 import { INVALID_FIELD, NO_ACCESS } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  withSharedMessages,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
@@ -14,7 +18,7 @@ import {
 } from './sandbox.dto.js';
 
 export const DEVELOPMENT_ONLY = 'The sandbox requires development credentials.';
-const FORBIDDEN = withMessages(NO_ACCESS, DEVELOPMENT_ONLY);
+const FORBIDDEN = withSharedMessages('DevelopmentOnly', NO_ACCESS, DEVELOPMENT_ONLY);
 const SANDBOX = 'Sandbox: requires development credentials; nothing real is affected.';
 const QUEUED = 'The event is queued.';
 

@@ -7,7 +7,7 @@ import {
   ObjectField,
   UuidField,
 } from '../../infrastructure/validation/index.js';
-import { EVENT_NAMES, SESSION_METADATA, type EventName } from '../webhooks/index.js';
+import { EVENT_NAME, SESSION_METADATA, type EventName } from '../webhooks/index.js';
 
 const MERCHANT_ID = { min: 1, max: 2 ** 31 - 1, description: 'ID of the merchant.', example: 16 };
 
@@ -41,7 +41,7 @@ export class DisconnectAccountRequest {
 }
 
 export class TriggerWebhookRequest {
-  @EnumField(EVENT_NAMES, { description: 'The event to send.', example: 'CARD_UPDATED' })
+  @EnumField(EVENT_NAME, { description: 'The event to send.', example: 'CARD_UPDATED' })
   event!: EventName;
 
   @SessionIdField('One of your sessions. The event contains its user and metadata.')

@@ -7,7 +7,7 @@ import { SessionsConfiguration } from './sessions.configuration.js';
 import {
   CreateSessionRequest,
   ExtendSessionRequest,
-  OpenSessionResponse,
+  OpenedSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
@@ -35,7 +35,7 @@ export class SessionsController {
     @CurrentClient() client: AuthenticatedClient,
     @JsonBody() request: ExtendSessionRequest,
     @Attribution() attribution: RequestAttribution,
-  ): Promise<OpenSessionResponse> {
+  ): Promise<OpenedSessionResponse> {
     return this.sessions.extend(client, request.session_id, attribution);
   }
 
@@ -51,7 +51,7 @@ export class SessionsController {
   open(
     @JsonBody() request: OpenSessionRequest,
     @Attribution() attribution: RequestAttribution,
-  ): Promise<OpenSessionResponse> {
+  ): Promise<OpenedSessionResponse> {
     return this.sessions.open(request, attribution);
   }
 }

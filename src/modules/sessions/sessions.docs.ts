@@ -8,7 +8,7 @@ import {
   CreateSessionRequest,
   ExtendSessionRequest,
   OpenSessionRequest,
-  OpenSessionResponse,
+  OpenedSessionResponse,
   SessionResponse,
 } from './sessions.dto.js';
 
@@ -34,7 +34,7 @@ export const EXTEND_SESSION: OperationDocument = {
     `Adds ${MINUTES} minutes to the remaining time of a session. Call this operation while the user is still in the ` +
     'SDK and the session is about to expire. You cannot extend an expired session; create a new one.',
   body: ExtendSessionRequest,
-  response: OpenSessionResponse,
+  response: OpenedSessionResponse,
   responseDescription: 'The session with its new expiry.',
   errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
 };
@@ -48,7 +48,7 @@ export const OPEN_SESSION: OperationDocument = {
     'metadata of the session together. The request appears in your request logs. Limit: ' +
     `${configuration(SessionsConfiguration).opensPerMinute} requests per minute per IP address.`,
   body: OpenSessionRequest,
-  response: OpenSessionResponse,
+  response: OpenedSessionResponse,
   responseDescription: 'The session is open.',
   errors: [SESSION_NOT_FOUND, TOO_MANY_REQUESTS],
 };

@@ -10,7 +10,7 @@ import {
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { MetadataField, type SessionMetadata } from './session-metadata.js';
-import { SESSION_TYPES, type SessionType } from './session-types.js';
+import { SESSION_TYPE, type SessionType } from './session-types.js';
 
 const CARD_ID_LENGTH = 256;
 
@@ -24,7 +24,7 @@ function SessionIdField(): PropertyDecorator {
 }
 
 export class CreateSessionRequest {
-  @EnumField(SESSION_TYPES, { description: 'The purpose of the session.', example: 'card_switcher' })
+  @EnumField(SESSION_TYPE, { description: 'The purpose of the session.', example: 'card_switcher' })
   type!: SessionType;
 
   @ExternalUserIdField()
@@ -75,7 +75,7 @@ export class SessionResponse {
   session!: string;
 }
 
-export class OpenSessionResponse extends SessionResponse {
+export class OpenedSessionResponse extends SessionResponse {
   @TimestampProperty('When the session expires.', '2026-01-31T08:45:30.123Z')
   expires_at!: Date;
 }

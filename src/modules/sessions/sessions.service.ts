@@ -14,7 +14,7 @@ import { SESSION_LIFETIME } from './session-types.js';
 import type { Session } from './session.entity.js';
 import type {
   CreateSessionRequest,
-  OpenSessionResponse,
+  OpenedSessionResponse,
   OpenSessionRequest,
   SessionResponse,
 } from './sessions.dto.js';
@@ -66,7 +66,7 @@ export class SessionsService {
     { clientId }: AuthenticatedClient,
     id: string,
     attribution: RequestAttribution,
-  ): Promise<OpenSessionResponse> {
+  ): Promise<OpenedSessionResponse> {
     const session = await this.repository.ofClient(clientId, id);
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
@@ -83,7 +83,7 @@ export class SessionsService {
   async open(
     { session_id, metadata = {} }: OpenSessionRequest,
     attribution: RequestAttribution,
-  ): Promise<OpenSessionResponse> {
+  ): Promise<OpenedSessionResponse> {
     const session = await this.repository.lock(session_id);
     const client = session && (await this.clients.find(session.clientId));
     if (!client) throw SESSION_NOT_FOUND.error();

@@ -8,8 +8,14 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { EnvironmentField, Field, TextField } from '../../infrastructure/validation/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { enumeration } from '../../infrastructure/schemas/index.js';
+import {
+  ENVIRONMENT as ENVIRONMENT_NAME,
+  EnvironmentField,
+  Field,
+  TextField,
+} from '../../infrastructure/validation/index.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from './webhook-endpoint-limits.js';
 
 export const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
@@ -69,6 +75,11 @@ export class UpdateWebhookEndpointRequest {
 
 const ENDPOINT_STATUSES = ['enabled', 'paused'] as const;
 type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+const ENDPOINT_STATUS = enumeration(
+  'WebhookEndpointStatus',
+  ENDPOINT_STATUSES,
+  'Whether events are sent to a webhook endpoint.',
+);
 
 @ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
 export class WebhookEndpointHealth {
@@ -104,14 +115,14 @@ export class WebhookEndpointResponse {
   })
   description!: string | null;
 
-  @EnumProperty(ENVIRONMENTS, 'The environment whose events are sent.', 'production')
+  @EnumProperty(ENVIRONMENT_NAME, 'The environment whose events are sent.', 'production')
   environment!: PlatformEnvironment;
 
   @TimestampProperty('When the endpoint was created.')
   created_at!: Date;
 
   @EnumProperty(
-    ENDPOINT_STATUSES,
+    ENDPOINT_STATUS,
     '`enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.',
     'enabled',
   )

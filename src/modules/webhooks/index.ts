@@ -1,8 +1,11 @@
 export {
+  EVENT_NAME,
   EVENT_NAMES,
   EVENTS,
   MERCHANT_SESSION_TYPES,
+  MERCHANT_STATUS,
   MERCHANT_STATUSES,
+  SESSION_TYPE,
   type AnyEvent,
   type EventName,
 } from './events/event-catalog.js';

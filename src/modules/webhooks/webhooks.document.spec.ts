@@ -20,7 +20,10 @@ describe.each(EVENT_NAMES)('The webhook %s', (name) => {
   const pointer = `document#/webhooks/${name}/post/requestBody/content/application~1json`;
   const validate: ValidateFunction = ajv.compile({ $ref: `${pointer}/schema` });
   const example = (operation.requestBody as RequestBodyObject).content['application/json']?.example as object;
-  const parameters = operation.parameters as ParameterObject[];
+  const names = (operation.parameters ?? []).map((parameter) =>
+    String(Object.values(parameter)[0]).split('/').at(-1),
+  );
+  const parameters = names.map((each) => document.components?.parameters?.[each ?? ''] as ParameterObject);
 
   it('has an example that matches its schema', () => {
     validate(example);
@@ -43,10 +46,9 @@ describe.each(EVENT_NAMES)('The webhook %s', (name) => {
     }
   });
 
-  it('requires no credentials, is acknowledged with 200, and has its own tag', () => {
+  it('requires no credentials and is acknowledged with 200', () => {
     expect(operation.security).toEqual([]);
     expect(Object.keys(operation.responses)).toEqual(['200', 'default']);
-    expect(operation.tags).toEqual(['Webhooks']);
     expect(Object.keys(document.paths).join(' ')).not.toMatch(new RegExp(name, 'i'));
   });
 });

@@ -1,27 +1,57 @@
 import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import type { WebhookDocuments } from '../../infrastructure/openapi/index.js';
+import { componentOf, type WebhookDocuments } from '../../infrastructure/openapi/index.js';
+import { namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
 import { EVENT_NAMES, EVENTS, type EventName } from './events/event-catalog.js';
-import { eventSchema, examplePayload } from './events/event-document.js';
+import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
 import { deliveryHeaders } from './signing/delivery-headers.js';
 
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 
-/** Returns the parts of the API document that describe webhook requests, one for each event. */
+/** Returns the parts of the API document that describe webhook requests: one for each event, and one for all. */
 export function webhookDocuments(): WebhookDocuments {
   return {
     webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, webhookOf(name)])),
-    schemas: Object.fromEntries(EVENT_NAMES.map((name) => [schemaNameOf(name), eventSchema(name)])),
+    callbacks: { createWebhookEndpoint: { event: { '{$request.body#/url}': callback() } } },
   };
 }
 
-/** `CARD_UPDATED` -> `CardUpdatedWebhook` */
-const schemaNameOf = (name: EventName): string => `${name.split('_').map(capitalized).join('')}Webhook`;
-/** `CARD_UPDATED` -> `Card updated` */
-const titleOf = (name: EventName): string => capitalized(name.replaceAll('_', ' '));
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+/** Some generators read only callbacks, and drop the schemas that nothing else uses. */
+function callback(): PathItem {
+  const events = EVENT_NAMES.map(
+    (name) => [name, namedSchema(schemaNameOf(name), eventSchema(name))] as const,
+  );
+  const schema = namedSchema('WebhookEvent', {
+    oneOf: events.map(([, reference]) => reference),
+    discriminator: {
+      propertyName: 'event',
+      mapping: Object.fromEntries(events.map(([name, { $ref }]) => [name, $ref])),
+    },
+    description: 'The body of a webhook. `event` tells which one.',
+  });
+  const request = requestOf({
+    operationId: 'receiveWebhook',
+    summary: 'Event',
+    description: 'Each event is sent to the endpoint as a webhook.',
+    schema,
+    example: examplePayload(EXAMPLE_EVENT),
+  });
+  return { post: { ...request.post, responses: { ...request.post?.responses, '4XX': NOT_RECEIVED } } };
 }
+
+/** `CARD_UPDATED` -> `Card updated` */
+function titleOf(name: EventName): string {
+  const words = name.replaceAll('_', ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The event whose headers are the examples. */
+const EXAMPLE_EVENT = 'CARD_UPDATED';
+
+const NOT_RECEIVED = {
+  description:
+    'The event was not received: after any other status, including 201 and 204, the service sends it again.',
+  ...componentOf('WebhookNotReceived'),
+};
 
 const DELIVERY =
   'Respond with 200 within 10 seconds. After any other status, including 201 and 204, or without a response, the ' +
@@ -29,31 +59,36 @@ const DELIVERY =
   'order; detect duplicates by `webhook-id`. Verify the signature before you process the event.';
 
 function webhookOf(name: EventName): PathItem {
-  const schemaName = schemaNameOf(name);
+  return requestOf({
+    operationId: `receive${schemaNameOf(name)}`,
+    summary: titleOf(name),
+    description: EVENTS[name].description,
+    schema: namedSchema(schemaNameOf(name), eventSchema(name)),
+    example: examplePayload(name),
+  });
+}
+
+interface WebhookRequest {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema: SchemaReference;
+  readonly example: object;
+}
+
+function requestOf({ schema, example, ...document }: WebhookRequest): PathItem {
   return {
     post: {
-      operationId: `receive${schemaName}`,
-      summary: titleOf(name),
-      description: `${EVENTS[name].description}\n\n${DELIVERY}`,
+      ...document,
       security: [],
-      parameters: headersOf(name),
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: { $ref: `#/components/schemas/${schemaName}` },
-            example: examplePayload(name),
-          },
-        },
-      },
+      parameters: headersOf(EXAMPLE_EVENT),
+      requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: {
         200: {
-          description: 'The event was received and is not sent again. The response body is ignored.',
+          description: `The event was received and is not sent again. The response body is ignored. ${DELIVERY}`,
+          ...componentOf('WebhookReceived'),
         },
-        default: {
-          description:
-            'The event was not received: after any other status, including 201 and 204, the service sends it again.',
-        },
+        default: NOT_RECEIVED,
       },
     },
   };
@@ -64,7 +99,7 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   'Content-Length': { description: 'Size of the body in bytes.', schema: { type: 'integer', minimum: 2 } },
   'Encryption-Type': {
     description: 'The algorithm of `Service-Signature`.',
-    schema: { type: 'string', enum: ['HMAC-SHA256'] },
+    schema: { type: 'string', const: 'HMAC-SHA256' } as SchemaObject,
   },
   'Service-Signature': {
     description:
@@ -97,7 +132,7 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
 /** Not a real secret: its checksum is wrong. */
 const EXAMPLE_SECRET = 'mcs_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
 
-/** Returns the headers with the values that the service would send with the example payload. */
+/** Returns the headers, with the values that the service would send with the example payload of an event. */
 function headersOf(event: EventName): ParameterObject[] {
   const payload = examplePayload(event);
   const sent = deliveryHeaders({
@@ -111,6 +146,7 @@ function headersOf(event: EventName): ParameterObject[] {
   return Object.entries(HEADERS).map(([name, { description, schema }]) => {
     const value = sent[name] ?? '';
     const example = schema.type === 'integer' ? Number(value) : value;
-    return { name, in: 'header', required: true, description, schema, example };
+    const component = `Webhook${name.replace(/^webhook-/, '').replaceAll(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase())}`;
+    return { name, in: 'header', required: true, description, schema, example, ...componentOf(component) };
   });
 }

@@ -1,6 +1,7 @@
 import { ErrorKind } from '../../../infrastructure/errors/index.js';
 
 export const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'AccessGrantNotFound',
   when: 'The organization has no access grant with this ID.',
   message: 'There is no access grant with this ID.',
 });

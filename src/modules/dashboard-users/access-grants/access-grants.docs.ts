@@ -1,5 +1,9 @@
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  withSharedMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import { USER_NOT_FOUND } from '../users/dashboard-user-errors.js';
 import {
   ACCESS_GRANT_NOT_FOUND,
@@ -9,6 +13,8 @@ import {
   ROLE_ALREADY_SUFFICIENT,
 } from './access-grant-errors.js';
 import { AccessGrantResponse, CreateAccessGrantRequest, EXAMPLE_GRANT_ID } from './access-grants.dto.js';
+
+const ONLY_OWNERS = withSharedMessages('OnlyOwnersGrantOwner', INSUFFICIENT_ROLE, ONLY_OWNERS_GRANT_OWNER);
 
 export const LIST_ACCESS_GRANTS: OperationDocument = {
   operationId: 'listAccessGrants',
@@ -33,7 +39,7 @@ export const CREATE_ACCESS_GRANT: OperationDocument = {
   responseDescription: 'The grant is in force.',
   errors: [
     withMessages(INVALID_FIELD, CANNOT_GRANT_TO_YOURSELF, ROLE_ALREADY_SUFFICIENT),
-    withMessages(INSUFFICIENT_ROLE, ONLY_OWNERS_GRANT_OWNER),
+    ONLY_OWNERS,
     USER_NOT_FOUND,
   ],
 };
@@ -49,5 +55,5 @@ export const REVOKE_ACCESS_GRANT: OperationDocument = {
   response: AccessGrantResponse,
   responseDescription: 'The ended grant.',
   responseExample: { revoked_at: '2026-01-31T09:00:00.000Z', active: false },
-  errors: [withMessages(INSUFFICIENT_ROLE, ONLY_OWNERS_GRANT_OWNER), ACCESS_GRANT_NOT_FOUND],
+  errors: [ONLY_OWNERS, ACCESS_GRANT_NOT_FOUND],
 };

@@ -5,10 +5,12 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, IntegerField, TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
 const GRANTED_ROLES = ['owner', 'admin'] as const;
 export type GrantedRole = (typeof GRANTED_ROLES)[number];
+const GRANTED_ROLE = enumeration('GrantedRole', GRANTED_ROLES, 'A role that an access grant can give.');
 
 /** Seconds: 5 minutes to one week. */
 const MIN_LIFETIME = 300;
@@ -23,7 +25,7 @@ export class CreateAccessGrantRequest {
   @UuidField({ description: 'The user who gets the role.', example: EXAMPLE_USER_ID })
   user_id!: string;
 
-  @EnumField(GRANTED_ROLES, {
+  @EnumField(GRANTED_ROLE, {
     description: 'The role that the user gets for the period. Only an owner can grant `owner`.',
     example: 'admin',
   })
@@ -55,7 +57,7 @@ export class AccessGrantResponse {
   @TextProperty('Email address of the user.', 'ada@example.com', { maxLength: 254 })
   email!: string;
 
-  @EnumProperty(GRANTED_ROLES, 'The granted role.', 'admin')
+  @EnumProperty(GRANTED_ROLE, 'The granted role.', 'admin')
   role!: GrantedRole;
 
   @TextProperty('Why the role was granted.', EXAMPLE_REASON, { maxLength: 256 })

@@ -1,5 +1,9 @@
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  withSharedMessages,
+  type OperationDocument,
+} from '../../../infrastructure/openapi/index.js';
 import {
   CANNOT_CHANGE_OWN_ROLE,
   CANNOT_DISABLE_YOURSELF,
@@ -14,6 +18,7 @@ import {
 } from './dashboard-user-errors.js';
 import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
+const ONLY_OWNERS = withSharedMessages('OnlyOwners', INSUFFICIENT_ROLE, OWNERS_ONLY);
 const ID = { id: { description: 'The `id` of the user.', example: EXAMPLE_USER_ID } };
 
 export const LIST_USERS: OperationDocument = {
@@ -38,10 +43,7 @@ export const CREATE_USER: OperationDocument = {
   body: CreateUserRequest,
   response: UserResponse,
   responseDescription: 'The user was added and invited.',
-  errors: [
-    withMessages(INVALID_FIELD, DOMAIN_NOT_ALLOWED, EMAIL_TAKEN, TOO_MANY_USERS),
-    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
-  ],
+  errors: [withMessages(INVALID_FIELD, DOMAIN_NOT_ALLOWED, EMAIL_TAKEN, TOO_MANY_USERS), ONLY_OWNERS],
 };
 
 export const UPDATE_USER: OperationDocument = {
@@ -58,7 +60,7 @@ export const UPDATE_USER: OperationDocument = {
   responseDescription: 'The updated user.',
   errors: [
     withMessages(INVALID_FIELD, CANNOT_CHANGE_OWN_ROLE, CANNOT_DISABLE_YOURSELF, LAST_OWNER),
-    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
+    ONLY_OWNERS,
     USER_NOT_FOUND,
   ],
 };
@@ -73,9 +75,5 @@ export const DELETE_USER: OperationDocument = {
   pathParameters: ID,
   response: UserResponse,
   responseDescription: 'The removed user.',
-  errors: [
-    withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER),
-    withMessages(INSUFFICIENT_ROLE, OWNERS_ONLY),
-    USER_NOT_FOUND,
-  ],
+  errors: [withMessages(INVALID_FIELD, CANNOT_REMOVE_YOURSELF, LAST_OWNER), ONLY_OWNERS, USER_NOT_FOUND],
 };

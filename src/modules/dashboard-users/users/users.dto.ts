@@ -5,13 +5,13 @@ import {
   TimestampProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
-import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/auth/index.js';
+import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js';
 import { BooleanField, EmailField, EnumField, TextField } from '../../../infrastructure/validation/index.js';
 
 export const EXAMPLE_USER_ID = 'b8f6f0a7-63c5-4f53-9a58-1d8a0f6f7c21';
 const NAME_LENGTH = 256;
 const NAME = { max: NAME_LENGTH, description: 'Name of the user.', example: 'Ada Lovelace' };
-const ROLE = { description: 'Role of the user. Only an owner can assign `owner`.', example: 'member' };
+const ROLE_FIELD = { description: 'Role of the user. Only an owner can assign `owner`.', example: 'member' };
 
 export class CreateUserRequest {
   @EmailField({ description: 'Email address, case-insensitive.', example: 'ada@example.com' })
@@ -20,7 +20,7 @@ export class CreateUserRequest {
   @TextField(NAME)
   name!: string;
 
-  @EnumField(DASHBOARD_ROLES, ROLE)
+  @EnumField(ROLE, ROLE_FIELD)
   role!: DashboardRole;
 }
 
@@ -28,7 +28,7 @@ export class UpdateUserRequest {
   @TextField({ ...NAME, required: false })
   name?: string;
 
-  @EnumField(DASHBOARD_ROLES, { ...ROLE, required: false })
+  @EnumField(ROLE, { ...ROLE_FIELD, required: false })
   role?: DashboardRole;
 
   @BooleanField({
@@ -43,14 +43,17 @@ export class UserResponse {
   @UuidProperty('ID of the user.', EXAMPLE_USER_ID)
   id!: string;
 
-  @TextProperty('Email address, in lower case.', 'ada@example.com', { maxLength: 254 })
+  @TextProperty('Email address, in lower case.', 'ada@example.com', {
+    format: 'email',
+    maxLength: 254,
+  })
   email!: string;
 
-  @TextProperty('Name of the user.', 'Ada Lovelace', { maxLength: 256 })
+  @TextProperty('Name of the user.', 'Ada Lovelace', { minLength: 1, maxLength: 256 })
   name!: string;
 
   @EnumProperty(
-    DASHBOARD_ROLES,
+    ROLE,
     'The user’s own role. An access grant can give a higher role for a limited time.',
     'member',
   )

@@ -4,22 +4,18 @@ import {
   TextProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
-import {
-  DASHBOARD_ROLES,
-  SCOPES,
-  type DashboardRole,
-  type Scope,
-} from '../../../infrastructure/auth/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ROLE, SCOPE, type DashboardRole, type Scope } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ENVIRONMENT } from '../../../infrastructure/validation/index.js';
 
 export class CurrentTokenResponse {
   @UuidProperty('The client that the token was issued to.', '19b11f7c-4c8e-49bf-853e-3cea2462349f')
   client_id!: string;
 
-  @EnumProperty(ENVIRONMENTS, 'The environment that the token is valid for.', 'development')
+  @EnumProperty(ENVIRONMENT, 'The environment that the token is valid for.', 'development')
   environment!: PlatformEnvironment;
 
-  @EnumProperty(SCOPES, 'The scopes of the token.', ['request_logs:read'], { isArray: true })
+  @EnumProperty(SCOPE, 'The scopes of the token.', ['request_logs:read'], { isArray: true })
   scopes!: Scope[];
 }
 
@@ -36,7 +32,7 @@ export class CurrentUserResponse {
   @UuidProperty('ID of the user’s organization.', '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60')
   organization_id!: string;
 
-  @EnumProperty(DASHBOARD_ROLES, 'The current role of the user.', 'admin')
+  @EnumProperty(ROLE, 'The current role of the user.', 'admin')
   role!: DashboardRole;
 
   @ObjectProperty(

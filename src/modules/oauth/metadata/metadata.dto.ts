@@ -1,6 +1,19 @@
-import { EnumProperty, ObjectProperty, TextProperty } from '../../../infrastructure/openapi/index.js';
-import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
+import {
+  ConstantProperty,
+  EnumProperty,
+  ObjectProperty,
+  TextProperty,
+} from '../../../infrastructure/openapi/index.js';
+import { SCOPE, SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { TOKEN_ALGORITHMS } from '../tokens/token-signing-key.entity.js';
+
+const KEY_ALGORITHM = enumeration(
+  'KeyAlgorithm',
+  TOKEN_ALGORITHMS,
+  'Algorithm of a key that verifies access tokens.',
+);
+const KEY_TYPE = enumeration('KeyType', ['EC', 'RSA'], 'Type of a key that verifies access tokens.');
 
 const EXAMPLE_ISSUER = 'https://dashboard.example.com';
 
@@ -35,7 +48,7 @@ export class AuthorizationServerMetadata {
   @strings('None: there is no authorization endpoint.', [])
   response_types_supported!: string[];
 
-  @EnumProperty(SCOPES, 'Scopes that a token can have.', SCOPES, { isArray: true })
+  @EnumProperty(SCOPE, 'Scopes that a token can have.', SCOPES, { isArray: true })
   scopes_supported!: readonly Scope[];
 
   @strings('`none`: clients of the token endpoint have no credentials.', ['none'])
@@ -56,13 +69,13 @@ export class PublicJwk {
   @TextProperty('ID of the key. The header of a token names the key that verifies it.')
   kid!: string;
 
-  @EnumProperty(TOKEN_ALGORITHMS, 'Algorithm of the key.', 'ES256')
+  @EnumProperty(KEY_ALGORITHM, 'Algorithm of the key.', 'ES256')
   alg!: string;
 
-  @EnumProperty(['sig'], 'The key verifies signatures.', 'sig')
+  @ConstantProperty('sig', 'The key verifies signatures.')
   use!: string;
 
-  @EnumProperty(['EC', 'RSA'], 'Type of the key.', 'EC')
+  @EnumProperty(KEY_TYPE, 'Type of the key.', 'EC')
   kty!: string;
 
   @parameter('EC keys only: the curve.')

@@ -4,15 +4,17 @@ import {
   IntegerProperty,
   TextProperty,
 } from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { OAUTH_ERROR_CODES } from './oauth-errors.js';
+
+const OAUTH_ERROR_CODE = enumeration('OAuthErrorCode', OAUTH_ERROR_CODES, 'An error code of OAuth 2.0.');
 
 /** The error body of the OAuth endpoints. */
 export class OAuthErrorResponse extends ErrorResponse {
   @EnumProperty(
-    OAUTH_ERROR_CODES,
+    OAUTH_ERROR_CODE,
     'The OAuth error code. Standard OAuth clients branch on this value.',
     'authorization_pending',
-    { enumName: 'OAuthErrorCode' },
   )
   error!: string;
 

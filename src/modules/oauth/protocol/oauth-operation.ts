@@ -10,7 +10,7 @@ import {
 } from '../../../infrastructure/errors/index.js';
 import {
   DocumentedOperation,
-  withMessages,
+  withSharedMessages,
   type ErrorBodyDocument,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
@@ -35,6 +35,12 @@ const OAUTH_LIMIT: RateLimit = {
   seconds: 60,
 };
 
+const FORM_TOO_LARGE = withSharedMessages(
+  'FormTooLarge',
+  PAYLOAD_TOO_LARGE,
+  'The request body must not be larger than 16384 bytes.',
+);
+
 const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauthBodyOf };
 
 /** An OAuth endpoint: takes a form, and its errors have both the fields of OAuth and those of the API. */
@@ -54,7 +60,7 @@ export function OAuthOperation(
         ...document.errors,
         ...(security ? [INVALID_API_KEYS] : []),
         RATE_LIMIT_EXCEEDED,
-        withMessages(PAYLOAD_TOO_LARGE, 'The request body must not be larger than 16384 bytes.'),
+        FORM_TOO_LARGE,
         UNSUPPORTED_ENCODING,
         INTERNAL_ERROR,
         SERVICE_UNAVAILABLE,

@@ -1,13 +1,22 @@
 import {
   BooleanProperty,
+  ConstantProperty,
   EnumProperty,
   IntegerProperty,
   TextProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
-import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/auth/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
+import { ENVIRONMENT } from '../../../infrastructure/validation/index.js';
 import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
+
+const TOKEN_TYPE = enumeration(
+  'TokenType',
+  ['Bearer', 'mcp'],
+  '`Bearer`: an access token of the dashboard API. `mcp`: an MCP token.',
+);
 
 /** Looks like a token but has no valid signature. */
 const EXAMPLE_ACCESS_TOKEN =
@@ -17,11 +26,7 @@ const EXAMPLE_USER_ID = '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11';
 const EXAMPLE_ORGANIZATION_ID = '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60';
 
 export class ExchangeDeviceCodeRequest {
-  @EnumProperty(
-    ['urn:ietf:params:oauth:grant-type:device_code'],
-    'The device code grant.',
-    'urn:ietf:params:oauth:grant-type:device_code',
-  )
+  @ConstantProperty('urn:ietf:params:oauth:grant-type:device_code', 'The device code grant.')
   grant_type!: string;
 
   @UuidProperty('The client that the device code was requested for.', EXAMPLE_CLIENT_ID)
@@ -32,7 +37,7 @@ export class ExchangeDeviceCodeRequest {
 }
 
 export class AccessTokenResponse {
-  @EnumProperty(['Bearer'], 'How to send the token.', 'Bearer')
+  @ConstantProperty('Bearer', 'How to send the token.')
   token_type!: 'Bearer';
 
   @IntegerProperty('Seconds until the token expires.', 900)
@@ -74,12 +79,7 @@ export class IntrospectionResponse {
   )
   active!: boolean;
 
-  @EnumProperty(
-    ['Bearer', 'mcp'],
-    '`Bearer`: an access token of the dashboard API. `mcp`: an MCP token.',
-    'Bearer',
-    { required: false },
-  )
+  @EnumProperty(TOKEN_TYPE, 'The kind of token.', 'Bearer', { required: false })
   token_type?: 'Bearer' | 'mcp';
 
   @TextProperty(
@@ -100,7 +100,7 @@ export class IntrospectionResponse {
   @IntegerProperty('When the token expires, in seconds since the epoch.', 1_769_848_230, { required: false })
   exp?: number;
 
-  @EnumProperty(ENVIRONMENTS, 'The environment of the client.', 'development', { required: false })
+  @EnumProperty(ENVIRONMENT, 'The environment of the client.', 'development', { required: false })
   environment?: PlatformEnvironment;
 
   @TextProperty(
@@ -110,7 +110,7 @@ export class IntrospectionResponse {
   )
   scope?: string;
 
-  @EnumProperty(DASHBOARD_ROLES, 'Access tokens only: the current role of the user.', ['admin'], {
+  @EnumProperty(ROLE, 'Access tokens only: the current role of the user.', ['admin'], {
     required: false,
     isArray: true,
   })

@@ -8,6 +8,7 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   Constraint,
   EnumField,
@@ -23,6 +24,12 @@ import {
 } from '../../../infrastructure/validation/index.js';
 import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
 import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
+
+const REQUEST_LOG_TYPE = enumeration(
+  'RequestLogType',
+  REQUEST_LOG_TYPES,
+  '`request`: an API request. `webhook`: a delivery attempt.',
+);
 
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
@@ -72,7 +79,7 @@ export class ListRequestLogsQuery {
   )
   end?: string;
 
-  @EnumField(REQUEST_LOG_TYPES, {
+  @EnumField(REQUEST_LOG_TYPE, {
     ...FILTER,
     description: '`request`: only API requests. `webhook`: only delivery attempts.',
     example: 'webhook',
@@ -137,7 +144,7 @@ export class RequestLogEntryResponse {
   @IntegerProperty('ID of the entry.', 8_001_234, { format: 'int64' })
   id!: number;
 
-  @EnumProperty(REQUEST_LOG_TYPES, '`request`: an API request. `webhook`: a delivery attempt.', 'request')
+  @EnumProperty(REQUEST_LOG_TYPE, 'The kind of entry.', 'request')
   type!: RequestLogType;
 
   @TimestampProperty('When the response was sent or the attempt ended.')

@@ -5,15 +5,23 @@ import {
   TextProperty,
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, TextField } from '../../../infrastructure/validation/index.js';
 import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
-import { EVENT_NAMES, type EventName } from '../events/event-catalog.js';
+import { EVENT_NAME, type EventName } from '../events/event-catalog.js';
 import type { FailureReason } from '../queue/delivery.js';
+
+const FAILURE_REASON = enumeration(
+  'FailureReason',
+  [...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED'] satisfies readonly FailureReason[],
+  'Why a delivery attempt failed. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the ' +
+    'service’s process ended during the attempt. All other values say why there was no response. More may be added.',
+);
 
 const EXAMPLE_EVENT_ID = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';
 
 export class TestWebhookEndpointRequest {
-  @EnumField(EVENT_NAMES, {
+  @EnumField(EVENT_NAME, {
     required: false,
     default: 'AUTHENTICATED',
     description: 'The kind of event to send. Its fields are those of the example.',
@@ -35,12 +43,9 @@ export class TestedWebhookEndpointResponse {
   })
   status_code!: number;
 
-  @EnumProperty(
-    [...TRANSPORT_FAILURES, 'NON_200', null],
-    'Why the event does not count as received; null if it does.',
-    'NON_200',
-    { nullable: true },
-  )
+  @EnumProperty(FAILURE_REASON, 'Why the event does not count as received; null if it does.', 'NON_200', {
+    nullable: true,
+  })
   reason!: FailureReason | null;
 
   @TextProperty(

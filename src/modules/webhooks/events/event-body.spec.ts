@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
+import { namedSchemas } from '../../../infrastructure/schemas/index.js';
 import type { WebhookPublisher } from '../webhook-publisher.js';
 import { eventBody } from './event-body.js';
 import { EVENT_NAMES, EVENTS, type EventOf } from './event-catalog.js';
@@ -76,7 +77,7 @@ describe('eventBody', () => {
 describe.each(EVENT_NAMES)('The example of %s', (name) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (formats as unknown as (instance: Ajv2020) => void)(ajv);
-  const validate = ajv.compile(eventSchema(name));
+  const validate = ajv.compile({ ...eventSchema(name), components: { schemas: namedSchemas() } });
   const payload = examplePayload(name);
 
   it('matches the schema', () => {

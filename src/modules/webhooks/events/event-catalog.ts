@@ -1,5 +1,17 @@
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import type { EventVariant, FieldsOfVariant } from './event-envelope.js';
-import { integer, list, nothing, object, orNull, text, word, type Shape, type ValueOf } from './shape.js';
+import {
+  integer,
+  list,
+  named,
+  nothing,
+  object,
+  orNull,
+  text,
+  word,
+  type Shape,
+  type ValueOf,
+} from './shape.js';
 
 interface EventDescription {
   /** Determines which fields the payload has besides `data`. */
@@ -13,7 +25,13 @@ const CARD_ID = text('Your own ID for the card.', '81n9al10a0ayn13');
 const DATA = 'Fields that depend on the event.';
 /** The types of session that a merchant can have a status for. */
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
+export const SESSION_TYPE = enumeration('SessionType', MERCHANT_SESSION_TYPES, 'The purpose of a session.');
 export const MERCHANT_STATUSES = ['UP', 'DOWN'] as const;
+export const MERCHANT_STATUS = enumeration(
+  'MerchantStatus',
+  MERCHANT_STATUSES,
+  'Whether sessions of a type work at a merchant.',
+);
 const NO_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
 /**
@@ -58,8 +76,8 @@ export const EVENTS = {
     description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
     data: object(
       {
-        type: word(MERCHANT_SESSION_TYPES, 'The type of session.', 'card_switcher'),
-        status: word(MERCHANT_STATUSES, 'Whether sessions of this type work.', 'DOWN'),
+        type: word(SESSION_TYPE, 'The type of session.', 'card_switcher'),
+        status: word(MERCHANT_STATUS, 'Whether sessions of this type work.', 'DOWN'),
       },
       DATA,
     ),
@@ -72,12 +90,15 @@ export const EVENTS = {
     data: object(
       {
         detected_accounts: list(
-          object(
-            {
-              id: integer('ID of the merchant.', 19),
-              name: text('Name of the merchant.', 'DoorDash'),
-            },
-            'A merchant.',
+          named(
+            'DetectedMerchant',
+            object(
+              {
+                id: integer('ID of the merchant.', 19),
+                name: text('Name of the merchant.', 'DoorDash'),
+              },
+              'A merchant.',
+            ),
           ),
           'The merchants.',
         ),
@@ -91,6 +112,11 @@ export type EventName = keyof typeof EVENTS;
 
 /** All event names, in the order of the catalog. */
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
+export const EVENT_NAME = enumeration(
+  'EventName',
+  EVENT_NAMES,
+  'The name of an event. More events may be added.',
+);
 
 /** An event as its publisher provides it. Its fields depend on its name. */
 export type EventOf<Name extends EventName> = {

@@ -2,19 +2,25 @@ import type { SchemaObject } from '@nestjs/swagger';
 import { eventBody } from './event-body.js';
 import { EVENTS, type AnyEvent, type EventName } from './event-catalog.js';
 import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js';
-import { integer, object, word } from './shape.js';
+import { constant, integer, named, object, type Shape } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;
 const TIMESTAMP = integer('When the event happened, in milliseconds since the Unix epoch.', EXAMPLE_TIME);
+
+/** `CARD_UPDATED` -> `CardUpdatedWebhook` */
+export function schemaNameOf(name: EventName): string {
+  const words = name.toLowerCase().split('_');
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Webhook`;
+}
 
 /** Returns the JSON Schema of the payload. It allows additional fields, because fields may be added later. */
 export function eventSchema(name: EventName): SchemaObject {
   const { variant, data } = EVENTS[name];
   const { schema } = object(
     {
-      event: word([name], 'The name of the event.', name),
+      event: constant(name, 'The name of the event.'),
       ...ENVELOPES[variant],
-      data: { ...data, schema: variant === 'session' ? withMetadata(data.schema) : data.schema },
+      data: named(`${schemaNameOf(name)}Data`, variant === 'session' ? withMetadata(data) : data),
       timestamp: TIMESTAMP,
     },
     EVENTS[name].description,
@@ -22,8 +28,9 @@ export function eventSchema(name: EventName): SchemaObject {
   return schema;
 }
 
-function withMetadata(data: SchemaObject): SchemaObject {
-  return { ...data, properties: { ...data.properties, metadata: SESSION_METADATA.schema } };
+function withMetadata({ schema, ...data }: Shape<object>): Shape<object> {
+  const properties = { ...schema.properties, metadata: SESSION_METADATA.schema };
+  return { ...data, schema: { ...schema, properties } };
 }
 
 /** Returns an example event with all fields that its name allows. */

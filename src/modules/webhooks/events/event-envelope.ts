@@ -1,16 +1,19 @@
 import { isObject } from 'class-validator';
 import { MESSAGES, validateText } from '../../../infrastructure/validation/index.js';
-import { integer, object, text, uuid, type Shape, type ValueOf } from './shape.js';
+import { integer, named, object, text, uuid, type Shape, type ValueOf } from './shape.js';
 
 const MAX_KEYS = 10;
 const MAX_VALUE_LENGTH = 500;
 
-const MERCHANT = object(
-  {
-    id: integer('The merchant’s id, which never changes.', 16),
-    name: text('The merchant’s name.', 'Netflix'),
-  },
-  'The merchant that the event is about.',
+const MERCHANT = named(
+  'WebhookMerchant',
+  object(
+    {
+      id: integer('The merchant’s id, which never changes.', 16),
+      name: text('The merchant’s name.', 'Netflix'),
+    },
+    'The merchant that the event is about.',
+  ),
 );
 
 /** The merchant that an event is about. */

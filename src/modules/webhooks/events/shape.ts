@@ -1,5 +1,6 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { isObject, isUUID } from 'class-validator';
+import { namedSchema, type Enumeration } from '../../../infrastructure/schemas/index.js';
 import { MESSAGES, validateItems, validateText } from '../../../infrastructure/validation/index.js';
 
 /**
@@ -46,17 +47,26 @@ export function integer(description: string, example: number): Shape<number> {
   };
 }
 
-/** One of the values of an enumeration. */
-export function word<const Words extends readonly string[]>(
-  words: Words,
-  description: string,
-  example: Words[number],
-): Shape<Words[number]> {
+/** Always the same string. */
+export function constant<const Value extends string>(value: Value, description: string): Shape<Value> {
   return {
-    schema: { type: 'string', enum: [...words], description },
+    schema: { type: 'string', const: value, description } as SchemaObject,
+    example: value,
+    validate: (given, field) => (given === value ? undefined : MESSAGES.selected(field, [value])),
+  };
+}
+
+/** One of the values of an enumeration. */
+export function word<Value extends string>(
+  { values, reference }: Enumeration<Value>,
+  description: string,
+  example: Value,
+): Shape<Value> {
+  return {
+    schema: { allOf: [reference], description },
     example,
     validate: (value, field) =>
-      words.includes(value as string) ? undefined : MESSAGES.selected(field, words),
+      values.includes(value as Value) ? undefined : MESSAGES.selected(field, values),
   };
 }
 
@@ -78,6 +88,12 @@ export function list<Value>(item: Shape<Value>, description: string): Shape<read
       return validateItems(value, field, item.validate);
     },
   };
+}
+
+/** Gives the schema of a shape a name. @param description of the part that has this shape */
+export function named<Value>(name: string, { schema, ...shape }: Shape<Value>): Shape<Value> {
+  const { description } = schema;
+  return { ...shape, schema: { allOf: [namedSchema(name, schema)], ...(description && { description }) } };
 }
 
 /** An object with all of these fields. */

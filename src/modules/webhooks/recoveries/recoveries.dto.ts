@@ -1,7 +1,9 @@
 import { EnumProperty, IntegerProperty, TimestampProperty } from '../../../infrastructure/openapi/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { TimestampField } from '../../../infrastructure/validation/index.js';
 
 export const RECOVERY_STATUSES = ['none', 'running', 'finished'] as const;
+const RECOVERY_STATUS = enumeration('RecoveryStatus', RECOVERY_STATUSES, 'How far a recovery is.');
 
 export class RecoverRequest {
   @TimestampField({
@@ -13,7 +15,7 @@ export class RecoverRequest {
 
 export class RecoveryResponse {
   @EnumProperty(
-    RECOVERY_STATUSES,
+    RECOVERY_STATUS,
     'Whether the recovery is running or finished; `none` if there has not been one.',
     'running',
   )

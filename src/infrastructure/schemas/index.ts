@@ -1,0 +1,2 @@
+export { enumeration, type Enumeration } from './enumeration.js';
+export { namedSchema, namedSchemas, type SchemaReference } from './named-schemas.js';
