@@ -13,6 +13,8 @@ interface Mark {
   readonly description: string | undefined;
 }
 
+const REFERENCE = /"#\/components\/(\w+)\/([^"/]+)"/g;
+
 /** Marks a part of an operation as a component. `nameComponents` replaces the part with a reference. */
 const MARK = 'x-component';
 
@@ -45,18 +47,25 @@ export function nameComponents(document: OpenAPIObject): OpenAPIObject {
       ),
     });
   }
-  const parts: ComponentsObject = { ...document.components, ...components.sorted() };
-  const schemas = usedSchemas({ ...document, components: parts }) as ComponentsObject['schemas'];
-  return { ...document, components: { ...parts, schemas } };
+  const named = {
+    ...document.components,
+    ...components.parts,
+    schemas: { ...document.components?.schemas, ...namedSchemas() },
+  };
+  return { ...document, components: usedComponents({ ...document, components: named }) };
 }
 
 class Components {
-  private readonly all: Record<Kind, Record<string, Part>> = {
-    parameters: {},
-    headers: {},
-    examples: {},
-    responses: {},
+  private readonly all = {
+    parameters: {} as Record<string, Part>,
+    headers: {} as Record<string, Part>,
+    examples: {} as Record<string, Part>,
+    responses: {} as Record<string, Part>,
   };
+
+  get parts(): Pick<ComponentsObject, Kind> {
+    return this.all as unknown as Pick<ComponentsObject, Kind>;
+  }
 
   /** @returns a reference to the part if it is marked, otherwise the part */
   share(kind: Kind, { [MARK]: mark, ...part }: Part): Part {
@@ -73,10 +82,6 @@ class Components {
       throw new Error(`Two ${kind} of the API document are called ${name}: rename one of them.`);
     this.all[kind][name] = part;
     return { $ref: `#/components/${kind}/${name}` };
-  }
-
-  sorted(): Pick<ComponentsObject, Kind> {
-    return Object.fromEntries(Object.entries(this.all).map(([kind, parts]) => [kind, sortedByName(parts)]));
   }
 }
 
@@ -96,22 +101,28 @@ function nameInsideResponse(response: Part, components: Components): Part {
   };
 }
 
-/** Returns the schemas that the document refers to, directly or through other schemas. */
-function usedSchemas(document: OpenAPIObject): Parts {
-  const known = { ...document.components?.schemas, ...namedSchemas() } as Parts;
-  const { schemas: _, ...components } = document.components ?? {};
-  const used: Record<string, Part> = {};
+/**
+ * Returns the components that the document refers to, directly or through others, sorted by name.
+ *
+ * @throws Error if a component does not exist
+ */
+export function usedComponents({ paths, webhooks, components = {} }: OpenAPIObject): ComponentsObject {
+  const { securitySchemes, ...known } = components as Readonly<Record<string, Parts>>;
+  const used: Record<string, Record<string, Part>> = Object.fromEntries(
+    Object.keys(known).map((kind) => [kind, {}]),
+  );
   const visit = (node: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(node).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      const schema = known[name];
-      if (schema === undefined) throw new Error(`The API document has no schema called ${name}.`);
-      if (name in used) continue;
-      used[name] = schema;
-      visit(schema);
+    for (const [reference, kind = '', name = ''] of JSON.stringify(node).matchAll(REFERENCE)) {
+      const part = known[kind]?.[name];
+      if (part === undefined) throw new Error(`The API document lacks ${reference}.`);
+      if (used[kind] === undefined || name in used[kind]) continue;
+      used[kind][name] = part;
+      visit(part);
     }
   };
-  visit([document.paths, document.webhooks, components]);
-  return sortedByName(used);
+  visit([paths, webhooks]);
+  const parts = Object.entries(used).map(([kind, each]) => [kind, sortedByName(each)]);
+  return { ...(securitySchemes && { securitySchemes }), ...Object.fromEntries(parts) };
 }
 
 function mapParts(parts: Parts, change: (part: Part, name: string) => Part): Parts {
