@@ -144,6 +144,14 @@ describe('Unknown paths', () => {
     }
   });
 
+  it.each([
+    ['/docs/', '/docs'],
+    ['/docs/errors/', '/docs/errors'],
+  ])('of the site lose a slash at the end (%s)', async (path, location) => {
+    const { status, headers } = await get(path, BROWSER);
+    expect([status, headers.get('location')]).toEqual([302, location]);
+  });
+
   it('never show the path itself', async () => {
     const { text } = await get('/"><script>alert(1)</script>', BROWSER);
     expect(text).not.toContain('alert(1)');

@@ -37,7 +37,12 @@ export class DocumentationService {
     await site.asset(name).send(request, response);
   }
 
+  /** Sends a page about the error. Redirects addresses of the site that end with a slash. */
   async sendError(error: ApiError, request: Request, response: Response): Promise<void> {
+    if (/^\/docs\/(?:[\w-]+\/)?$/.test(request.path)) {
+      response.redirect(request.path.slice(0, -1));
+      return;
+    }
     const site = await this.load();
     const page = site.errorPage(error, request);
     response
