@@ -79,38 +79,43 @@ describe('The documentation site', () => {
     expect(codes.filter((code) => !text.includes(`<h2 id="${code}">`))).toEqual([]);
   });
 
-  it.each(['/docs', '/docs/webhooks', '/docs/api', '/docs/assets/swagger-ui-bundle.js', '/pages.css'])(
-    'is compressed, with an entity tag for each encoding (%s)',
-    async (path) => {
-      const plain = await get(path, { 'accept-encoding': 'identity' });
-      expect(plain.headers.get('content-encoding')).toBeNull();
-      const tags = new Set([plain.headers.get('etag')]);
-      for (const [accepted, encoding] of [
-        ['gzip, deflate, br, zstd', 'br'],
-        ['gzip', 'gzip'],
-        ['br;q=0, gzip', 'gzip'],
-      ] as const) {
-        const { status, headers, text } = await get(path, { 'accept-encoding': accepted });
-        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([
-          200,
-          encoding,
-          'Accept-Encoding',
-        ]);
-        expect(text).toBe(plain.text);
-        expect(Number(headers.get('content-length'))).toBeLessThan(plain.text.length / 2);
-        const etag = headers.get('etag') ?? '';
-        tags.add(etag);
-        // With a condition, fetch would demand a fresh response by default.
-        const unchanged = await get(path, {
-          'accept-encoding': accepted,
-          'if-none-match': etag,
-          'cache-control': 'max-age=0',
-        });
-        expect([unchanged.status, unchanged.text]).toEqual([304, '']);
-      }
-      expect(tags.size).toBe(3);
-    },
-  );
+  it.each([
+    '/docs',
+    '/docs/webhooks',
+    '/docs/api',
+    '/docs/assets/swagger-ui-bundle.js',
+    '/pages.css',
+    '/openapi.json',
+    '/openapi-3.0.json',
+  ])('is compressed, with an entity tag for each encoding (%s)', async (path) => {
+    const plain = await get(path, { 'accept-encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const tags = new Set([plain.headers.get('etag')]);
+    for (const [accepted, encoding] of [
+      ['gzip, deflate, br, zstd', 'br'],
+      ['gzip', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+    ] as const) {
+      const { status, headers, text } = await get(path, { 'accept-encoding': accepted });
+      expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([
+        200,
+        encoding,
+        'Accept-Encoding',
+      ]);
+      expect(text).toBe(plain.text);
+      expect(Number(headers.get('content-length'))).toBeLessThan(plain.text.length / 2);
+      const etag = headers.get('etag') ?? '';
+      tags.add(etag);
+      // With a condition, fetch would demand a fresh response by default.
+      const unchanged = await get(path, {
+        'accept-encoding': accepted,
+        'if-none-match': etag,
+        'cache-control': 'max-age=0',
+      });
+      expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+    }
+    expect(tags.size).toBe(3);
+  });
 
   it.each([
     '/docs/nothing',

@@ -16,6 +16,7 @@ import {
   SUBMIT_JOB_APPLICATION,
   type TestedOperation,
 } from '../support/operations.js';
+import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
 import { basic, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
@@ -190,6 +191,7 @@ describe('Paths and methods', () => {
     ['/docs', READ],
     ['/docs/nothing', READ],
     ['/openapi.json', READ],
+    ['/openapi-3.0.json', READ],
     ['/openapi.yaml', READ],
   ];
 
@@ -657,6 +659,12 @@ describe('Documentation', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     expect(body).toEqual(expected);
+  });
+
+  it('is also served as OpenAPI 3.0', async () => {
+    const { status, body, headers } = await service.request('/openapi-3.0.json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toEqual(toVersion30(expected as never));
   });
 
   it('is also served as YAML', async () => {

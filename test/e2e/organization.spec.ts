@@ -78,6 +78,18 @@ describe('The logo', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(image);
   });
 
+  it('is returned as bytes to a client that accepts no images', async () => {
+    await uploadLogo(PNG.toString('base64'), admin);
+    const typeFor = async (accept: string): Promise<string | null> => {
+      const headers = { cookie: member.cookie, accept };
+      return (await fetch(`${service.baseUrl}/organization/logo`, { headers })).headers.get('content-type');
+    };
+    expect(await typeFor('application/octet-stream')).toBe('application/octet-stream');
+    expect(await typeFor('*/*')).toBe('image/png');
+    expect(await typeFor('image/*, application/octet-stream;q=0.5')).toBe('image/png');
+    expect(await typeFor('text/html')).toBe('image/png');
+  });
+
   it('may have up to 256 KiB', async () => {
     expect((await uploadLogo(withLength(PNG, LARGEST))).status).toBe(200);
     const { status, body } = await uploadLogo(withLength(PNG, LARGEST + 1));

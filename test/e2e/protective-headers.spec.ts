@@ -89,6 +89,7 @@ describe('Public static responses', () => {
     '/.well-known/oauth-authorization-server',
     '/pages.css',
     '/openapi.json',
+    '/openapi-3.0.json',
     '/docs',
     '/docs/webhooks',
     '/docs/assets/site.mjs',

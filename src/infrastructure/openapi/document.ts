@@ -11,6 +11,7 @@ import { operationsOf, type Operation } from './operations-of.js';
 import { plainReferences } from './plain-references.js';
 import { completeRequests } from './requests.js';
 import { descriptionOfTopic } from './topic.js';
+import { toVersion30 } from './version-3.0.js';
 
 const API_VERSION = '1.0.0';
 
@@ -155,21 +156,27 @@ function describedTag(name: string): { name: string; description: string } {
 }
 
 /**
- * Serves the document at `/openapi.json` and `/openapi.yaml`. It is built at the first request for it, because building it
- * takes longer than the rest of creating the application.
+ * Serves the document at `/openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`. It is built at the first request for
+ * it, because building it takes longer than the rest of creating the application.
  */
 export function serveDocument(app: NestExpressApplication, document: () => OpenAPIObject): void {
-  let json: StaticContent | undefined;
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .get('/openapi.json', (request: Request, response: Response) => {
-      const type = { 'Content-Type': 'application/json; charset=utf-8' };
-      return (json ??= new StaticContent(JSON.stringify(document()), type)).send(request, response);
-    });
+  serveJson(app, '/openapi.json', document);
+  serveJson(app, '/openapi-3.0.json', () => toVersion30(document()));
   app.use('/openapi.yaml', (_request: Request, response: Response, next: NextFunction) => {
     response.set('Cache-Control', 'public, max-age=300');
     next();
   });
   SwaggerModule.setup('', app, document, { ui: false, raw: ['yaml'], yamlDocumentUrl: 'openapi.yaml' });
+}
+
+/** Serves JSON that is created at the first request for it. */
+function serveJson(app: NestExpressApplication, path: string, create: () => object): void {
+  let json: StaticContent | undefined;
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get(path, (request: Request, response: Response) => {
+      const type = { 'Content-Type': 'application/json; charset=utf-8' };
+      return (json ??= new StaticContent(JSON.stringify(create()), type)).send(request, response);
+    });
 }

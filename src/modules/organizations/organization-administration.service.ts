@@ -49,7 +49,7 @@ export class OrganizationAdministrationService {
     return organization;
   }
 
-  /** @param accepted the media type that the client prefers: `image/*` or `BYTES` */
+  /** @param accepted the media type that the client prefers; `false` if it accepts none of those of logos */
   async logo({ organizationId }: DashboardActor, accepted: string | false): Promise<StreamableFile> {
     const logo = await this.repository.logo(organizationId);
     if (!logo) throw LOGO_NOT_FOUND.error();

@@ -5,7 +5,7 @@ import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
-import { BYTES } from './logo.js';
+import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
 import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
 import { OrganizationAdministrationService } from './organization-administration.service.js';
 import { GET_ORGANIZATION, ACTIVATE_ORGANIZATION, UPDATE_LOGO, GET_LOGO } from './organization.docs.js';
@@ -49,6 +49,6 @@ export class OrganizationController {
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardOperation(GET_LOGO, { token: 'none' })
   logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
-    return this.administration.logo(actor, request.accepts(['image/*', BYTES]));
+    return this.administration.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
   }
 }
