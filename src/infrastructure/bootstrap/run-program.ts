@@ -9,7 +9,7 @@ import { onTermination } from './termination.js';
 
 /**
  * Percent by which the heap may grow between two full garbage collections. By default, V8 lets it double and more, so that
- * most of the memory of a busy process is garbage: docs/decisions/0021-heap-growth.md.
+ * most of the memory of a busy process is garbage: docs/decisions/0022-heap-growth.md.
  */
 const HEAP_GROWTH = 80;
 
