@@ -32,7 +32,7 @@ export function completeRequests(document: OpenAPIObject): void {
       if (schema === undefined) continue;
       const required = (schema.required ?? []).length > 0;
       operation.requestBody = { ...body, required, content };
-      const example = exampleWithoutIds(schema);
+      const example = exampleOf(schema);
       if (example !== undefined) media.example = example;
     }
   }
@@ -52,16 +52,16 @@ function placeExample(parameter: Parameter): void {
 }
 
 /**
- * Returns an example without optional IDs; undefined if viewers can use the examples of the properties. They do not find
- * examples next to references.
+ * Returns an example without optional IDs and without optional fields that have no example; undefined if viewers can use
+ * the examples of the properties. They do not find examples next to references.
  */
-function exampleWithoutIds({ properties = {}, required = [] }: SchemaObject): object | undefined {
+function exampleOf({ properties = {}, required = [] }: SchemaObject): object | undefined {
   const fields = Object.entries(properties as Record<string, SchemaObject>);
-  const isId = ([name, { format }]: [string, SchemaObject]): boolean =>
-    format === 'uuid' && !required.includes(name);
-  if (!fields.some(isId) && fields.some(([, field]) => 'example' in field && !('allOf' in field)))
-    return undefined;
+  const isOmitted = ([name, field]: [string, SchemaObject]): boolean =>
+    !required.includes(name) && (field.format === 'uuid' || !('example' in field));
+  const isFound = fields.some(([, field]) => 'example' in field && !('allOf' in field));
+  if (isFound && !fields.some(isOmitted)) return undefined;
   return Object.fromEntries(
-    fields.filter((field) => !isId(field)).map(([name, { example }]) => [name, example as unknown]),
+    fields.filter((field) => !isOmitted(field)).map(([name, { example }]) => [name, example as unknown]),
   );
 }

@@ -40,12 +40,22 @@ interface TextOptions extends FieldOptions {
   readonly min?: number;
   /** Maximum number of Unicode code points. */
   readonly max?: number;
-  readonly format?: string;
+  readonly format?: string | undefined;
+  /** `pattern` in the API document; not validated. The default says that required text must not be blank. */
+  readonly pattern?: string | undefined;
+}
+
+/** Text with a character other than white space. */
+export const NOT_BLANK = String.raw`\S`;
+
+function patternOf({ pattern, format, required = true, in: location }: TextOptions): { pattern?: string } {
+  if (pattern !== undefined) return { pattern };
+  return format === undefined && required === true && location !== 'query' ? { pattern: NOT_BLANK } : {};
 }
 
 /** Text that can be stored. @param validators further constraints, checked after the length */
 export function TextField(
-  { min = 1, max, format, ...options }: TextOptions,
+  { min = 1, max, format, pattern, ...options }: TextOptions,
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   const schema = {
@@ -53,6 +63,7 @@ export function TextField(
     ...(format === undefined ? {} : { format }),
     ...(min === 0 ? {} : { minLength: min }),
     ...(max === undefined ? {} : { maxLength: max }),
+    ...patternOf({ format, pattern, ...options }),
   };
   return Field(
     { ...options, schema },
@@ -117,7 +128,8 @@ export function EnumField({ values, reference }: Enumeration, options: FieldOpti
 export function UuidField(options: FieldOptions): PropertyDecorator {
   return Field(
     { ...options, schema: { type: String, format: 'uuid' } },
-    IsUUID(undefined, withMessage(MESSAGES.uuid)),
+    // Any version and variant, as in JSON Schema: whether the ID exists is another question.
+    IsUUID('loose', withMessage(MESSAGES.uuid)),
   );
 }
 
@@ -146,12 +158,17 @@ export function EmailField(options: FieldOptions): PropertyDecorator {
   );
 }
 
+const WEB_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://';
 const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate_length: false };
 
 /** An http or https URL with a host name. @param validators further constraints */
 export function UrlField(options: FieldOptions, ...validators: PropertyDecorator[]): PropertyDecorator {
   const isUrl = IsUrl(WEB_URL, withMessage(MESSAGES.url));
-  return TextField({ ...options, max: URL_LENGTH, format: 'uri' }, isUrl, ...validators);
+  return TextField(
+    { ...options, max: URL_LENGTH, format: 'uri', pattern: WEB_PATTERN },
+    isUrl,
+    ...validators,
+  );
 }
 
 /** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */

@@ -10,6 +10,7 @@ export {
   EXTERNAL_USER_ID_LENGTH,
   ExternalUserIdField,
   IntegerField,
+  NOT_BLANK,
   ObjectField,
   PhoneNumberField,
   TextField,

@@ -9,6 +9,7 @@ import {
   ArrayField,
   ExternalUserIdField,
   MESSAGES,
+  NOT_BLANK,
   UuidField,
   validateText,
 } from '../../infrastructure/validation/index.js';
@@ -18,10 +19,12 @@ const NAME_LENGTH = 256;
 const MAX_MERCHANTS = 100;
 const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
+const NAME = { type: 'string', minLength: 1, maxLength: NAME_LENGTH, pattern: NOT_BLANK };
+
 function MerchantNamesField(): PropertyDecorator {
   return ArrayField({
     max: MAX_NAMES,
-    items: { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
+    items: NAME,
     validateItem: (item, field) => validateText(field, item, NAME_LENGTH),
     invalidItem: 'x'.repeat(NAME_LENGTH + 1),
     description: `Names of 1 to ${MAX_NAMES} merchants or companies, in any common spelling.`,
@@ -59,10 +62,7 @@ export class DetectedAccountResponse {
 }
 
 const MERCHANT = namedSchema('MerchantNameOrId', {
-  oneOf: [
-    { type: 'string', minLength: 1, maxLength: NAME_LENGTH },
-    { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID },
-  ],
+  oneOf: [NAME, { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID }],
   description: 'A merchant, by name in any common spelling or by ID.',
 });
 

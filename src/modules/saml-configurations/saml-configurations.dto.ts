@@ -6,26 +6,23 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import { TextField } from '../../infrastructure/validation/index.js';
+import { EXAMPLE_CERTIFICATE_FIELDS, EXAMPLE_METADATA } from './example-metadata.js';
 
 const NAME_LENGTH = 256;
 /** Characters. Real metadata has 5,000 to 20,000. */
 const METADATA_LENGTH = 262_144;
 
-const EXAMPLE_METADATA =
-  '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example.com">…';
-
 const NAME = { max: NAME_LENGTH, description: 'Your name for the configuration.', example: 'Okta' };
 const METADATA = {
   max: METADATA_LENGTH,
   description: 'The SAML 2.0 metadata of the identity provider.',
-  example: EXAMPLE_METADATA,
 };
 
 export class CreateSamlConfigurationRequest {
   @TextField(NAME)
   name!: string;
 
-  @TextField(METADATA)
+  @TextField({ ...METADATA, example: EXAMPLE_METADATA })
   metadata_xml!: string;
 }
 
@@ -38,24 +35,21 @@ export class UpdateSamlConfigurationRequest {
 }
 
 export const EXAMPLE_ID = '3f2f6c1e-5d1b-4f0f-9f4e-0c7f2f1d8b3a';
-const EXAMPLE_FINGERPRINT =
-  '3A:1F:5B:0C:77:0E:2D:94:61:C8:AB:52:9D:30:EF:18:44:6B:D7:C2:05:8E:93:1A:FD:60:27:B9:4C:81:E5:02';
-
 export class SamlCertificateResponse {
-  @TextProperty('Subject of the certificate.', 'CN=idp.example.com', { minLength: 1 })
+  @TextProperty('Subject of the certificate.', EXAMPLE_CERTIFICATE_FIELDS.subject, { minLength: 1 })
   subject!: string;
 
   @TextProperty(
     'SHA-256 fingerprint of the certificate. Compare it with the one your identity provider shows.',
-    EXAMPLE_FINGERPRINT,
+    EXAMPLE_CERTIFICATE_FIELDS.sha256_fingerprint,
     { pattern: '^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$' },
   )
   sha256_fingerprint!: string;
 
-  @TimestampProperty('Start of the validity period.', '2025-06-01T00:00:00.000Z')
+  @TimestampProperty('Start of the validity period.', EXAMPLE_CERTIFICATE_FIELDS.valid_from)
   valid_from!: Date;
 
-  @TimestampProperty('End of the validity period.', '2028-06-01T00:00:00.000Z')
+  @TimestampProperty('End of the validity period.', EXAMPLE_CERTIFICATE_FIELDS.valid_to)
   valid_to!: Date;
 }
 

@@ -19,7 +19,7 @@ const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
 function SessionIdField(): PropertyDecorator {
   return TextField(
     { min: 0, format: 'uuid', description: 'ID of the session.', example: EXAMPLE_SESSION },
-    IsUUID(undefined, withMessage(MESSAGES.uuid)),
+    IsUUID('loose', withMessage(MESSAGES.uuid)),
   );
 }
 

@@ -28,6 +28,7 @@ const ENVIRONMENT = 'The environment whose events are sent. Must match the envir
 const URL_FIELD = {
   max: MAX_URL_LENGTH,
   format: 'uri',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
   description:
     'A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and ' +
     'shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: ' +

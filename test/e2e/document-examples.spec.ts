@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
+import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
+import { decide, freshAddress, startFlow } from '../support/device-flow.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import {
+  startTestApp,
+  type Login,
+  type RequestOptions,
+  type TestApp,
+  type TestResponse,
+} from '../support/test-app.js';
+
+/*
+ * Sends each operation's own example, as viewers fill it in. Only IDs that are required are replaced, because those of
+ * the examples do not exist.
+ */
+
+interface Property {
+  readonly $ref?: string;
+  readonly example?: unknown;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; example?: unknown }[];
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema: { $ref: string }; readonly example?: object }>
+    >;
+  };
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties?: Record<string, Property> }> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    path,
+    method: method.toUpperCase(),
+  })),
+);
+
+let service: TestApp;
+let owner: Login;
+let serviceToken: string;
+
+beforeAll(async () => {
+  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
+  owner = await service.login('owner');
+  ({ token: serviceToken } = await issueServiceToken(service));
+  await service.app.get(ApiClientsService).enableOperation(service.development.clientId, IDENTIFY_OPERATION);
+});
+afterAll(() => service.close());
+
+/** Returns the body that a viewer fills in. */
+function exampleOf({
+  requestBody,
+}: Operation): { type: string; fields: Record<string, unknown> } | undefined {
+  const [[type, media] = []] = Object.entries(requestBody?.content ?? {});
+  if (type === undefined || media === undefined) return undefined;
+  const { properties = {} } = document.components.schemas[media.schema.$ref.split('/').at(-1) ?? ''] ?? {};
+  const ofProperties = Object.fromEntries(
+    Object.entries(properties).map(([name, { example }]) => [name, example]),
+  );
+  return { type, fields: { ...(media.example ?? ofProperties) } };
+}
+
+const created = async (
+  path: string,
+  body: object,
+  options: RequestOptions = { login: owner },
+): Promise<string> => {
+  const response = await service.request(path, { body, ...options });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return String(response.body['id'] ?? response.body['session'] ?? response.body['event_id']);
+};
+const newUser = async (): Promise<string> => (await service.login('member')).userId;
+const newGrant = async (): Promise<string> =>
+  created('/access-grants/create', {
+    user_id: await newUser(),
+    role: 'admin',
+    reason: 'A test',
+    expires_in: 3600,
+  });
+const newDomain = (): Promise<string> => created('/allowlisted-domains/create', { domain: 'example.net' });
+const newConfiguration = (): Promise<string> => {
+  const create = operations.find(({ operationId }) => operationId === 'createSamlConfiguration');
+  return created('/saml-configurations/create', exampleOf(create as Operation)?.fields ?? {});
+};
+let endpoints = 0;
+const newEndpoint = async (): Promise<string> => {
+  const url = `https://hooks.example.com/${(endpoints += 1)}`;
+  const id = await created('/webhook-endpoints/create', { environment: 'development', url });
+  // An address that the service refuses to send to: a test ends at once and reaches no other host.
+  await service.database.query(`UPDATE webhook_endpoint SET url = 'https://127.0.0.1/' || id WHERE id = $1`, [
+    id,
+  ]);
+  return id;
+};
+const newSession = (): Promise<string> =>
+  created('/session/create', { type: 'link', external_user_id: 'user-8f3a' }, { as: service.development });
+const newToken = async (): Promise<string> => {
+  const body = { external_user_id: 'user-1' };
+  const response = await service.request('/mcp/tokens/create', { body, as: service.development });
+  const token = String(response.body['token']);
+  rememberSecret(token);
+  return token;
+};
+const clientId = async (): Promise<string> => service.development.clientId;
+
+/** What replaces the required IDs of the examples: in the path, by operation. */
+const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
+  deleteAllowlistedDomain: newDomain,
+  viewApiSecret: clientId,
+  rotateApiSecret: clientId,
+  activateApiSecret: clientId,
+  updateUser: newUser,
+  deleteUser: newUser,
+  revokeAccessGrant: newGrant,
+  getSamlConfiguration: newConfiguration,
+  updateSamlConfiguration: newConfiguration,
+  enableSamlConfiguration: newConfiguration,
+  disableSamlConfiguration: newConfiguration,
+  getWebhookEndpoint: newEndpoint,
+  updateWebhookEndpoint: newEndpoint,
+  deleteWebhookEndpoint: newEndpoint,
+  testWebhookEndpoint: newEndpoint,
+  redeliverWebhook: newEndpoint,
+  recoverWebhooks: newEndpoint,
+  getWebhookRecovery: newEndpoint,
+};
+
+/** The same in the body. */
+const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
+  createAccessGrant: async () => ({ user_id: await newUser() }),
+  createDetection: async () => ({ client_id: await clientId() }),
+  publishEvent: async () => ({ client_id: await clientId(), session_id: await newSession() }),
+  extendSession: async () => ({ session_id: await newSession() }),
+  openSession: async () => ({ session_id: await newSession() }),
+  requestDeviceCode: async () => ({ client_id: await clientId() }),
+  exchangeDeviceCode: async () => {
+    const { device_code, user_code } = await startFlow(service);
+    await decide(service, owner, user_code);
+    return { device_code, client_id: await clientId() };
+  },
+  revokeToken: async () => ({ token: await newToken(), client_id: await clientId() }),
+  introspectToken: async () => ({ token: await newToken() }),
+};
+
+/** Operations whose examples cannot succeed, because what they name cannot be created by a request. */
+const OTHER_STATUSES: Readonly<Record<string, number>> = {
+  // Needs an entry of the request log.
+  getRequestLog: 404,
+  redeliverWebhook: 400,
+};
+
+function credentialsOf({ operationId, security }: Operation): RequestOptions {
+  const accepts = (scheme: string): boolean => security.some((each) => scheme in each);
+  if (accepts('basic'))
+    return { as: operationId === 'listAuditLogs' ? service.production : service.development };
+  if (accepts('service-token')) return { token: serviceToken };
+  return accepts('session') ? { login: owner } : {};
+}
+
+async function send(operation: (typeof operations)[number]): Promise<TestResponse> {
+  const { operationId, parameters = [], method } = operation;
+  const merchants = await service.database.query<{ id: number }>('SELECT id FROM merchant LIMIT 1');
+  const id = String((await PATH_IDS[operationId]?.()) ?? merchants[0]?.id);
+  const query = new URLSearchParams(
+    parameters
+      .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
+      .map(({ name, example }) => [name, String(example)]),
+  );
+  const path = `${operation.path.replace(/\{\w+\}/, id)}${query.size > 0 ? `?${query}` : ''}`;
+  const body = exampleOf(operation);
+  const fields = { ...body?.fields, ...(await BODY_IDS[operationId]?.()) };
+  const isForm = body?.type === 'application/x-www-form-urlencoded';
+  return service.request(path, {
+    method,
+    ...(body && { body: isForm ? new URLSearchParams(fields as Record<string, string>).toString() : fields }),
+    headers: { 'x-forwarded-for': freshAddress(), ...(body && { 'content-type': body.type }) },
+    ...credentialsOf(operation),
+  });
+}
+
+describe('The example of each operation', () => {
+  it.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    'is accepted: %s',
+    async (operationId, operation) => {
+      const { status, body } = await send(operation);
+      const expected = OTHER_STATUSES[operationId] ?? (status === 202 ? 202 : 200);
+      if (status !== expected) throw new Error(`${status}: ${JSON.stringify(body)}`);
+      const secrets = ['access_token', 'device_code', 'secret', 'token', 'user_code'] as const;
+      for (const name of secrets) {
+        const secret = typeof body === 'object' ? body[name] : undefined;
+        if (typeof secret === 'string') rememberSecret(secret);
+      }
+    },
+  );
+
+  it('contains no IDs and cursors that viewers would send without need', () => {
+    const optional = operations.flatMap(({ parameters = [] }) =>
+      parameters.filter(({ required, example }) => required !== true && example !== undefined),
+    );
+    expect(optional).toEqual([]);
+    const ids = operations.flatMap(({ parameters = [] }) =>
+      parameters.filter((parameter) => parameter.in === 'path' && parameter.example !== undefined),
+    );
+    expect(ids).toEqual([]);
+  });
+});
