@@ -34,6 +34,7 @@ import { SandboxModule } from './modules/sandbox/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
+import { WebhookStreamModule } from './modules/webhook-stream/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
 import { PortsModule } from './ports.module.js';
 
@@ -74,6 +75,7 @@ const MODULES = [
   ServiceTokensModule,
   SessionsModule,
   WebhookEndpointsModule,
+  WebhookStreamModule,
   WebhooksModule,
 ];
 

@@ -36,6 +36,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'service-tokens': [],
   sessions: ['api-clients'],
   'webhook-endpoints': ['api-clients', 'audit-logs'],
+  'webhook-stream': ['webhooks'],
   sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
   webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],
 };

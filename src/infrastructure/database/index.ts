@@ -7,7 +7,7 @@ export { ExpiryJob } from './expiry/expiry.job.js';
 export { BatchedStatement, RowDropped } from './batched-statement.js';
 export { inspectDatabase, type DatabaseInspection } from './database-inspection.js';
 export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
-export { Notifications, type Subscription } from './notifications.js';
+export { Notifications, presentProcesses, type Subscription } from './notifications.js';
 export { prepared } from './prepared-statements.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
 export { PartitionMetrics } from './partition-metrics.js';

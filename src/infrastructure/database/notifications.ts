@@ -13,6 +13,13 @@ const logger = new Logger('Notifications');
  */
 export type Presence = readonly [kind: number, process: number];
 
+/** Returns a query for the processes that are connected, by the second part of their `Presence`. */
+export function presentProcesses(kind: number): string {
+  return `SELECT objid::bigint FROM pg_locks
+           WHERE locktype = 'advisory' AND classid = ${kind} AND objsubid = 2 AND granted
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+}
+
 /**
  * Listens on a channel until it is closed. LISTEN belongs to a PostgreSQL session, so the subscription uses a
  * connection of its own instead of the pool. It reconnects soon after losing the connection.

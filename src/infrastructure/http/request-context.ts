@@ -27,6 +27,11 @@ export class RequestContext implements RequestAttribution {
   isRecorded = true;
   /** The probable mistake of the client, for the service log only. */
   hint?: string;
+  /**
+   * Records the request as completed, before its response ends. Call it before the headers of a response that stays open for
+   * hours; otherwise the logs and metrics would not show the request until then, and would count the hours as latency.
+   */
+  recordNow: () => Promise<void> = () => Promise.resolve();
 
   private readonly startedAt = performance.now();
 

@@ -83,13 +83,21 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     response.once('close', () => {
       if (!context.client) settle();
     });
-    const endAndLog = (values: unknown[]): void => {
+    const log = (): void => {
       settle();
-      Reflect.apply(end, response, values);
       const milliseconds = context.elapsedMilliseconds;
       this.metrics.completed(request, response, milliseconds);
       this.writeLogLine(request, response, context, milliseconds, span?.spanContext().traceId);
       if (span) this.spans.end(span, request, response, context);
+    };
+    const endAndLog = (values: unknown[]): void => {
+      Reflect.apply(end, response, values);
+      log();
+    };
+    context.recordNow = async () => {
+      response.end = end;
+      await this.writeRequestLogEntry(request, response, context);
+      log();
     };
     response.end = ((...values: unknown[]) => {
       response.end = end;

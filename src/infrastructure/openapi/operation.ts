@@ -3,6 +3,7 @@ import {
   ApiBody,
   ApiExtension,
   ApiExtraModels,
+  ApiHeader,
   ApiOperation,
   ApiParam,
   ApiResponse,
@@ -34,6 +35,8 @@ export interface OperationDocument {
   readonly body?: Type;
   /** The placeholders of the path. */
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
+  /** Optional headers of the request. */
+  readonly headerParameters?: Readonly<Record<string, { readonly description: string }>>;
   /** The class of the response, in brackets for an array; `String` for text, `Buffer` for bytes. */
   readonly response: Type | readonly [Type];
   /** Media types of a response that is not JSON. */
@@ -104,6 +107,9 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
     ...(operation.body ? [ApiBody({ type: operation.body, required: true })] : []),
     ...Object.entries(operation.pathParameters ?? {}).map(([name, parameter]) =>
       ApiParam({ name, ...parameter }),
+    ),
+    ...Object.entries(operation.headerParameters ?? {}).map(([name, parameter]) =>
+      ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),
     ),
     OnSurface(surface),
     ApiExtension(SURFACE_EXTENSION, surface),

@@ -16,6 +16,7 @@ import { QueueMetrics } from './queue/queue.metrics.js';
 import { RecoveriesJob } from './recoveries/recoveries.job.js';
 import { RecoveriesRepository } from './recoveries/recoveries.repository.js';
 import { RecoveriesService } from './recoveries/recoveries.service.js';
+import { EventSigner } from './signing/event-signer.js';
 import { DeliverySender } from './sender/delivery-sender.js';
 import { WebhookPublisher } from './webhook-publisher.js';
 import { StrandedDeliveriesJob } from './worker/stranded-deliveries.job.js';
@@ -33,6 +34,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublicationsBatch,
     PublicationsRepository,
     AttemptRecorder,
+    EventSigner,
     DeliverySender,
     DeliveriesService,
     RecoveriesService,
@@ -43,6 +45,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveryQueueService,
     DeliveryQueueRepository,
     DeliverySender,
+    EventSigner,
     PublicationsBatch,
     RecoveriesRepository,
   ],

@@ -6,6 +6,8 @@ import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.
 import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
 import { EventApi1790000000008 } from './1790000000008-event-api.js';
 import { WebhookConcurrency1790000000010 } from './1790000000010-webhook-concurrency.js';
+import { WebhookStream1790000000014 } from './1790000000014-webhook-stream.js';
+import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-index.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -19,4 +21,6 @@ export const MIGRATIONS = [
   WebhookPause1790000000007,
   EventApi1790000000008,
   WebhookConcurrency1790000000010,
+  WebhookStream1790000000014,
+  WebhookStreamIndex1790000000015,
 ];

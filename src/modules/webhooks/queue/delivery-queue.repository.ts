@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { prepared, Transaction } from '../../../infrastructure/database/index.js';
+import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { WebhookTarget } from '../../webhook-endpoints/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
@@ -13,6 +13,7 @@ import {
   START_WIDTH,
   WORKER_LOCK,
 } from './lane-rules.js';
+import { notifyOf } from './notify-of.js';
 
 /** Limits of one call to `lockDueLanes()`. */
 export interface LaneLimits {
@@ -107,19 +108,12 @@ const CEILING_GAIN = 0.005;
 /** Milliseconds. Below it, latency says nothing about the load of the receiver. */
 const MIN_BASELINE = 20;
 
-/** IDs in one notification. PostgreSQL limits its payload to 8,000 bytes. */
-const ENDPOINTS_PER_NOTIFICATION = 200;
-
 /**
  * Returns a query that notifies the workers of the endpoints in another query, which has the column `endpoint_id`. The
  * returned query has one row.
  */
 export function notifyLanes(endpoints: string): string {
-  return `SELECT count(pg_notify('${LANES_CHANNEL}', ids)) AS notifications
-            FROM (SELECT string_agg(endpoint_id::text, ',') AS ids
-                    FROM (SELECT endpoint_id, row_number() OVER () / ${ENDPOINTS_PER_NOTIFICATION} AS part
-                            FROM (${endpoints}) endpoint) numbered
-                   GROUP BY part) notification`;
+  return notifyOf(LANES_CHANNEL, `SELECT endpoint_id AS id FROM (${endpoints}) endpoint`);
 }
 
 /** SQL for the versions of a client's secrets that sign now. The first one is the active one. */
@@ -132,9 +126,7 @@ export function secretVersionsOf(clientId: string): string {
 const ABSENT_WORKERS = `
   SELECT DISTINCT claimed_by FROM webhook_delivery
    WHERE lease_until IS NOT NULL AND claimed_by IS NOT NULL
-     AND claimed_by NOT IN (SELECT objid::bigint FROM pg_locks
-                             WHERE locktype = 'advisory' AND classid = ${WORKER_LOCK} AND objsubid = 2 AND granted
-                               AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+     AND claimed_by NOT IN (${presentProcesses(WORKER_LOCK)})`;
 
 /** SQL for the organization of an endpoint. */
 const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';

@@ -5,6 +5,7 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import type { ClaimedDelivery, DeliveryLane } from './delivery.js';
 import { notifyLanes, secretVersionsOf } from './delivery-queue.repository.js';
 import { LANE, LEASE_UNTIL } from './lane-rules.js';
+import { notifyListeners } from './listeners.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
@@ -134,6 +135,7 @@ const PUBLISH = prepared(
    SELECT added.id, claim_id AS "claimId", endpoint_id AS "endpointId", event_id AS "eventId", url,
           versions AS "secretVersions", (SELECT array_agg(event_id) FROM key) AS keyed
      FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added WHERE claim_id IS NULL')}) notified
+    CROSS JOIN (${notifyListeners('SELECT client_id FROM event')}) listening
      LEFT JOIN (added JOIN event ON event.id = event_id JOIN secret USING (client_id)) ON claim_id IS NOT NULL`,
 );
 

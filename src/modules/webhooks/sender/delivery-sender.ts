@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import {
   SpanKind,
   SpanStatusCode,
   Tracing,
   type SpanOptions,
 } from '../../../infrastructure/tracing/index.js';
-import { SigningSecrets } from '../../api-clients/index.js';
 import type { ClaimedDelivery, Outcome } from '../queue/delivery.js';
-import { deliveryHeaders } from '../signing/delivery-headers.js';
+import { EventSigner } from '../signing/event-signer.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 
 /** Success is status 200 and nothing else (specification, "Delivery"). */
@@ -19,9 +18,8 @@ const OK = 200;
 @Injectable()
 export class DeliverySender {
   constructor(
-    private readonly secrets: SigningSecrets,
+    private readonly signer: EventSigner,
     private readonly http: HttpClient,
-    private readonly clock: Clock,
     private readonly configuration: WebhookDeliveriesConfiguration,
     private readonly tracing: Tracing,
   ) {}
@@ -37,14 +35,12 @@ export class DeliverySender {
     });
   }
 
-  private async post({ url, event, client, secretVersions }: ClaimedDelivery): Promise<Outcome> {
-    const { id: eventId, name, sessionId, body } = event;
-    const [secret, ...otherSecrets] = await this.secrets.of(client.clientId, secretVersions);
-    const signed = { eventId, event: name, sessionId, body, now: this.clock.now(), secret, otherSecrets };
-    const headers = deliveryHeaders(signed);
+  private async post(delivery: ClaimedDelivery): Promise<Outcome> {
+    const headers = await this.signer.headersOf(delivery);
+    const { url, event } = delivery;
     // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
     const connections = this.configuration.concurrency;
-    const result = await this.http.post({ url, headers, body, connections });
+    const result = await this.http.post({ url, headers, body: event.body, connections });
     const { statusCode, failure, explanation, retryAfterSeconds, phases } = result;
     return {
       statusCode,

@@ -1,0 +1,1 @@
+export { WebhookStreamModule } from './webhook-stream.module.js';
