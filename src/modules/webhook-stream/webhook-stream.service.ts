@@ -200,11 +200,11 @@ export class WebhookStreamService implements BeforeApplicationShutdown, OnApplic
   private async connect(): Promise<void> {
     this.connected ??= new Promise((resolve) => {
       let isConnected = false;
-      const onNotification = (clientIds?: string): void => {
+      const onNotification = (clientId?: string): void => {
         // Meanwhile, other processes may have deleted the listeners of this one.
-        if (clientIds === undefined && isConnected) this.endAll();
+        if (clientId === undefined && isConnected) this.endAll();
         isConnected = true;
-        for (const id of clientIds?.split(',') ?? []) this.notified.add(id);
+        if (clientId !== undefined) this.notified.add(clientId);
         this.wakeUp.abort();
         resolve();
       };

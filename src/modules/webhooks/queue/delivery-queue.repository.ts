@@ -13,7 +13,6 @@ import {
   START_WIDTH,
   WORKER_LOCK,
 } from './lane-rules.js';
-import { notifyOf } from './notify-of.js';
 
 /** Limits of one call to `lockDueLanes()`. */
 export interface LaneLimits {
@@ -108,12 +107,19 @@ const CEILING_GAIN = 0.005;
 /** Milliseconds. Below it, latency says nothing about the load of the receiver. */
 const MIN_BASELINE = 20;
 
+/** IDs in one notification. PostgreSQL limits its payload to 8,000 bytes. */
+const ENDPOINTS_PER_NOTIFICATION = 200;
+
 /**
  * Returns a query that notifies the workers of the endpoints in another query, which has the column `endpoint_id`. The
  * returned query has one row.
  */
 export function notifyLanes(endpoints: string): string {
-  return notifyOf(LANES_CHANNEL, `SELECT endpoint_id AS id FROM (${endpoints}) endpoint`);
+  return `SELECT count(pg_notify('${LANES_CHANNEL}', ids)) AS notifications
+            FROM (SELECT string_agg(endpoint_id::text, ',') AS ids
+                    FROM (SELECT endpoint_id, row_number() OVER () / ${ENDPOINTS_PER_NOTIFICATION} AS part
+                            FROM (${endpoints}) endpoint) numbered
+                   GROUP BY part) notification`;
 }
 
 /** SQL for the versions of a client's secrets that sign now. The first one is the active one. */
