@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { prepared, Transaction } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { secretVersionsOf, type SignableEvent } from '../webhooks/index.js';
 
 /** An event at its position in the stream. */
@@ -18,15 +18,6 @@ interface Row extends Pick<SignableEvent, 'secretVersions'> {
 /** Matches `webhook_event_stream_index`. */
 const IS_STREAMED = "environment = 'development' AND NOT is_test";
 
-const BETWEEN = prepared(
-  `SELECT id, event AS name, session_id AS "sessionId", body, position,
-          ${secretVersionsOf('event.client_id')} AS "secretVersions"
-     FROM webhook_event event
-    WHERE client_id = $1 AND ${IS_STREAMED} AND position > $2 AND position <= $3
-    ORDER BY position
-    LIMIT $4`,
-);
-
 /** Published events of development clients, in the order of their positions. `EventHorizon` explains the order. */
 @Injectable()
 export class EventStreamRepository {
@@ -34,7 +25,15 @@ export class EventStreamRepository {
 
   /** Returns the events of a client after one position up to another, oldest first. */
   async between(clientId: string, after: number, last: number, limit: number): Promise<StreamedEvent[]> {
-    const rows = await this.transaction.manager.query<Row[]>(BETWEEN, [clientId, after, last, limit]);
+    const rows = await this.transaction.manager.query<Row[]>(
+      `SELECT id, event AS name, session_id AS "sessionId", body, position,
+              ${secretVersionsOf('event.client_id')} AS "secretVersions"
+         FROM webhook_event event
+        WHERE client_id = $1 AND ${IS_STREAMED} AND position > $2 AND position <= $3
+        ORDER BY position
+        LIMIT $4`,
+      [clientId, after, last, limit],
+    );
     return rows.map(({ position, secretVersions, ...event }) => ({
       event,
       secretVersions,

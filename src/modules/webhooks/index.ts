@@ -17,10 +17,9 @@ export {
   type SessionMetadata,
 } from './events/event-envelope.js';
 export { secretVersionsOf } from './queue/delivery-queue.repository.js';
-export { LISTENERS_CHANNEL } from './queue/listeners.js';
 export { EventSigner, type SignableEvent } from './signing/event-signer.js';
 export type { PublishRequest } from './webhook-publisher.js';
-export type { PublishResult } from './queue/publications.repository.js';
+export { LISTENERS_CHANNEL, type PublishResult } from './queue/publications.repository.js';
 export { WebhookPublisher } from './webhook-publisher.js';
 export { webhookDocuments } from './webhooks.document.js';
 export { DeliveryWorkerModule, WebhooksModule } from './webhooks.module.js';

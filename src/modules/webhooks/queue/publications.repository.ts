@@ -5,7 +5,6 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import type { ClaimedDelivery, DeliveryLane } from './delivery.js';
 import { notifyLanes, secretVersionsOf } from './delivery-queue.repository.js';
 import { LANE, LEASE_UNTIL } from './lane-rules.js';
-import { notifyListeners } from './listeners.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
@@ -62,6 +61,17 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
 export function laneOf({ organizationId }: Publication): DeliveryLane {
   return { organizationId, isProven: true };
 }
+
+/** Channel that is notified of clients that have listeners and new events. The payload is the ID of one client. */
+export const LISTENERS_CHANNEL = 'webhook_listeners';
+
+/**
+ * Notifies the listeners (module `webhook-stream`) of the clients. Without listeners, this costs one look at an empty table.
+ * PostgreSQL sends equal notifications of a transaction once.
+ */
+const NOTIFY_LISTENERS = `
+  SELECT count(pg_notify('${LISTENERS_CHANNEL}', client_id::text)) AS notifications
+    FROM webhook_listener WHERE client_id IN (SELECT client_id FROM event)`;
 
 /**
  * Stores events with a delivery for each endpoint of their clients. Lanes that are ready, proven, not due and have room give
@@ -135,7 +145,7 @@ const PUBLISH = prepared(
    SELECT added.id, claim_id AS "claimId", endpoint_id AS "endpointId", event_id AS "eventId", url,
           versions AS "secretVersions", (SELECT array_agg(event_id) FROM key) AS keyed
      FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added WHERE claim_id IS NULL')}) notified
-    CROSS JOIN (${notifyListeners('SELECT client_id FROM event')}) listening
+    CROSS JOIN (${NOTIFY_LISTENERS}) listening
      LEFT JOIN (added JOIN event ON event.id = event_id JOIN secret USING (client_id)) ON claim_id IS NOT NULL`,
 );
 
