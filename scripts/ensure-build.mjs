@@ -3,9 +3,9 @@
  * and running share one process: signals reach it without a shell in between.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hashOfFiles, sourcesIn } from './hash-of-files.mjs';
 
 const STAMP = 'dist/.built-from';
 const FILES = [
@@ -21,7 +21,7 @@ const FILES = [
 if (existsSync('src')) await ensureBuild();
 
 async function ensureBuild() {
-  const hash = hashOfSources();
+  const hash = hashOfFiles([...FILES, ...sourcesIn('src')]);
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
   // Standard output belongs to the program that follows.
   process.stderr.write('Building…\n');
@@ -34,16 +34,4 @@ async function ensureBuild() {
   if (code !== 0) process.exit(code ?? 1);
   process.off('SIGINT', stop).off('SIGTERM', stop);
   writeFileSync(STAMP, hash);
-}
-
-/** Uses contents, because a checkout changes modification times arbitrarily. */
-function hashOfSources() {
-  const sources = readdirSync('src', { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
-    .map(({ parentPath, name }) => `${parentPath}/${name}`);
-  const hash = createHash('sha256');
-  for (const file of [...FILES, ...sources.toSorted()]) {
-    hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
-  }
-  return hash.digest('hex');
 }

@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import type { MerchantConnectivity } from '@merchant-connectivity/sdk';
+import { usage } from '../failures.js';
+import { action, type Session } from '../program.js';
+
+type Endpoint = Awaited<ReturnType<MerchantConnectivity['createWebhookEndpoint']>>;
+type TestRequest = Parameters<MerchantConnectivity['testWebhookEndpoint']>[1];
+
+export function addEndpoints(program: Command): void {
+  const endpoints = program.command('endpoints').description('webhook endpoints');
+  endpoints
+    .command('list')
+    .description('list endpoints')
+    .option('--environment <name>', 'development or production; default: that of the login')
+    .action(action(list));
+  endpoints
+    .command('create')
+    .description('create an endpoint')
+    .requiredOption('--url <url>', 'public https address')
+    .option('--description <text>', 'your own note')
+    .option('--environment <name>', 'development or production; default: that of the login')
+    .action(action(create));
+  endpoints
+    .command('update <id>')
+    .description('change an endpoint')
+    .option('--url <url>', 'public https address')
+    .option('--description <text>', 'your own note; empty to remove it')
+    .action(action(update));
+  endpoints.command('delete <id>').description('delete an endpoint').action(action(remove));
+  endpoints
+    .command('test <id>')
+    .description('send an example event to an endpoint and show its response')
+    .option('--event <name>', 'the event', 'MERCHANT_STATUS_UPDATE')
+    .action(action(test));
+}
+
+interface EndpointOptions {
+  readonly environment?: string;
+  readonly url?: string;
+  readonly description?: string;
+}
+
+async function list(session: Session, { environment }: EndpointOptions): Promise<void> {
+  const found = await session
+    .dashboard()
+    .listWebhookEndpoints({ environment: session.environment(environment) });
+  session.output.table(Array.isArray(found) ? found : (found as { data: Endpoint[] }).data, {
+    id: ({ id }: Endpoint) => id,
+    url: ({ url }: Endpoint) => url,
+    environment: (endpoint: Endpoint) => endpoint.environment,
+    description: ({ description }: Endpoint) => description,
+  });
+}
+
+async function create(
+  session: Session,
+  { url = '', description, environment }: EndpointOptions,
+): Promise<void> {
+  const endpoint = await session.dashboard().createWebhookEndpoint({
+    environment: session.environment(environment),
+    url,
+    ...(description !== undefined && { description }),
+  });
+  show(session, 'Created', endpoint);
+}
+
+async function update(session: Session, { url, description }: EndpointOptions, id = ''): Promise<void> {
+  const changes = {
+    ...(url !== undefined && { url }),
+    ...(description !== undefined && { description: description === '' ? null : description }),
+  };
+  if (Object.keys(changes).length === 0) throw usage('Give at least one option that changes the endpoint.');
+  show(session, 'Updated', await session.dashboard().updateWebhookEndpoint(id, changes));
+}
+
+async function remove(session: Session, _options: object, id = ''): Promise<void> {
+  show(session, 'Deleted', await session.dashboard().deleteWebhookEndpoint(id));
+}
+
+async function test(session: Session, { event }: { readonly event: string }, id = ''): Promise<void> {
+  const result = await session.dashboard().testWebhookEndpoint(id, { event } as TestRequest);
+  const { output } = session;
+  const { received, status_code: status, latency_ms: latency } = result;
+  const verdict = received ? output.styled('green', 'received') : output.styled('red', 'not received');
+  output.result(result, `${event}  ${verdict}  ${output.status(status)}  ${latency} ms`);
+  if (!received) process.exitCode = 1;
+}
+
+function show({ output }: Session, what: string, endpoint: Endpoint): void {
+  output.result(endpoint, `${what} ${endpoint.id}  ${endpoint.url}`);
+}

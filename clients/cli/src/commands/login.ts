@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { MerchantConnectivity } from '@merchant-connectivity/sdk';
+import { EXIT, Failure, usage } from '../failures.js';
+import { action, type Session } from '../program.js';
+import type { Environment } from '../settings.js';
+
+const STANDARD_INPUT = 0;
+
+/** The credentials of an API client, or a file that the service writes in development, with both environments. */
+interface CredentialsFile {
+  readonly base_url?: string;
+  readonly dashboard_url?: string;
+  readonly client_id?: string;
+  readonly secret?: string;
+  readonly development?: CredentialsFile;
+  readonly production?: CredentialsFile;
+}
+
+export function addLogin(program: Command): void {
+  program
+    .command('login')
+    .description('log in as a dashboard user, or store the credentials of an API client')
+    .option('--open', 'open the browser')
+    .option('--scope <scopes>', 'request these scopes only, separated by spaces')
+    .option(
+      '--credentials <file>',
+      'store the credentials of an API client from a JSON file; - for standard input',
+    )
+    .option('--environment <name>', 'which client of the file: development or production', 'development')
+    .action(action(login));
+  program
+    .command('whoami')
+    .description('show who is logged in, in which environment, and for how long')
+    .action(action(whoami));
+  program
+    .command('logout')
+    .description('revoke the access token and delete the profile')
+    .action(action(logout));
+  program
+    .command('access-token')
+    .description('print the access token, for other programs')
+    .action(action(accessToken));
+}
+
+interface LoginOptions {
+  readonly open?: boolean;
+  readonly scope?: string;
+  readonly credentials?: string;
+  readonly environment: string;
+}
+
+async function login(
+  session: Session,
+  { open, scope, credentials, environment }: LoginOptions,
+): Promise<void> {
+  if (credentials !== undefined)
+    return storeCredentials(session, credentials, session.environment(environment));
+  const token = await session.tokens.request({ opensBrowser: open, scope });
+  if (token === undefined) throw new Failure('The code has expired.', EXIT.failure, 'Start again: mcs login');
+  await whoami(session);
+}
+
+async function storeCredentials(
+  { settings, output }: Session,
+  path: string,
+  environment: Environment,
+): Promise<void> {
+  const file = readCredentials(path);
+  const { client_id: clientId, secret } = file[environment] ?? file;
+  if (!clientId || !secret) throw usage(`${path} has no client_id and secret.`);
+  const baseUrl = file.base_url ?? settings.baseUrl;
+  // Any request shows whether the credentials are right. This one changes nothing.
+  await new MerchantConnectivity({
+    baseUrl: file.dashboard_url ?? baseUrl,
+    clientId,
+    clientSecret: secret,
+  }).introspectToken({
+    token: 'none',
+  });
+  settings.store({
+    base_url: baseUrl,
+    dashboard_url: file.dashboard_url,
+    client_id: clientId,
+    client_secret: secret,
+    ...(settings.profile.client_id !== clientId && { access_token: undefined, expires_at: undefined }),
+    environment,
+  });
+  output.result(
+    { profile: settings.profileName, base_url: baseUrl, client_id: clientId, environment },
+    `Stored the ${environment} client ${clientId} of ${baseUrl} in ${settings.file} (profile ${settings.profileName}).`,
+  );
+}
+
+function readCredentials(path: string): CredentialsFile {
+  try {
+    return JSON.parse(readFileSync(path === '-' ? STANDARD_INPUT : path, 'utf8')) as CredentialsFile;
+  } catch (error) {
+    throw usage(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function whoami(session: Session): Promise<void> {
+  const { settings, output } = session;
+  const user = await session.dashboard().getCurrentUser();
+  const { expires_at: expiresAt } = settings.profile;
+  const minutes = expiresAt && Math.floor((Date.parse(expiresAt) - Date.now()) / 60_000);
+  const lines = [
+    `${user.name} <${user.email}>, ${user.role}`,
+    `environment  ${user.token?.environment}`,
+    `scopes       ${user.token?.scopes.join(' ')}`,
+    `service      ${settings.dashboardUrl}`,
+    `profile      ${settings.profileName}`,
+    `expires      ${expiresAt} (${minutes} minutes)`,
+  ];
+  output.result({ ...user, profile: settings.profileName, expires_at: expiresAt }, lines.join('\n'));
+}
+
+async function logout({ settings, tokens, output }: Session): Promise<void> {
+  const { access_token: token } = settings.profile;
+  if (token !== undefined) await tokens.revoke(token);
+  settings.remove();
+  output.result({ profile: settings.profileName }, `Logged out (profile ${settings.profileName}).`);
+}
+
+function accessToken({ tokens, output }: Session): Promise<void> {
+  const token = tokens.current();
+  output.result({ access_token: token }, token);
+  return Promise.resolve();
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { ApiError, ConnectionError } from '@merchant-connectivity/sdk';
+import { usage } from '../failures.js';
+import { LogTail, type LogEntry, type LogFilters } from '../log-tail.js';
+import { timeOf, type Output } from '../output.js';
+import { action, integerOption, type Session } from '../program.js';
+
+/** Milliseconds. */
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const RETRY_DELAY = 2_000;
+
+interface FilterOptions {
+  readonly environment?: string;
+  readonly type?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly session?: string;
+  readonly task?: string;
+  readonly user?: string;
+  readonly event?: string;
+  readonly status?: string;
+}
+
+export function addLogs(program: Command): void {
+  const logs = program.command('logs').description('the request log');
+  const withFilters = (command: Command): Command =>
+    command
+      .option('--environment <name>', 'development or production; default: that of the login')
+      .option('--type <type>', 'request or webhook')
+      .option('--session <id>', 'entries of this session')
+      .option('--task <id>', 'entries of this task')
+      .option('--user <id>', 'entries of this user')
+      .option('--event <name>', 'deliveries of this event')
+      .option('--status <code>', 'entries with this status code; 0: no response');
+  withFilters(logs.command('list'))
+    .description('list entries, newest first')
+    .option('--start <time>', 'from this time on, such as 2026-01-31T08:00:00Z, or 2h for two hours ago')
+    .option('--end <time>', 'up to this time')
+    .option('--limit <number>', 'number of entries', '25')
+    .option('--all', 'all entries')
+    .action(action(list));
+  withFilters(logs.command('tail'))
+    .description('show new entries as they are added')
+    .option('--lines <number>', 'begin with this many older entries', '10')
+    .action(action(tail));
+  logs.command('get <id>').description('show one entry').action(action(get));
+}
+
+function filtersOf(session: Session, options: FilterOptions): LogFilters {
+  const filters = {
+    environment: session.environment(options.environment),
+    type: options.type,
+    start: timeOption('--start', options.start),
+    end: timeOption('--end', options.end),
+    session_id: options.session,
+    task_id: integerOption('--task', options.task),
+    external_user_id: options.user,
+    event: options.event,
+    status_code: integerOption('--status', options.status),
+  };
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as LogFilters;
+}
+
+/** Returns a timestamp: of the option, or of as long ago as it says. */
+function timeOption(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (unit) return new Date(Date.now() - Number(number) * UNITS[unit as keyof typeof UNITS]).toISOString();
+  if (Number.isNaN(Date.parse(text)))
+    throw usage(`${name} must be a time such as 2026-01-31T08:00:00Z or 2h.`);
+  return text;
+}
+
+async function list(
+  session: Session,
+  { limit, all, ...options }: FilterOptions & { readonly limit: string; readonly all?: boolean },
+): Promise<void> {
+  const count = all ? Infinity : (integerOption('--limit', limit) ?? 0);
+  const entries: LogEntry[] = [];
+  const pages = session
+    .dashboard()
+    .listRequestLogs({ ...filtersOf(session, options), limit: Math.max(1, Math.min(50, count)) });
+  for await (const entry of pages) {
+    if (entries.length >= count) break;
+    entries.push(entry);
+  }
+  session.output.table(entries, {
+    id: ({ id }: LogEntry) => id,
+    time: ({ datetime }: LogEntry) => timeOf(datetime),
+    status: ({ status_code: status }: LogEntry) => status,
+    ms: ({ latency_ms: latency }: LogEntry) => latency,
+    what: subjectOf,
+    user: ({ external_user_id: user }: LogEntry) => user,
+  });
+}
+
+async function tail(
+  session: Session,
+  { lines, ...options }: FilterOptions & { readonly lines: string },
+): Promise<void> {
+  const { output, tokens } = session;
+  const log = new LogTail(
+    session.dashboard(() => tokens.currentOrNew()),
+    filtersOf(session, options),
+  );
+  const count = integerOption('--lines', lines) ?? 0;
+  const show = (entries: readonly LogEntry[]): void => {
+    for (const entry of entries) output.result(entry, lineOf(output, entry));
+  };
+  show(await log.begin(count));
+  let isInterrupted = false;
+  for (;;) {
+    await sleep(isInterrupted ? RETRY_DELAY : log.interval);
+    try {
+      show(await log.look());
+      if (isInterrupted) output.progress('Connected again.');
+      isInterrupted = false;
+    } catch (error) {
+      if (!isInterrupted && isTemporary(error)) output.progress(`${(error as Error).message} Trying again…`);
+      if (error instanceof ApiError && error.status === 401 && !process.env['MCS_ACCESS_TOKEN'])
+        tokens.discard();
+      else if (isTemporary(error)) isInterrupted = true;
+      else throw error;
+    }
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError;
+}
+
+async function get(session: Session, _options: object, id = ''): Promise<void> {
+  const entry = await session.dashboard().getRequestLog(id);
+  const lines = Object.entries(entry).map(
+    ([name, value]) =>
+      `${name.padEnd(18)}${typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : value}`,
+  );
+  session.output.result(entry, lines.join('\n'));
+}
+
+function subjectOf({ method, path, event, url }: LogEntry): string {
+  return path === null ? `${event} → ${url}` : `${method} ${path}`;
+}
+
+function lineOf(output: Output, entry: LogEntry): string {
+  const { datetime, status_code: status, latency_ms: latency, external_user_id: user } = entry;
+  const parts = [
+    output.styled('dim', timeOf(datetime)),
+    output.status(status),
+    `${latency} ms`.padStart(7),
+    subjectOf(entry),
+  ];
+  return [...parts, ...(user === null ? [] : [output.styled('dim', user)])].join('  ');
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { action, integerOption, type Session } from '../program.js';
+
+export function addTokens(program: Command): void {
+  const tokens = program.command('tokens').description('MCP tokens');
+  tokens
+    .command('create')
+    .description('create an MCP token for one of your users')
+    .requiredOption('--user <id>', 'your own identifier for the user')
+    .option('--expires-in <seconds>', 'lifetime of the token')
+    .option('--phone <number>', 'phone number of the user, such as +12125550123')
+    .action(action(create));
+}
+
+interface CreateOptions {
+  readonly user: string;
+  readonly expiresIn?: string;
+  readonly phone?: string;
+}
+
+async function create(session: Session, { user, expiresIn, phone }: CreateOptions): Promise<void> {
+  const seconds = integerOption('--expires-in', expiresIn);
+  const token = await session.platform().createMcpToken({
+    external_user_id: user,
+    ...(seconds !== undefined && { expires_in: seconds }),
+    ...(phone !== undefined && { phone_number: phone }),
+  });
+  session.output.result(token, token.token);
+  session.output.progress(`The token of ${user} expires at ${token.expires_at}. It is shown only once.`);
+}

@@ -1,0 +1,76 @@
+import { ApiError, ConnectionError, SignatureError } from '@merchant-connectivity/sdk';
+
+/** Exit codes of the program, besides 0. */
+export const EXIT = { failure: 1, usage: 2, notLoggedIn: 4 } as const;
+
+/** A failure that the user can do something about. */
+export class Failure extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.failure,
+    /** What to do next. */
+    readonly hint?: string,
+  ) {
+    super(message);
+  }
+}
+
+export const usage = (message: string): Failure => new Failure(message, EXIT.usage);
+
+const HINTS: Readonly<Record<string, string>> = {
+  INVALID_API_KEYS: 'Check MCS_CLIENT_ID and MCS_CLIENT_SECRET, or run: mcs login --credentials <file>',
+  INVALID_ACCESS_TOKEN: 'Log in: mcs login',
+  INSUFFICIENT_SCOPE: 'Log in again, with all scopes: mcs login',
+  ENVIRONMENT_MISMATCH: 'Use a profile of the other environment: mcs --profile <name> …',
+};
+
+/** What is printed about a failed command. */
+export interface FailureReport {
+  readonly exitCode: number;
+  readonly message: string;
+  readonly hint: string | undefined;
+  /** Details for programs and for support. */
+  readonly details: Readonly<Record<string, string | number>>;
+}
+
+/** @returns undefined for a defect of this program */
+export function reportOf(error: unknown): FailureReport | undefined {
+  if (error instanceof Failure) {
+    return { exitCode: error.exitCode, message: error.message, hint: error.hint, details: {} };
+  }
+  if (error instanceof ApiError) return reportOfResponse(error);
+  if (error instanceof ConnectionError) {
+    const hint = 'Check the address (MCS_BASE_URL) and that the service runs.';
+    return { exitCode: EXIT.failure, message: error.message, hint, details: {} };
+  }
+  if (error instanceof SignatureError) {
+    return {
+      exitCode: EXIT.failure,
+      message: error.message,
+      hint: undefined,
+      details: { reason: error.reason },
+    };
+  }
+  return undefined;
+}
+
+function reportOfResponse({
+  status,
+  message,
+  errorCode,
+  requestId,
+  retryAfter,
+  help,
+}: ApiError): FailureReport {
+  const wait = retryAfter === undefined ? undefined : `Retry in ${retryAfter} s.`;
+  return {
+    exitCode: status === 401 ? EXIT.notLoggedIn : EXIT.failure,
+    message,
+    hint: HINTS[errorCode ?? ''] ?? wait ?? (help && `See ${help}`),
+    details: {
+      status,
+      ...(errorCode && { error_code: errorCode }),
+      ...(requestId && { request_id: requestId }),
+    },
+  };
+}

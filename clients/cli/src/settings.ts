@@ -1,0 +1,129 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { EXIT, Failure, usage } from './failures.js';
+
+const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
+const DEFAULT_PROFILE = 'default';
+
+/** What `mcs login` stores. */
+export interface Profile {
+  readonly base_url?: string | undefined;
+  readonly dashboard_url?: string | undefined;
+  readonly client_id?: string | undefined;
+  readonly client_secret?: string | undefined;
+  readonly access_token?: string | undefined;
+  /** When the access token expires. */
+  readonly expires_at?: string | undefined;
+  /** The environment of the access token. */
+  readonly environment?: Environment | undefined;
+}
+
+export type Environment = 'development' | 'production';
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly baseUrl?: string;
+  readonly dashboardUrl?: string;
+  readonly json?: boolean;
+}
+
+interface File {
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+/** Addresses and credentials: options come first, then environment variables, then the stored profile. */
+export class Settings {
+  readonly profileName: string;
+
+  constructor(
+    private readonly options: GlobalOptions,
+    private readonly environment: NodeJS.ProcessEnv = process.env,
+  ) {
+    this.profileName = options.profile ?? (environment['MCS_PROFILE'] || DEFAULT_PROFILE);
+  }
+
+  /** The file with the profiles, in the XDG folder for configuration. */
+  get file(): string {
+    const folder = this.environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+    return join(folder, 'mcs', 'config.json');
+  }
+
+  get profile(): Profile {
+    return this.read().profiles[this.profileName] ?? {};
+  }
+
+  get baseUrl(): string {
+    const url = this.options.baseUrl ?? (this.environment['MCS_BASE_URL'] || this.profile.base_url);
+    return checkedUrl(url ?? DEFAULT_BASE_URL);
+  }
+
+  get dashboardUrl(): string {
+    const own = this.options.dashboardUrl ?? (this.environment['MCS_DASHBOARD_URL'] || undefined);
+    const isOtherService = this.options.baseUrl !== undefined || Boolean(this.environment['MCS_BASE_URL']);
+    return checkedUrl(own ?? (isOtherService ? this.baseUrl : (this.profile.dashboard_url ?? this.baseUrl)));
+  }
+
+  get clientId(): string | undefined {
+    return this.environment['MCS_CLIENT_ID'] || this.profile.client_id;
+  }
+
+  /** The stored secret belongs to the stored client only. */
+  get clientSecret(): string | undefined {
+    const { client_id: stored, client_secret: secret } = this.profile;
+    return this.environment['MCS_CLIENT_SECRET'] || (this.clientId === stored ? secret : undefined);
+  }
+
+  /** @throws Failure if there are none */
+  get clientCredentials(): { readonly clientId: string; readonly clientSecret: string } {
+    const { clientId, clientSecret } = this;
+    if (clientId && clientSecret) return { clientId, clientSecret };
+    throw new Failure(
+      'This command needs the credentials of an API client.',
+      EXIT.notLoggedIn,
+      'Run mcs login --credentials <file>, or set MCS_CLIENT_ID and MCS_CLIENT_SECRET.',
+    );
+  }
+
+  /** Changes the stored profile. */
+  store(changes: Profile): void {
+    const { profiles } = this.read();
+    this.write({ profiles: { ...profiles, [this.profileName]: { ...this.profile, ...changes } } });
+  }
+
+  remove(): void {
+    const { [this.profileName]: _removed, ...profiles } = this.read().profiles;
+    this.write({ profiles });
+  }
+
+  private read(): File {
+    let text: string;
+    try {
+      text = readFileSync(this.file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
+      throw new Failure(`${this.file} cannot be read: ${(error as Error).message}`);
+    }
+    try {
+      const { profiles = {} } = JSON.parse(text) as Partial<File>;
+      return { profiles };
+    } catch {
+      throw new Failure(`${this.file} is not valid JSON.`, EXIT.failure, 'Fix or delete the file.');
+    }
+  }
+
+  /** Replaces the file at once, readable by its owner only. */
+  private write(file: File): void {
+    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    const draft = `${this.file}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+    chmodSync(draft, 0o600);
+    renameSync(draft, this.file);
+  }
+}
+
+function checkedUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '');
+  throw usage(`${url} is not an http or https address.`);
+}

@@ -1,0 +1,78 @@
+import type { ErrorCode, ErrorResponse, ErrorType } from './schemas.js';
+
+/** An error response of the service. Branch on `errorCode`. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    /** The operation, for example `createMcpToken`. */
+    readonly operation: string,
+    readonly status: number,
+    message: string,
+    readonly details: {
+      readonly errorType?: ErrorType | undefined;
+      readonly errorCode?: ErrorCode | undefined;
+      /** Quote it when you report a problem. */
+      readonly requestId?: string | undefined;
+      /** Seconds to wait before you repeat the request. */
+      readonly retryAfter?: number | undefined;
+      /** Address of the documentation of this error. */
+      readonly help?: string | undefined;
+    } = {},
+  ) {
+    super(message);
+  }
+
+  /** Undefined if the response does not come from the service, but from a proxy in front of it. */
+  get errorCode(): ErrorCode | undefined {
+    return this.details.errorCode;
+  }
+
+  get errorType(): ErrorType | undefined {
+    return this.details.errorType;
+  }
+
+  get requestId(): string | undefined {
+    return this.details.requestId;
+  }
+
+  get retryAfter(): number | undefined {
+    return this.details.retryAfter;
+  }
+
+  get help(): string | undefined {
+    return this.details.help;
+  }
+}
+
+/** There was no response. It is unknown whether the service has processed the request. `cause` has the reason. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+/** Returns the error that a response with a status other than 2xx stands for. */
+export async function errorOf(operation: string, response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  const body = await bodyOf(response);
+  return new ApiError(operation, status, body.error_message ?? `The response has the status ${status}.`, {
+    errorType: body.error_type,
+    errorCode: body.error_code,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfter: body.retry_after ?? secondsOf(headers.get('retry-after')),
+    help: /<([^>]+)>; *rel="?help"?/.exec(headers.get('link') ?? '')?.[1],
+  });
+}
+
+async function bodyOf(response: Response): Promise<Partial<ErrorResponse>> {
+  try {
+    return ((await response.json()) as Partial<ErrorResponse> | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function secondsOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}

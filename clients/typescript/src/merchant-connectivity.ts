@@ -1,0 +1,672 @@
+// Generated from openapi.json. Run `npm run openapi` after changes.
+import type { Pages } from './pages.js';
+import type {
+  AccessTokenResponse,
+  ApplicationReceipt,
+  AuditLogEntryResponse,
+  AuthorizationServerMetadata,
+  CreateDetectionRequest,
+  CreateMcpTokenRequest,
+  CreateSessionRequest,
+  CreateWebhookEndpointRequest,
+  CurrentUserResponse,
+  DetectAccountsRequest,
+  DetectionResponse,
+  DeviceCodeRequest,
+  DeviceCodeResponse,
+  DisconnectAccountRequest,
+  EventResponse,
+  EventResultsResponse,
+  ExchangeDeviceCodeRequest,
+  ExtendSessionRequest,
+  IdentifyDetectedAccountsRequest,
+  IdentifyDetectedAccountsResponse,
+  IntrospectTokenRequest,
+  IntrospectionResponse,
+  JsonWebKeySet,
+  LinkAccountRequest,
+  LinkedAccountResponse,
+  ListAuditLogsQuery,
+  ListMerchantStatusesResponse,
+  ListRequestLogsQuery,
+  ListWebhookEndpointsQuery,
+  ListWebhookEndpointsResponse,
+  McpTokenResponse,
+  MerchantStatusResponse,
+  OpenSessionRequest,
+  OpenSessionResponse,
+  PublishEventRequest,
+  PublishEventsRequest,
+  PublishedEventResponse,
+  QueuedDeliveriesResponse,
+  RecoverRequest,
+  RecoveryResponse,
+  RedeliverRequest,
+  RequestLogEntryResponse,
+  RevocationResponse,
+  RevokeTokenRequest,
+  SearchDetectedAccountsRequest,
+  SearchDetectedAccountsResponse,
+  SessionResponse,
+  SetMerchantStatusRequest,
+  SingleRequestLogEntryResponse,
+  SubmitApplicationRequest,
+  TestWebhookEndpointRequest,
+  TestedWebhookEndpointResponse,
+  TriggerWebhookRequest,
+  TriggeredWebhookResponse,
+  UpdateWebhookEndpointRequest,
+  WebhookEndpointResponse,
+} from './schemas.js';
+import { Transport, type RequestOptions } from './transport.js';
+
+/**
+ * A client of the service. It has a method for each operation that needs no dashboard login, with the name that the API
+ * document gives it.
+ */
+export class MerchantConnectivity extends Transport {
+  /**
+   * Get audit logs.
+   *
+   * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first, 100 per page. Entries are never changed or deleted. Requires production credentials.
+   */
+  listAuditLogs(query: ListAuditLogsQuery = {}, options?: RequestOptions): Pages<AuditLogEntryResponse> {
+    return this.pages(
+      'listAuditLogs',
+      { method: 'GET', path: '/audit_logs', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Submit job application.
+   *
+   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required. Only our recruiters can read your data, and it is deleted after 365 days. Limit: 30 requests per hour per IP address.
+   */
+  submitJobApplication(
+    body: SubmitApplicationRequest,
+    options?: RequestOptions,
+  ): Promise<ApplicationReceipt> {
+    return this.send(
+      'submitJobApplication',
+      { method: 'POST', path: '/apply', surface: 'careers', credentials: 'none', body },
+      options,
+    );
+  }
+
+  /**
+   * Search detected accounts.
+   *
+   * Returns for each name whether an account of the user was detected at that merchant. Call this operation when you receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, and knows common aliases of merchants. Results are in the order of `names`, including duplicates. For an unknown user, nothing is detected.
+   */
+  searchDetectedAccounts(
+    body: SearchDetectedAccountsRequest,
+    options?: RequestOptions,
+  ): Promise<SearchDetectedAccountsResponse> {
+    return this.send(
+      'searchDetectedAccounts',
+      { method: 'POST', path: '/detected-accounts/search', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Identify detected accounts (by arrangement).
+   *
+   * Works like "Search detected accounts", with the names in the `name` field. Coming soon: the operation responds with 403 `NO_ACCESS` until access is arranged for your client.
+   */
+  identifyDetectedAccounts(
+    body: IdentifyDetectedAccountsRequest,
+    options?: RequestOptions,
+  ): Promise<IdentifyDetectedAccountsResponse> {
+    return this.send(
+      'identifyDetectedAccounts',
+      {
+        method: 'POST',
+        path: '/detected_accounts/identify',
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Record detected accounts.
+   *
+   * Records that accounts of a user were detected at these merchants now, and publishes `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts.
+   */
+  createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<DetectionResponse> {
+    return this.send(
+      'createDetection',
+      { method: 'POST', path: '/detections', surface: 'internal', credentials: 'service', body },
+      options,
+    );
+  }
+
+  /**
+   * Publish an event.
+   *
+   * Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another service of the platform. The response is sent after the commit. To make retries safe, send an `idempotency_key`: an event with the same key and the same content is published only once.
+   */
+  publishEvent(body: PublishEventRequest, options?: RequestOptions): Promise<EventResponse> {
+    return this.send(
+      'publishEvent',
+      { method: 'POST', path: '/events', surface: 'internal', credentials: 'service', body },
+      options,
+    );
+  }
+
+  /**
+   * Publish a batch of events.
+   *
+   * Publishes up to 1000 events of any clients, as JSON or as NDJSON with one event on each line. Use it when you have many events: a batch costs much less than the same events one by one. The response has one result for each event, in the same order. Invalid events get an error, and all others are published. The response is sent after the commit.
+   */
+  publishEvents(body: PublishEventsRequest, options?: RequestOptions): Promise<EventResultsResponse> {
+    return this.send(
+      'publishEvents',
+      { method: 'POST', path: '/events/batch', surface: 'internal', credentials: 'service', body },
+      options,
+    );
+  }
+
+  /**
+   * Create MCP token.
+   *
+   * Creates a short-lived token that connects an agent to the agent connector (MCP) on behalf of one of your users. Call this operation from your backend at the start of each agent session and pass the token to the agent. The response is the only time that the token is returned. Limit: 600 requests per minute per client, including authenticated requests that fail.
+   */
+  createMcpToken(body: CreateMcpTokenRequest, options?: RequestOptions): Promise<McpTokenResponse> {
+    return this.send(
+      'createMcpToken',
+      { method: 'POST', path: '/mcp/tokens/create', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * List the statuses of a merchant.
+   *
+   * Returns the last status of each type of session, and how many clients have been notified of it. Use it to follow the progress of a notification. Types whose status was never set are absent.
+   */
+  listMerchantStatuses(id: string | number, options?: RequestOptions): Promise<ListMerchantStatusesResponse> {
+    return this.send(
+      'listMerchantStatuses',
+      {
+        method: 'GET',
+        path: `/merchants/${encodeURIComponent(id)}/status`,
+        surface: 'internal',
+        credentials: 'service',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Set the status of a merchant.
+   *
+   * Publishes `MERCHANT_STATUS_UPDATE` to every client that does not hide the merchant, in the background. Use it when sessions of a type stop working at the merchant, or work again. If the status is already set, nothing is published again, so retries are safe. If the status changes while clients are being notified, the notification starts again with the new status.
+   */
+  setMerchantStatus(
+    id: string | number,
+    body: SetMerchantStatusRequest,
+    options?: RequestOptions,
+  ): Promise<MerchantStatusResponse> {
+    return this.send(
+      'setMerchantStatus',
+      {
+        method: 'PUT',
+        path: `/merchants/${encodeURIComponent(id)}/status`,
+        surface: 'internal',
+        credentials: 'service',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Request device code.
+   *
+   * Starts the device authorization flow (RFC 8628). Show the user `user_code` and `verification_uri`, then poll `POST /oauth/token` with `device_code`. The user logs in to the dashboard, enters the code, sees what requests access and approves or declines it. Only users of the organization that owns the client can find the code. Limit: 60 requests per minute per IP address.
+   */
+  requestDeviceCode(body: DeviceCodeRequest, options?: RequestOptions): Promise<DeviceCodeResponse> {
+    return this.send(
+      'requestDeviceCode',
+      { method: 'POST', path: '/oauth/device/code', surface: 'dashboard', credentials: 'none', form: body },
+      options,
+    );
+  }
+
+  /**
+   * Exchange device code for access token.
+   *
+   * Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. On 429 or 503, retry after `Retry-After`; on 500, after the interval. Every other error ends the flow. The token is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately when it is revoked or its user is removed. Each code can be exchanged once. Limit: 1200 requests per minute per IP address, and one request per `interval` per code.
+   */
+  exchangeDeviceCode(
+    body: ExchangeDeviceCodeRequest,
+    options?: RequestOptions,
+  ): Promise<AccessTokenResponse> {
+    return this.send(
+      'exchangeDeviceCode',
+      { method: 'POST', path: '/oauth/token', surface: 'dashboard', credentials: 'none', form: body },
+      options,
+    );
+  }
+
+  /**
+   * Revoke token.
+   *
+   * Revokes an access token or an MCP token of the client immediately (RFC 7009). Use it when an agent or a program is done, or when a token is leaked. The response is the same for a token that does not exist or no longer exists. Limit: 1200 requests per minute per IP address.
+   */
+  revokeToken(body: RevokeTokenRequest, options?: RequestOptions): Promise<RevocationResponse> {
+    return this.send(
+      'revokeToken',
+      { method: 'POST', path: '/oauth/revoke', surface: 'dashboard', credentials: 'none', form: body },
+      options,
+    );
+  }
+
+  /**
+   * Introspect token.
+   *
+   * Returns the state of a token (RFC 7662). An agent connector uses it to find out whom an MCP token acts for, when it expires, and the phone number of the user if there is one. Requires the Basic credentials of the API client. For a token that was issued to another client, the response is only `active: false`. Limit: 12000 requests per minute per client.
+   */
+  introspectToken(body: IntrospectTokenRequest, options?: RequestOptions): Promise<IntrospectionResponse> {
+    return this.send(
+      'introspectToken',
+      { method: 'POST', path: '/oauth/introspect', surface: 'dashboard', credentials: 'basic', form: body },
+      options,
+    );
+  }
+
+  /**
+   * Get authorization server metadata.
+   *
+   * Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically.
+   */
+  getAuthorizationServerMetadata(options?: RequestOptions): Promise<AuthorizationServerMetadata> {
+    return this.send(
+      'getAuthorizationServerMetadata',
+      {
+        method: 'GET',
+        path: '/.well-known/oauth-authorization-server',
+        surface: 'dashboard',
+        credentials: 'none',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get JSON Web Key Set.
+   *
+   * Returns the keys that verify access tokens (RFC 7517). A new key is published 10 minutes before it is used for signing. Cache the response no longer than its `Cache-Control` header allows.
+   */
+  getJsonWebKeySet(options?: RequestOptions): Promise<JsonWebKeySet> {
+    return this.send(
+      'getJsonWebKeySet',
+      { method: 'GET', path: '/.well-known/jwks.json', surface: 'dashboard', credentials: 'none' },
+      options,
+    );
+  }
+
+  /**
+   * Get current user.
+   *
+   * Returns the authenticated user and the scopes of the access token. Use it to check whether a token works.
+   */
+  getCurrentUser(options?: RequestOptions): Promise<CurrentUserResponse> {
+    return this.send(
+      'getCurrentUser',
+      { method: 'GET', path: '/me', surface: 'dashboard', credentials: 'bearer' },
+      options,
+    );
+  }
+
+  /**
+   * List request logs.
+   *
+   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Bodies, credentials and headers are not stored.
+   */
+  listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
+    return this.pages(
+      'listRequestLogs',
+      { method: 'GET', path: '/request-logs', surface: 'dashboard', credentials: 'bearer', query },
+      options,
+    );
+  }
+
+  /**
+   * Get a request log entry.
+   *
+   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason for a failure and the durations of its phases. Use it to find out why a delivery failed. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Entries of the other environment are not found.
+   */
+  getRequestLog(id: string | number, options?: RequestOptions): Promise<SingleRequestLogEntryResponse> {
+    return this.send(
+      'getRequestLog',
+      {
+        method: 'GET',
+        path: `/request-logs/${encodeURIComponent(id)}`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Link an account (sandbox).
+   *
+   * Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`. Use it to test your receiver of `AUTHENTICATED` without a real merchant. Sandbox: requires development credentials; nothing real is affected.
+   */
+  linkSandboxAccount(body: LinkAccountRequest, options?: RequestOptions): Promise<LinkedAccountResponse> {
+    return this.send(
+      'linkSandboxAccount',
+      { method: 'POST', path: '/development/accounts/link', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Disconnect an account (sandbox).
+   *
+   * Simulates a merchant requiring the user to log in again: your development endpoints receive `ACCOUNT_LOGIN_REQUIRED`. Use it to test how your program asks such a user to log in again. Sandbox: requires development credentials; nothing real is affected.
+   */
+  disconnectSandboxAccount(
+    body: DisconnectAccountRequest,
+    options?: RequestOptions,
+  ): Promise<PublishedEventResponse> {
+    return this.send(
+      'disconnectSandboxAccount',
+      {
+        method: 'POST',
+        path: '/development/accounts/disconnect',
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Detect accounts (sandbox).
+   *
+   * Records accounts of the user as detected now: "Search detected accounts" finds them, and your development endpoints receive `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it to test how your program handles detected accounts. Sandbox: requires development credentials; nothing real is affected.
+   */
+  detectSandboxAccounts(
+    body: DetectAccountsRequest,
+    options?: RequestOptions,
+  ): Promise<PublishedEventResponse> {
+    return this.send(
+      'detectSandboxAccounts',
+      {
+        method: 'POST',
+        path: '/development/detected-accounts',
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Trigger a webhook (sandbox).
+   *
+   * Sends the example of an event to your development endpoints, signed and retried like any other event. Use it to test your receiver with any event. Fields that you send replace those of the example; fields that the event does not have are ignored. Sandbox: requires development credentials; nothing real is affected.
+   */
+  triggerSandboxWebhook(
+    body: TriggerWebhookRequest,
+    options?: RequestOptions,
+  ): Promise<TriggeredWebhookResponse> {
+    return this.send(
+      'triggerSandboxWebhook',
+      {
+        method: 'POST',
+        path: '/development/webhooks/trigger',
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Create session.
+   *
+   * Creates a session for one of your users. It is valid for 30 minutes. Call this operation from your backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client SDK. Every webhook of the session returns the metadata that you attach.
+   */
+  createSession(body: CreateSessionRequest, options?: RequestOptions): Promise<SessionResponse> {
+    return this.send(
+      'createSession',
+      { method: 'POST', path: '/session/create', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Extend session.
+   *
+   * Adds 30 minutes to the remaining time of a session. Call this operation while the user is still in the SDK and the session is about to expire. You cannot extend an expired session; create a new one.
+   */
+  extendSession(body: ExtendSessionRequest, options?: RequestOptions): Promise<OpenSessionResponse> {
+    return this.send(
+      'extendSession',
+      { method: 'POST', path: '/session/extend', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Open session.
+   *
+   * Opens a session from the client SDK. The only credential is the ID of a session that has not expired. The request can add metadata: values given here override those with the same key, and the limits apply to all metadata of the session together. The request appears in your request logs. Limit: 600 requests per minute per IP address.
+   */
+  openSession(body: OpenSessionRequest, options?: RequestOptions): Promise<OpenSessionResponse> {
+    return this.send(
+      'openSession',
+      { method: 'POST', path: '/session/open', surface: 'platform', credentials: 'none', body },
+      options,
+    );
+  }
+
+  /**
+   * List webhook endpoints.
+   *
+   * Returns the webhook endpoints of an environment, at most 10, in the order in which they were created. Use it to see where events are sent, and to find the IDs that other operations require. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for.
+   */
+  listWebhookEndpoints(
+    query: ListWebhookEndpointsQuery,
+    options?: RequestOptions,
+  ): Promise<ListWebhookEndpointsResponse> {
+    return this.send(
+      'listWebhookEndpoints',
+      { method: 'GET', path: '/webhook-endpoints', surface: 'dashboard', credentials: 'bearer', query },
+      options,
+    );
+  }
+
+  /**
+   * Get a webhook endpoint.
+   *
+   * Returns one endpoint. Use it if you stored the ID of the endpoint. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`.
+   */
+  getWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'getWebhookEndpoint',
+      {
+        method: 'GET',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Change a webhook endpoint.
+   *
+   * Changes the URL or the description. Absent fields keep their values, and so does the URL if it is `null`. Use it when your receiver moves: everything that is sent afterwards goes to the new URL. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.update` if something changed.
+   */
+  updateWebhookEndpoint(
+    id: string | number,
+    body: UpdateWebhookEndpointRequest,
+    options?: RequestOptions,
+  ): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'updateWebhookEndpoint',
+      {
+        method: 'PATCH',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Delete a webhook endpoint.
+   *
+   * Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.delete`.
+   */
+  deleteWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'deleteWebhookEndpoint',
+      {
+        method: 'DELETE',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Create webhook endpoint.
+   *
+   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Audited as `webhook.create`.
+   */
+  createWebhookEndpoint(
+    body: CreateWebhookEndpointRequest,
+    options?: RequestOptions,
+  ): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'createWebhookEndpoint',
+      {
+        method: 'POST',
+        path: '/webhook-endpoints/create',
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Stream webhooks (sandbox).
+   *
+   * Sends the events of your development client over this connection, as server-sent events. Use it to receive events on a machine that has no public URL; `mcs listen` forwards them to a local server.
+   */
+  streamWebhooks(options?: RequestOptions): Promise<Response> {
+    return this.open(
+      'streamWebhooks',
+      { method: 'GET', path: '/development/webhooks/stream', surface: 'platform', credentials: 'basic' },
+      options,
+    );
+  }
+
+  /**
+   * Test a webhook endpoint.
+   *
+   * Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up an endpoint, and when deliveries fail. The event is sent once, regardless of the response, and appears in the request log. The operation takes up to 10 seconds.
+   */
+  testWebhookEndpoint(
+    id: string | number,
+    body: TestWebhookEndpointRequest,
+    options?: RequestOptions,
+  ): Promise<TestedWebhookEndpointResponse> {
+    return this.send(
+      'testWebhookEndpoint',
+      {
+        method: 'POST',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}/test`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Send an event again.
+   *
+   * Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no further ones: `queued` is 0. Events are retained as long as the request log.
+   */
+  redeliverWebhook(
+    id: string | number,
+    body: RedeliverRequest,
+    options?: RequestOptions,
+  ): Promise<QueuedDeliveriesResponse> {
+    return this.send(
+      'redeliverWebhook',
+      {
+        method: 'POST',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}/redeliver`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get the last recovery of a webhook endpoint.
+   *
+   * Returns how far the last recovery has come. Use it after you requested one, until it is finished.
+   */
+  getWebhookRecovery(id: string | number, options?: RequestOptions): Promise<RecoveryResponse> {
+    return this.send(
+      'getWebhookRecovery',
+      {
+        method: 'GET',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Send all failed events again.
+   *
+   * Sends every event again that the endpoint has not received since a given time: events whose last attempt failed. Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the request.
+   */
+  recoverWebhooks(
+    id: string | number,
+    body: RecoverRequest,
+    options?: RequestOptions,
+  ): Promise<RecoveryResponse> {
+    return this.send(
+      'recoverWebhooks',
+      {
+        method: 'POST',
+        path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,1956 @@
+// Generated from openapi.json. Run `npm run openapi` after changes.
+export interface components {
+  schemas: {
+    AccessTokenResponse: {
+      /**
+       * @description How to send the token.
+       * @example Bearer
+       * @enum {string}
+       */
+      token_type: 'Bearer';
+      /**
+       * @description Seconds until the token expires.
+       * @example 900
+       */
+      expires_in: number;
+      /**
+       * @description The token, a JWT (RFC 9068). Keep it secret: anyone who has it can act for the user.
+       * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl
+       */
+      access_token: string;
+    };
+    /** @description The account is disconnected: the user must log in to the merchant again. Start a session for this. */
+    AccountLoginRequiredWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'ACCOUNT_LOGIN_REQUIRED';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description This event has no further fields: an empty object. Fields may be added. */
+      data: Record<string, never>;
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    ApplicationReceipt: {
+      /**
+       * Format: uuid
+       * @description ID of the application. Quote it if you ask about your application.
+       * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When the application was received.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      received_at: string;
+    };
+    /**
+     * @description The action. More actions may be added.
+     * @enum {string}
+     */
+    AuditAction:
+      | 'auth.login'
+      | 'auth.logout'
+      | 'auth.two_factor_enable'
+      | 'auth.two_factor_disable'
+      | 'auth.password_reset'
+      | 'auth.password_change'
+      | 'auth.device_approve'
+      | 'auth.device_deny'
+      | 'user.add'
+      | 'user.update'
+      | 'user.unlock'
+      | 'user.remove'
+      | 'merchant.activate'
+      | 'merchant.hide'
+      | 'merchant.export'
+      | 'webhook.create'
+      | 'webhook.update'
+      | 'webhook.delete'
+      | 'access_grant.create'
+      | 'access_grant.revoke'
+      | 'secret.view'
+      | 'secret.rotate'
+      | 'sso.add'
+      | 'sso.update'
+      | 'sso.enable'
+      | 'sso.disable'
+      | 'domain.add'
+      | 'domain.remove'
+      | 'client.create'
+      | 'client.update'
+      | 'account.create'
+      | 'account.activate'
+      | 'account.logo_update';
+    /** @description The dashboard user or operator who performed the action. */
+    AuditActorResponse: {
+      /**
+       * @description Name of the user at the time. `operator` for an operator of the platform.
+       * @example Ada Lovelace
+       */
+      name: string;
+      /**
+       * @description Email address of the user at the time. `operator` for an operator of the platform.
+       * @example ada@example.com
+       */
+      email: string;
+    };
+    /** @description Where the user performed the action. */
+    AuditContextResponse: {
+      /**
+       * @description IP address of the user. Empty for an operator of the platform.
+       * @example 203.0.113.7
+       */
+      ip: string;
+      /**
+       * @description First 512 characters of the `User-Agent` header of the user’s browser or program.
+       * @example Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0
+       */
+      user_agent: string;
+    };
+    /** @description The action and its outcome. */
+    AuditEventResponse: {
+      /**
+       * @description The action. More actions may be added.
+       * @example secret.view
+       */
+      action: components['schemas']['AuditAction'];
+      /** @description The outcome of the action. */
+      outcome: components['schemas']['AuditOutcomeResponse'];
+    };
+    AuditLogEntryResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the entry.
+       * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When the action happened.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      datetime: string;
+      /** @description The action and its outcome. */
+      event: components['schemas']['AuditEventResponse'];
+      /** @description The dashboard user or operator who performed the action. */
+      actor: components['schemas']['AuditActorResponse'];
+      /** @description The target of the action. */
+      target: components['schemas']['AuditTargetResponse'];
+      /** @description Where the user performed the action. */
+      context: components['schemas']['AuditContextResponse'];
+    };
+    /** @description The outcome of the action. */
+    AuditOutcomeResponse: {
+      /**
+       * @description `denied`: the user is not allowed to do this, or made too many attempts: one entry stands for all such attempts of an hour. `failure`: the attempt did not succeed, for example because of a wrong password.
+       * @example success
+       * @enum {string}
+       */
+      status: 'success' | 'failure' | 'denied';
+    };
+    /** @description The target of the action. */
+    AuditTargetResponse: {
+      /**
+       * @description The kind of target: `user`, `device`, `merchant`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
+       * @example secret
+       */
+      type: string;
+      /**
+       * @description Name of the target at the time; its ID if the action was denied; null if it has no name.
+       * @example null
+       */
+      name: string | null;
+      /**
+       * @description The environment of the target. Targets that belong to the whole organization, such as users and domains, count as `production`.
+       * @example production
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+    };
+    /** @description The user has logged in to the merchant: the account is linked. */
+    AuthenticatedWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'AUTHENTICATED';
+      /**
+       * Format: uuid
+       * @description The session that the event belongs to.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description Fields that depend on the event. */
+      data: {
+        /** @description Your own ID for the card. */
+        card_id: string | null;
+        /** @description Metadata of the session; absent if none was attached. */
+        metadata?: {
+          [key: string]: string;
+        };
+      };
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    AuthorizationServerMetadata: {
+      /**
+       * Format: uri
+       * @description Issuer of the tokens: their `iss`, and also their `aud`.
+       * @example https://dashboard.example.com
+       */
+      issuer: string;
+      /**
+       * Format: uri
+       * @description The device authorization endpoint.
+       * @example https://dashboard.example.com/oauth/device/code
+       */
+      device_authorization_endpoint: string;
+      /**
+       * Format: uri
+       * @description The token endpoint.
+       * @example https://dashboard.example.com/oauth/token
+       */
+      token_endpoint: string;
+      /**
+       * Format: uri
+       * @description The revocation endpoint.
+       * @example https://dashboard.example.com/oauth/revoke
+       */
+      revocation_endpoint: string;
+      /**
+       * Format: uri
+       * @description The introspection endpoint.
+       * @example https://dashboard.example.com/oauth/introspect
+       */
+      introspection_endpoint: string;
+      /**
+       * Format: uri
+       * @description The keys that verify tokens.
+       * @example https://dashboard.example.com/.well-known/jwks.json
+       */
+      jwks_uri: string;
+      /**
+       * @description The only grant: the device flow.
+       * @example [
+       *       "urn:ietf:params:oauth:grant-type:device_code"
+       *     ]
+       */
+      grant_types_supported: string[];
+      /**
+       * @description None: there is no authorization endpoint.
+       * @example []
+       */
+      response_types_supported: string[];
+      /**
+       * @description Scopes that a token can have.
+       * @example [
+       *       "request_logs:read",
+       *       "webhook_endpoints:read",
+       *       "webhook_endpoints:write"
+       *     ]
+       */
+      scopes_supported: ('request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write')[];
+      /**
+       * @description `none`: clients of the token endpoint have no credentials.
+       * @example [
+       *       "none"
+       *     ]
+       */
+      token_endpoint_auth_methods_supported: string[];
+      /**
+       * @description `none`, as at the token endpoint.
+       * @example [
+       *       "none"
+       *     ]
+       */
+      revocation_endpoint_auth_methods_supported: string[];
+      /**
+       * @description The credentials of the API client.
+       * @example [
+       *       "client_secret_basic"
+       *     ]
+       */
+      introspection_endpoint_auth_methods_supported: string[];
+    };
+    /** @description The card could not be saved at the merchant. */
+    CardFailedWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'CARD_FAILED';
+      /**
+       * Format: uuid
+       * @description The session that the event belongs to.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description Fields that depend on the event. */
+      data: {
+        /** @description Your own ID for the card. */
+        card_id: string;
+        /** @description The reason as a sentence. The wording may change. */
+        reason: string;
+        /** @description Metadata of the session; absent if none was attached. */
+        metadata?: {
+          [key: string]: string;
+        };
+      };
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description The merchant now charges the card. */
+    CardUpdatedWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'CARD_UPDATED';
+      /**
+       * Format: uuid
+       * @description The session that the event belongs to.
+       */
+      session_id: string;
+      /** @description The task of the session. */
+      task_id: number;
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description Fields that depend on the event. */
+      data: {
+        /** @description Your own ID for the card. */
+        card_id: string;
+        /** @description Metadata of the session; absent if none was attached. */
+        metadata?: {
+          [key: string]: string;
+        };
+      };
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    CreateDetectionRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description 1 to 100 merchants, by name in any common spelling or by ID.
+       * @example [
+       *       "DoorDash",
+       *       16
+       *     ]
+       */
+      merchants: (string | number)[];
+      /**
+       * Format: uuid
+       * @description The API client that the user belongs to.
+       * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
+       */
+      client_id: string;
+    };
+    CreateMcpTokenRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description Seconds until the token expires, from one minute to 30 days. The default is one day.
+       * @default 86400
+       * @example 3600
+       */
+      expires_in?: number | null;
+      /**
+       * @description E.164; a valid US or Canadian number. Required for the agent connector to create login links.
+       * @example +12125550123
+       */
+      phone_number?: string | null;
+    };
+    CreateSessionRequest: {
+      /**
+       * @description The purpose of the session.
+       * @example card_switcher
+       * @enum {string}
+       */
+      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description Your own identifier for the card. Required for `card_switcher`.
+       * @example card-81
+       */
+      card_id?: string | null;
+      /**
+       * Format: email
+       * @description Email address of the user.
+       * @example ada@example.com
+       */
+      email?: string | null;
+      /**
+       * @description Phone number of the user in E.164; a valid US or Canadian number.
+       * @example +12125550123
+       */
+      phone_number?: string | null;
+      /**
+       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. The SDK can add to the metadata when it opens the session.
+       * @example {
+       *       "order": "4711"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+    };
+    CreateWebhookEndpointRequest: {
+      /**
+       * @description The environment whose events are sent. Must match the environment of the access token.
+       * @example production
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+      /**
+       * Format: uri
+       * @description A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: `https://EXAMPLE.com.:443#a` becomes `https://example.com/`. The limit counts characters as you send them.
+       * @example https://hooks.example.com/merchants
+       */
+      url: string;
+      /**
+       * @description What you use the endpoint for, in at most 255 characters.
+       * @example Card updates
+       */
+      description?: string | null;
+    };
+    CurrentTokenResponse: {
+      /**
+       * Format: uuid
+       * @description The client that the token was issued to.
+       * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
+       */
+      client_id: string;
+      /**
+       * @description The environment that the token is valid for.
+       * @example development
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+      /**
+       * @description The scopes of the token.
+       * @example [
+       *       "request_logs:read"
+       *     ]
+       */
+      scopes: ('request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write')[];
+    };
+    CurrentUserResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the user.
+       * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
+       */
+      id: string;
+      /**
+       * @description Name of the user.
+       * @example Ada Lovelace
+       */
+      name: string;
+      /**
+       * @description Email address of the user.
+       * @example ada@example.com
+       */
+      email: string;
+      /**
+       * Format: uuid
+       * @description ID of the user’s organization.
+       * @example 0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60
+       */
+      organization_id: string;
+      /**
+       * @description The current role of the user.
+       * @example admin
+       * @enum {string}
+       */
+      role: 'owner' | 'admin' | 'member';
+      /** @description The access token; null if the request was authenticated by a dashboard login. */
+      token: components['schemas']['CurrentTokenResponse'] | null;
+    };
+    DetectAccountsRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description 1 to 100 merchants, by name in any common spelling or by ID.
+       * @example [
+       *       "DoorDash",
+       *       16
+       *     ]
+       */
+      merchants: (string | number)[];
+    };
+    DetectedAccountResponse: {
+      /**
+       * @description The name as you sent it.
+       * @example door dash
+       */
+      name: string;
+      /**
+       * @description Whether an account of the user was detected at this merchant.
+       * @example true
+       */
+      detected: boolean;
+      /**
+       * Format: date-time
+       * @description When the account was detected; null if none was detected.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      detected_at: string | null;
+    };
+    DetectionResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string;
+    };
+    DeviceCodeRequest: {
+      /**
+       * Format: uuid
+       * @description The API client that the token is requested for. It also determines the environment.
+       * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
+       */
+      client_id: string;
+      /**
+       * @description The requested scopes, separated by spaces: `request_logs:read`, `webhook_endpoints:read`, `webhook_endpoints:write`. The default is all scopes.
+       * @example request_logs:read webhook_endpoints:read
+       */
+      scope?: string;
+    };
+    DeviceCodeResponse: {
+      /**
+       * @description The code that the device polls with. Keep it secret.
+       * @example 6tWyiEDHh4Dq1rmq0oTgxkFE2Y3nVnBq5h0bX8JrZLk
+       */
+      device_code: string;
+      /**
+       * @description The code that the user enters at `verification_uri`.
+       * @example WDJB-MJHT
+       */
+      user_code: string;
+      /**
+       * Format: uri
+       * @description The page where the user approves the device. It is short enough to type.
+       * @example https://dashboard.example.com/device
+       */
+      verification_uri: string;
+      /**
+       * Format: uri
+       * @description The same page with the user code in the URL. Only present if the deployment enables it.
+       * @example https://dashboard.example.com/device?user_code=WDJB-MJHT
+       */
+      verification_uri_complete?: string;
+      /**
+       * @description Seconds until both codes expire.
+       * @example 600
+       */
+      expires_in: number;
+      /**
+       * @description Seconds to wait between two polls.
+       * @example 5
+       */
+      interval: number;
+    };
+    DisconnectAccountRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+      /**
+       * Format: uuid
+       * @description A session of this user. It must exist, but the event does not name a session.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id?: string | null;
+    };
+    /**
+     * @description The error. Branch on this value.
+     * @enum {string}
+     */
+    ErrorCode:
+      | 'INVALID_API_KEYS'
+      | 'INVALID_FIELD'
+      | 'INVALID_JWE'
+      | 'INVALID_CURSOR_FORMAT'
+      | 'USER_NOT_FOUND'
+      | 'MERCHANT_ACCOUNT_NOT_FOUND'
+      | 'MERCHANT_ACCOUNT_DISCONNECTED'
+      | 'SESSION_NOT_FOUND'
+      | 'EXTEND_NOT_SUPPORTED'
+      | 'MERCHANT_UNAVAILABLE'
+      | 'NO_ACCESS'
+      | 'TRANSACTION_NOT_FOUND'
+      | 'NO_TRANSACTIONS'
+      | 'SUBSCRIPTION_NOT_FOUND'
+      | 'CANCELLABLE_SUBSCRIPTION_NOT_FOUND'
+      | 'MULTIPLE_CANCELLABLE_SUBSCRIPTIONS_FOUND'
+      | 'ONGOING_OPERATION'
+      | 'CART_NOT_FOUND'
+      | 'FULFILLMENT_NOT_FOUND'
+      | 'INVALID_ACCESS_TOKEN'
+      | 'INSUFFICIENT_SCOPE'
+      | 'INSUFFICIENT_ROLE'
+      | 'WEBHOOK_ENDPOINT_NOT_FOUND'
+      | 'WEBHOOK_ENDPOINT_LIMIT_REACHED'
+      | 'WEBHOOK_ENDPOINT_ALREADY_EXISTS'
+      | 'RATE_LIMIT_EXCEEDED'
+      | 'ENVIRONMENT_MISMATCH'
+      | 'REQUEST_LOG_NOT_FOUND'
+      | 'REQUEST_LOG_QUERY_TIMEOUT'
+      | 'IDEMPOTENCY_KEY_REUSED'
+      | 'TOO_MANY_REQUESTS'
+      | 'NOT_FOUND'
+      | 'METHOD_NOT_ALLOWED'
+      | 'PAYLOAD_TOO_LARGE'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'INTERNAL_ERROR'
+      | 'SERVICE_UNAVAILABLE';
+    ErrorResponse: {
+      /**
+       * @description Category of the error.
+       * @example INVALID_REQUEST
+       */
+      error_type: components['schemas']['ErrorType'];
+      /**
+       * @description The error. Branch on this value.
+       * @example INVALID_FIELD
+       */
+      error_code: components['schemas']['ErrorCode'];
+      /**
+       * @description Message for people. The wording may change.
+       * @example The external user id field is required.
+       */
+      error_message: string;
+      /**
+       * @description Seconds to wait before you retry. Only present for rate-limit errors.
+       * @example 12
+       */
+      retry_after?: number;
+    };
+    /**
+     * @description Category of the error.
+     * @enum {string}
+     */
+    ErrorType:
+      | 'INVALID_INPUT'
+      | 'INVALID_REQUEST'
+      | 'USER_ERROR'
+      | 'SESSION_ERROR'
+      | 'MERCHANT_ACCOUNT_ERROR'
+      | 'MERCHANT_ERROR'
+      | 'SUBSCRIPTION_ERROR'
+      | 'TRANSACTION_ERROR'
+      | 'CART_ERROR'
+      | 'WEBHOOK_ENDPOINT_ERROR'
+      | 'REQUEST_LOG_ERROR'
+      | 'RATE_LIMIT_ERROR'
+      | 'API_ERROR';
+    EventResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string;
+      /**
+       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @example false
+       */
+      duplicate: boolean;
+    };
+    EventResult: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header; null if it was not published.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string | null;
+      /**
+       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @example false
+       */
+      duplicate: boolean;
+      /**
+       * @description Why the event was not published; null if it was.
+       * @example null
+       */
+      error: components['schemas']['ErrorResponse'] | null;
+    };
+    EventResultsResponse: {
+      /** @description One result for each event, in the same order. */
+      results: components['schemas']['EventResult'][];
+    };
+    ExchangeDeviceCodeRequest: {
+      /**
+       * @description The device code grant.
+       * @example urn:ietf:params:oauth:grant-type:device_code
+       * @enum {string}
+       */
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code';
+      /**
+       * Format: uuid
+       * @description The client that the device code was requested for.
+       * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
+       */
+      client_id: string;
+      /**
+       * @description The code from the device-code request.
+       * @example 6tWyiEDHh4Dq1rmq0oTgxkFE2Y3nVnBq5h0bX8JrZLk
+       */
+      device_code: string;
+    };
+    ExtendSessionRequest: {
+      /**
+       * Format: uuid
+       * @description ID of the session.
+       * @example b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21
+       */
+      session_id: string;
+    };
+    IdentifyDetectedAccountsRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description Names of 1 to 100 merchants or companies, in any common spelling.
+       * @example [
+       *       "Netflix",
+       *       "door dash"
+       *     ]
+       */
+      name: string[];
+    };
+    IdentifyDetectedAccountsResponse: components['schemas']['DetectedAccountResponse'][];
+    IntrospectTokenRequest: {
+      /**
+       * @description An access token or MCP token.
+       * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl
+       */
+      token: string;
+      /**
+       * @description A hint about the kind of token. Not required.
+       * @example access_token
+       */
+      token_type_hint?: string;
+    };
+    IntrospectionResponse: {
+      /**
+       * @description Whether the token is valid now and was issued to your client. If not, the response has no other fields.
+       * @example true
+       */
+      active: boolean;
+      /**
+       * @description `Bearer`: an access token of the dashboard API. `mcp`: an MCP token.
+       * @example Bearer
+       * @enum {string}
+       */
+      token_type?: 'Bearer' | 'mcp';
+      /**
+       * @description Whom the token acts for: the ID of a dashboard user, or for an MCP token your own identifier for the user.
+       * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
+       */
+      sub?: string;
+      /**
+       * Format: uuid
+       * @description The client that the token was issued to.
+       * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
+       */
+      client_id?: string;
+      /**
+       * @description When the token was issued, in seconds since the epoch.
+       * @example 1769847330
+       */
+      iat?: number;
+      /**
+       * @description When the token expires, in seconds since the epoch.
+       * @example 1769848230
+       */
+      exp?: number;
+      /**
+       * @description The environment of the client.
+       * @example development
+       * @enum {string}
+       */
+      environment?: 'development' | 'production';
+      /**
+       * @description Access tokens only: the scopes, separated by spaces.
+       * @example request_logs:read webhook_endpoints:read
+       */
+      scope?: string;
+      /**
+       * @description Access tokens only: the current role of the user.
+       * @example [
+       *       "admin"
+       *     ]
+       */
+      roles?: ('owner' | 'admin' | 'member')[];
+      /**
+       * Format: uuid
+       * @description Access tokens only: the ID of the user’s organization.
+       * @example 0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60
+       */
+      org?: string;
+      /**
+       * Format: uri
+       * @description Access tokens only: the issuer.
+       * @example https://dashboard.example.com
+       */
+      iss?: string;
+      /**
+       * Format: uri
+       * @description Access tokens only: the API that the token is for.
+       * @example https://dashboard.example.com
+       */
+      aud?: string;
+      /**
+       * Format: uuid
+       * @description Access tokens only: the ID of the token.
+       * @example 7d2f0c4e-9b1a-4f6d-8e3c-5a7b9c1d2e3f
+       */
+      jti?: string;
+      /**
+       * @description MCP tokens only: the phone number of the user in E.164, if it was given.
+       * @example +12125550123
+       */
+      phone_number?: string;
+    };
+    JsonWebKeySet: {
+      /** @description The current signing key, the next one, and previous keys whose last tokens have not expired yet. */
+      keys: components['schemas']['PublicJwk'][];
+    };
+    LinkAccountRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+      /**
+       * Format: uuid
+       * @description A session of this user. The event contains its card and metadata. Without this field, the event names a session that does not exist.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id?: string | null;
+    };
+    LinkedAccountResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string;
+      /**
+       * @description The `task_id` of the event.
+       * @example 25605
+       */
+      task_id: number;
+      /**
+       * Format: uuid
+       * @description The `session_id` of the event.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id: string;
+    };
+    ListAuditLogsQuery: {
+      /**
+       * Format: date-time
+       * @description Only entries created at or after this time.
+       * @example 2026-01-01T00:00:00Z
+       */
+      start?: string;
+      /**
+       * Format: date-time
+       * @description Only entries created at or before this time.
+       * @example 2026-01-31T23:59:59Z
+       */
+      end?: string;
+      /**
+       * @description The `next_cursor` of the previous page. Send the same `start` and `end` again.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ
+       */
+      cursor?: string;
+      /**
+       * @description Another name for `cursor`.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ
+       */
+      next_cursor?: string;
+    };
+    ListMerchantStatusesResponse: components['schemas']['MerchantStatusResponse'][];
+    ListRequestLogsQuery: {
+      /**
+       * @description The environment of the log. Must match the environment of the access token.
+       * @example production
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+      /**
+       * Format: date-time
+       * @description Only entries created at or after this time, as `YYYY-MM-DDTHH:MM:SSZ`; at most 7 days before `end`. The default is 24 hours before `end`.
+       * @example 2026-01-31T00:00:00Z
+       */
+      start?: string;
+      /**
+       * Format: date-time
+       * @description Only entries created at or before this time. The default is the current time; for the pages that follow, the time of the first page.
+       * @example 2026-01-31T23:59:59Z
+       */
+      end?: string;
+      /**
+       * @description `request`: only API requests. `webhook`: only delivery attempts.
+       * @example webhook
+       * @enum {string}
+       */
+      type?: 'request' | 'webhook';
+      /**
+       * Format: uuid
+       * @description Only entries of this session.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id?: string;
+      /**
+       * @description Only entries of this task.
+       * @example 25605
+       */
+      task_id?: number;
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id?: string;
+      /**
+       * @description Only delivery attempts of this event.
+       * @example CARD_UPDATED
+       */
+      event?: string;
+      /**
+       * @description Only entries with this status code, 100 to 599: of the API’s response, or of your endpoint’s response to a webhook. `0`: only delivery attempts without a response.
+       * @example 200
+       */
+      status_code?: number;
+      /**
+       * @description Maximum number of entries in the page. It can differ from page to page.
+       * @default 25
+       * @example 25
+       */
+      limit?: number;
+      /**
+       * @description The `next_cursor` of the previous page. Send the other parameters, including `start` and `end`, unchanged; `limit` can differ.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ
+       */
+      cursor?: string;
+    };
+    ListWebhookEndpointsQuery: {
+      /**
+       * @description The environment whose events are sent. Must match the environment of the access token.
+       * @example production
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+    };
+    ListWebhookEndpointsResponse: components['schemas']['WebhookEndpointResponse'][];
+    LoggedDeliveryResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the webhook endpoint.
+       * @example c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11
+       */
+      webhook_endpoint_id: string;
+      /**
+       * Format: uuid
+       * @description ID of the event: the `webhook-id` header of its deliveries.
+       * @example c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55
+       */
+      event_id: string;
+      /**
+       * @description Number of the attempt, starting at 1.
+       * @example 1
+       */
+      attempt: number;
+      /**
+       * @description Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @example NON_200
+       */
+      reason: string | null;
+      /**
+       * @description Milliseconds to resolve the host name; null if the attempt did not reach or did not need this step.
+       * @example 7
+       */
+      dns_ms: number | null;
+      /**
+       * @description Milliseconds to connect; null if the attempt did not reach or did not need this step.
+       * @example 7
+       */
+      connect_ms: number | null;
+      /**
+       * @description Milliseconds for the TLS handshake; null if the attempt did not reach or did not need this step.
+       * @example 7
+       */
+      tls_ms: number | null;
+      /**
+       * @description Milliseconds from the request to the first byte of the response; null if the attempt did not reach or did not need this step.
+       * @example 7
+       */
+      first_byte_ms: number | null;
+    };
+    McpTokenResponse: {
+      /**
+       * @description The token. Keep it secret: it is shown only once, and anyone who has it can act for the user.
+       * @example mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000
+       */
+      token: string;
+      /**
+       * Format: date-time
+       * @description When the token expires.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      expires_at: string;
+    };
+    MerchantStatusResponse: {
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+      /**
+       * @description The type of session.
+       * @example card_switcher
+       * @enum {string}
+       */
+      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      /**
+       * @description Whether sessions of this type work.
+       * @example DOWN
+       * @enum {string}
+       */
+      status: 'UP' | 'DOWN';
+      /**
+       * @description Number of clients for which the event has been published.
+       * @example 118
+       */
+      published: number;
+      /**
+       * Format: date-time
+       * @description When the status changed.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      requested_at: string;
+      /**
+       * Format: date-time
+       * @description When the event had been published for all clients; null while that is in progress.
+       * @example null
+       */
+      finished_at: string | null;
+    };
+    /** @description Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`). */
+    MerchantStatusUpdateWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'MERCHANT_STATUS_UPDATE';
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description Fields that depend on the event. */
+      data: {
+        /**
+         * @description The type of session.
+         * @enum {string}
+         */
+        type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+        /**
+         * @description Whether sessions of this type work.
+         * @enum {string}
+         */
+        status: 'UP' | 'DOWN';
+      };
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants that you are interested in. */
+    NewDetectedAccountsAvailableWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description Fields that depend on the event. */
+      data: {
+        /** @description The merchants. */
+        detected_accounts: {
+          /** @description ID of the merchant. */
+          id: number;
+          /** @description Name of the merchant. */
+          name: string;
+        }[];
+      };
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    /** @description The user has new transactions at the merchant. */
+    NewTransactionsAvailableWebhook: {
+      /**
+       * @description The name of the event.
+       * @enum {string}
+       */
+      event: 'NEW_TRANSACTIONS_AVAILABLE';
+      /** @description Your own identifier for the user. */
+      external_user_id: string;
+      /** @description The merchant that the event is about. */
+      merchant: {
+        /** @description The merchant’s id, which never changes. */
+        id: number;
+        /** @description The merchant’s name. */
+        name: string;
+      };
+      /** @description This event has no further fields: an empty object. Fields may be added. */
+      data: Record<string, never>;
+      /** @description When the event happened, in milliseconds since the Unix epoch. */
+      timestamp: number;
+    };
+    OpenSessionRequest: {
+      /**
+       * Format: uuid
+       * @description ID of the session.
+       * @example b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21
+       */
+      session_id: string;
+      /**
+       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. Merged with the metadata of the session: values given here override those with the same key, and the limits apply to the merged metadata.
+       * @example {
+       *       "order": "4711"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+    };
+    OpenSessionResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the session.
+       * @example b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21
+       */
+      session: string;
+      /**
+       * Format: date-time
+       * @description When the session expires.
+       * @example 2026-01-31T08:45:30.123Z
+       */
+      expires_at: string;
+    };
+    PublicJwk: {
+      /** @description ID of the key. The header of a token names the key that verifies it. */
+      kid: string;
+      /**
+       * @description Algorithm of the key.
+       * @example ES256
+       * @enum {string}
+       */
+      alg: 'ES256' | 'RS256';
+      /**
+       * @description The key verifies signatures.
+       * @example sig
+       * @enum {string}
+       */
+      use: 'sig';
+      /**
+       * @description Type of the key.
+       * @example EC
+       * @enum {string}
+       */
+      kty: 'EC' | 'RSA';
+      /** @description EC keys only: the curve. */
+      crv?: string;
+      /** @description EC keys only: the first coordinate. */
+      x?: string;
+      /** @description EC keys only: the second coordinate. */
+      y?: string;
+      /** @description RSA keys only: the modulus. */
+      n?: string;
+      /** @description RSA keys only: the exponent. */
+      e?: string;
+    };
+    PublishEventRequest: {
+      /**
+       * Format: uuid
+       * @description The API client whose endpoints receive the event.
+       * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
+       */
+      client_id: string;
+      /**
+       * @description The event.
+       * @example CARD_UPDATED
+       * @enum {string}
+       */
+      event:
+        | 'AUTHENTICATED'
+        | 'CARD_UPDATED'
+        | 'CARD_FAILED'
+        | 'ACCOUNT_LOGIN_REQUIRED'
+        | 'NEW_TRANSACTIONS_AVAILABLE'
+        | 'MERCHANT_STATUS_UPDATE'
+        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id?: string | null;
+      /**
+       * Format: uuid
+       * @description A session of the client and the user. The event contains its metadata.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id?: string | null;
+      /**
+       * @description The task of the session.
+       * @example 25605
+       */
+      task_id?: number | null;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id?: number | null;
+      /**
+       * @description The fields of `data` that the event requires. Unknown fields are ignored.
+       * @example {
+       *       "card_id": "81n9al10a0ayn13"
+       *     }
+       */
+      data?: {
+        [key: string]: unknown;
+      } | null;
+      /**
+       * @description Replaces the metadata of the session. Send an empty object for no metadata.
+       * @example {
+       *       "trace_id": "t-1"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      /**
+       * @description Makes retries safe: a client’s event with the same key and the same content is published only once.
+       * @example task-25605-card-updated
+       */
+      idempotency_key?: string | null;
+    };
+    PublishEventsRequest: {
+      /**
+       * @description 1 to 1000 events.
+       * @example [
+       *       {
+       *         "client_id": "3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d",
+       *         "event": "CARD_UPDATED",
+       *         "external_user_id": "user-8f3a",
+       *         "session_id": "fb5aa994-ed1c-4c3e-b29a-b2a53222e584",
+       *         "task_id": 25605,
+       *         "merchant_id": 16,
+       *         "data": {
+       *           "card_id": "81n9al10a0ayn13"
+       *         },
+       *         "idempotency_key": "task-25605-card-updated"
+       *       }
+       *     ]
+       */
+      events: components['schemas']['PublishEventRequest'][];
+    };
+    PublishedEventResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string;
+    };
+    QueuedDeliveriesResponse: {
+      /**
+       * @description Number of deliveries added to the queue.
+       * @example 1
+       */
+      queued: number;
+    };
+    RecoverRequest: {
+      /**
+       * Format: date-time
+       * @description Start of the period, as `YYYY-MM-DDTHH:MM:SSZ`. A time before the oldest entry of the request log counts as that.
+       * @example 2026-01-31T08:00:00Z
+       */
+      since: string;
+    };
+    RecoveryResponse: {
+      /**
+       * @description Whether the recovery is running or finished; `none` if there has not been one.
+       * @example running
+       * @enum {string}
+       */
+      status: 'none' | 'running' | 'finished';
+      /**
+       * Format: date-time
+       * @description Start of the period.
+       * @example 2026-01-31T08:00:00.000Z
+       */
+      since: string | null;
+      /**
+       * @description Number of deliveries that the recovery has added to the queue.
+       * @example 118
+       */
+      queued: number;
+      /**
+       * Format: date-time
+       * @description When the recovery was requested.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      requested_at: string | null;
+      /**
+       * Format: date-time
+       * @description When the recovery finished; null while it is running.
+       * @example null
+       */
+      finished_at: string | null;
+    };
+    RedeliverRequest: {
+      /**
+       * Format: uuid
+       * @description ID of the event: the `webhook-id` header of its deliveries.
+       * @example c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55
+       */
+      event_id: string;
+    };
+    RequestLogEntryResponse: {
+      /**
+       * Format: int64
+       * @description ID of the entry.
+       * @example 8001234
+       */
+      id: number;
+      /**
+       * @description `request`: an API request. `webhook`: a delivery attempt.
+       * @example request
+       * @enum {string}
+       */
+      type: 'request' | 'webhook';
+      /**
+       * Format: date-time
+       * @description When the response was sent or the attempt ended.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      datetime: string;
+      /**
+       * @description HTTP method.
+       * @example POST
+       */
+      method: string;
+      /**
+       * @description Path of the API request; null for a delivery attempt.
+       * @example /mcp/tokens/create
+       */
+      path: string | null;
+      /**
+       * @description URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API request.
+       * @example null
+       */
+      url: string | null;
+      /**
+       * @description Name of the webhook event; null for an API request.
+       * @example null
+       */
+      event: string | null;
+      /**
+       * @description Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.
+       * @example 200
+       */
+      status_code: number;
+      /**
+       * @description Milliseconds until the response.
+       * @example 12
+       */
+      latency_ms: number;
+      /**
+       * Format: uuid
+       * @description The session that the entry belongs to; null if there is none.
+       * @example null
+       */
+      session_id: string | null;
+      /**
+       * Format: int64
+       * @description The task that the entry belongs to; null if there is none.
+       * @example null
+       */
+      task_id: number | null;
+      /**
+       * @description Your identifier for the user that the entry belongs to; null if there is none.
+       * @example user-8f3a
+       */
+      external_user_id: string | null;
+    };
+    RevocationResponse: Record<string, never>;
+    RevokeTokenRequest: {
+      /**
+       * @description An access token or MCP token.
+       * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl
+       */
+      token: string;
+      /**
+       * Format: uuid
+       * @description The client that the token was issued to.
+       * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
+       */
+      client_id: string;
+      /**
+       * @description A hint about the kind of token. Not required.
+       * @example access_token
+       */
+      token_type_hint?: string;
+    };
+    SearchDetectedAccountsRequest: {
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description Names of 1 to 100 merchants or companies, in any common spelling.
+       * @example [
+       *       "Netflix",
+       *       "door dash"
+       *     ]
+       */
+      names: string[];
+    };
+    SearchDetectedAccountsResponse: components['schemas']['DetectedAccountResponse'][];
+    SessionResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the session.
+       * @example b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21
+       */
+      session: string;
+    };
+    SetMerchantStatusRequest: {
+      /**
+       * @description The type of session.
+       * @example card_switcher
+       * @enum {string}
+       */
+      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      /**
+       * @description Whether sessions of this type work.
+       * @example DOWN
+       * @enum {string}
+       */
+      status: 'UP' | 'DOWN';
+    };
+    SingleRequestLogEntryResponse: {
+      /**
+       * Format: int64
+       * @description ID of the entry.
+       * @example 8001234
+       */
+      id: number;
+      /**
+       * @description `request`: an API request. `webhook`: a delivery attempt.
+       * @example request
+       * @enum {string}
+       */
+      type: 'request' | 'webhook';
+      /**
+       * Format: date-time
+       * @description When the response was sent or the attempt ended.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      datetime: string;
+      /**
+       * @description HTTP method.
+       * @example POST
+       */
+      method: string;
+      /**
+       * @description Path of the API request; null for a delivery attempt.
+       * @example /mcp/tokens/create
+       */
+      path: string | null;
+      /**
+       * @description URL that the webhook was sent to, with `***` in place of anything that looks like a secret; null for an API request.
+       * @example null
+       */
+      url: string | null;
+      /**
+       * @description Name of the webhook event; null for an API request.
+       * @example null
+       */
+      event: string | null;
+      /**
+       * @description Status code of the API’s response, or of your endpoint’s response to the webhook; 0 if there was no response.
+       * @example 200
+       */
+      status_code: number;
+      /**
+       * @description Milliseconds until the response.
+       * @example 12
+       */
+      latency_ms: number;
+      /**
+       * Format: uuid
+       * @description The session that the entry belongs to; null if there is none.
+       * @example null
+       */
+      session_id: string | null;
+      /**
+       * Format: int64
+       * @description The task that the entry belongs to; null if there is none.
+       * @example null
+       */
+      task_id: number | null;
+      /**
+       * @description Your identifier for the user that the entry belongs to; null if there is none.
+       * @example user-8f3a
+       */
+      external_user_id: string | null;
+      /**
+       * @description Details of a delivery attempt; null for an API request.
+       * @example null
+       */
+      delivery: components['schemas']['LoggedDeliveryResponse'] | null;
+    };
+    StreamWebhooksResponse: string;
+    SubmitApplicationRequest: {
+      /**
+       * @description The job to apply for.
+       * @example product_engineer
+       * @enum {string}
+       */
+      role:
+        | 'product_engineer'
+        | 'ios_engineer'
+        | 'android_engineer'
+        | 'infrastructure_engineer'
+        | 'senior_product_manager';
+      /**
+       * @description Full legal name.
+       * @example Ada Lovelace
+       */
+      full_name: string;
+      /**
+       * Format: email
+       * @description Email address.
+       * @example ada@example.com
+       */
+      email: string;
+      /**
+       * Format: uri
+       * @description Public URL of the résumé as a PDF. Share links of cloud drives are accepted.
+       * @example https://example.com/ada.pdf
+       */
+      resume_url: string;
+      /**
+       * @description Years of experience.
+       * @example 7
+       */
+      years_experience: number;
+      /**
+       * @description Whether you are authorized to work in the United States.
+       * @example true
+       */
+      authorized_to_work: boolean;
+      /**
+       * @description Whether you are willing to work on site in the New York office five days a week.
+       * @example true
+       */
+      onsite_nyc: boolean;
+      /**
+       * @description Phone number with country code (E.164), of any country.
+       * @example +442071838750
+       */
+      phone_number?: string | null;
+      /**
+       * Format: uri
+       * @description GitHub profile. This field or `linkedin_url` is required.
+       * @example https://github.com/ada
+       */
+      github_url?: string | null;
+      /**
+       * Format: uri
+       * @description LinkedIn profile. This field or `github_url` is required.
+       * @example https://www.linkedin.com/in/ada
+       */
+      linkedin_url?: string | null;
+      /**
+       * Format: uri
+       * @description Twitter profile.
+       * @example https://twitter.com/ada
+       */
+      twitter_url?: string | null;
+      /**
+       * Format: uri
+       * @description Personal website.
+       * @example https://ada.example.com
+       */
+      website?: string | null;
+      /**
+       * @description One thing you are exceptional at, in your own words.
+       * @example Analytical engines.
+       */
+      exceptional_at: string;
+    };
+    TestWebhookEndpointRequest: {
+      /**
+       * @description The kind of event to send. Its fields are those of the example.
+       * @default AUTHENTICATED
+       * @example AUTHENTICATED
+       * @enum {string|null}
+       */
+      event?:
+        | 'AUTHENTICATED'
+        | 'CARD_UPDATED'
+        | 'CARD_FAILED'
+        | 'ACCOUNT_LOGIN_REQUIRED'
+        | 'NEW_TRANSACTIONS_AVAILABLE'
+        | 'MERCHANT_STATUS_UPDATE'
+        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE'
+        | null;
+    };
+    TestedWebhookEndpointResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55
+       */
+      event_id: string;
+      /**
+       * @description Whether the event counts as received: the endpoint responded with 200 in time.
+       * @example false
+       */
+      received: boolean;
+      /**
+       * @description Status code of the endpoint’s response; 0 if there was no response.
+       * @example 204
+       */
+      status_code: number;
+      /**
+       * @description Why the event does not count as received; null if it does.
+       * @example NON_200
+       * @enum {string|null}
+       */
+      reason:
+        | 'TIMEOUT'
+        | 'DNS'
+        | 'TLS'
+        | 'REFUSED'
+        | 'RESET'
+        | 'NOT_HTTP'
+        | 'HEADERS_TOO_LARGE'
+        | 'FORBIDDEN_ADDRESS'
+        | 'NON_200'
+        | null;
+      /**
+       * @description The result in words. The wording may change.
+       * @example The endpoint responded with 204. Only 200 counts: a real event would be sent twice more.
+       */
+      message: string;
+      /**
+       * @description Duration of the attempt in milliseconds.
+       * @example 84
+       */
+      latency_ms: number;
+    };
+    TriggerWebhookRequest: {
+      /**
+       * @description The event to send.
+       * @example CARD_UPDATED
+       * @enum {string}
+       */
+      event:
+        | 'AUTHENTICATED'
+        | 'CARD_UPDATED'
+        | 'CARD_FAILED'
+        | 'ACCOUNT_LOGIN_REQUIRED'
+        | 'NEW_TRANSACTIONS_AVAILABLE'
+        | 'MERCHANT_STATUS_UPDATE'
+        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      /**
+       * Format: uuid
+       * @description One of your sessions. The event contains its user and metadata.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id?: string | null;
+      /**
+       * @description Your own identifier for the user: at most 256 characters.
+       * @example user-8f3a
+       */
+      external_user_id?: string | null;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id?: number | null;
+      /**
+       * @description Fields of `data`. Fields that you omit have the values of the event’s example.
+       * @example {
+       *       "card_id": "my-card"
+       *     }
+       */
+      data?: {
+        [key: string]: unknown;
+      } | null;
+      /**
+       * @description The metadata, for events of a session. Send an empty object for no metadata.
+       * @example {
+       *       "trace_id": "t-1"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+    };
+    TriggeredWebhookResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      event_id: string;
+      /**
+       * @description The `task_id` of the event; null if the event has none.
+       * @example 25605
+       */
+      task_id: number | null;
+    };
+    UpdateWebhookEndpointRequest: {
+      /**
+       * Format: uri
+       * @description A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: `https://EXAMPLE.com.:443#a` becomes `https://example.com/`. The limit counts characters as you send them.
+       * @example https://hooks.example.com/merchants
+       */
+      url?: string | null;
+      /**
+       * @description What you use the endpoint for, in at most 255 characters. `null` or blank text removes it.
+       * @example Card updates
+       */
+      description?: string | null;
+    };
+    /** @description How deliveries to a webhook endpoint went recently. */
+    WebhookEndpointHealth: {
+      /**
+       * Format: date-time
+       * @description When the endpoint last responded with 200; null if it never did.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      last_success_at: string | null;
+      /**
+       * @description Number of attempts that failed since the last success.
+       * @example 0
+       */
+      consecutive_failures: number;
+      /**
+       * @description Whether the endpoint gets one attempt per second, because 5 attempts in a row failed. The next success ends that.
+       * @example false
+       */
+      throttled: boolean;
+    };
+    WebhookEndpointResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the endpoint.
+       * @example c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11
+       */
+      id: string;
+      /**
+       * Format: uri
+       * @description The URL that webhooks are sent to, in the normal form of the URL Standard.
+       * @example https://hooks.example.com/merchants
+       */
+      url: string;
+      /**
+       * @description What you use the endpoint for; null if you did not describe it.
+       * @example Card updates
+       */
+      description: string | null;
+      /**
+       * @description The environment whose events are sent.
+       * @example production
+       * @enum {string}
+       */
+      environment: 'development' | 'production';
+      /**
+       * Format: date-time
+       * @description When the endpoint was created.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      created_at: string;
+      /**
+       * @description `enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.
+       * @example enabled
+       * @enum {string}
+       */
+      status: 'enabled' | 'paused';
+      /** @description How deliveries to the endpoint went recently. */
+      health: components['schemas']['WebhookEndpointHealth'];
+    };
+    /** @description The body of a webhook. The field `event` tells the events apart. */
+    WebhookEvent:
+      | components['schemas']['AuthenticatedWebhook']
+      | components['schemas']['CardUpdatedWebhook']
+      | components['schemas']['CardFailedWebhook']
+      | components['schemas']['AccountLoginRequiredWebhook']
+      | components['schemas']['NewTransactionsAvailableWebhook']
+      | components['schemas']['MerchantStatusUpdateWebhook']
+      | components['schemas']['NewDetectedAccountsAvailableWebhook'];
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export type AccessTokenResponse = components['schemas']['AccessTokenResponse'];
+export type AccountLoginRequiredWebhook = components['schemas']['AccountLoginRequiredWebhook'];
+export type ApplicationReceipt = components['schemas']['ApplicationReceipt'];
+export type AuditAction = components['schemas']['AuditAction'];
+export type AuditActorResponse = components['schemas']['AuditActorResponse'];
+export type AuditContextResponse = components['schemas']['AuditContextResponse'];
+export type AuditEventResponse = components['schemas']['AuditEventResponse'];
+export type AuditLogEntryResponse = components['schemas']['AuditLogEntryResponse'];
+export type AuditOutcomeResponse = components['schemas']['AuditOutcomeResponse'];
+export type AuditTargetResponse = components['schemas']['AuditTargetResponse'];
+export type AuthenticatedWebhook = components['schemas']['AuthenticatedWebhook'];
+export type AuthorizationServerMetadata = components['schemas']['AuthorizationServerMetadata'];
+export type CardFailedWebhook = components['schemas']['CardFailedWebhook'];
+export type CardUpdatedWebhook = components['schemas']['CardUpdatedWebhook'];
+export type CreateDetectionRequest = components['schemas']['CreateDetectionRequest'];
+export type CreateMcpTokenRequest = components['schemas']['CreateMcpTokenRequest'];
+export type CreateSessionRequest = components['schemas']['CreateSessionRequest'];
+export type CreateWebhookEndpointRequest = components['schemas']['CreateWebhookEndpointRequest'];
+export type CurrentTokenResponse = components['schemas']['CurrentTokenResponse'];
+export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
+export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
+export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
+export type DetectionResponse = components['schemas']['DetectionResponse'];
+export type DeviceCodeRequest = components['schemas']['DeviceCodeRequest'];
+export type DeviceCodeResponse = components['schemas']['DeviceCodeResponse'];
+export type DisconnectAccountRequest = components['schemas']['DisconnectAccountRequest'];
+export type ErrorCode = components['schemas']['ErrorCode'];
+export type ErrorResponse = components['schemas']['ErrorResponse'];
+export type ErrorType = components['schemas']['ErrorType'];
+export type EventResponse = components['schemas']['EventResponse'];
+export type EventResult = components['schemas']['EventResult'];
+export type EventResultsResponse = components['schemas']['EventResultsResponse'];
+export type ExchangeDeviceCodeRequest = components['schemas']['ExchangeDeviceCodeRequest'];
+export type ExtendSessionRequest = components['schemas']['ExtendSessionRequest'];
+export type IdentifyDetectedAccountsRequest = components['schemas']['IdentifyDetectedAccountsRequest'];
+export type IdentifyDetectedAccountsResponse = components['schemas']['IdentifyDetectedAccountsResponse'];
+export type IntrospectTokenRequest = components['schemas']['IntrospectTokenRequest'];
+export type IntrospectionResponse = components['schemas']['IntrospectionResponse'];
+export type JsonWebKeySet = components['schemas']['JsonWebKeySet'];
+export type LinkAccountRequest = components['schemas']['LinkAccountRequest'];
+export type LinkedAccountResponse = components['schemas']['LinkedAccountResponse'];
+export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
+export type ListMerchantStatusesResponse = components['schemas']['ListMerchantStatusesResponse'];
+export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery'];
+export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
+export type ListWebhookEndpointsResponse = components['schemas']['ListWebhookEndpointsResponse'];
+export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
+export type McpTokenResponse = components['schemas']['McpTokenResponse'];
+export type MerchantStatusResponse = components['schemas']['MerchantStatusResponse'];
+export type MerchantStatusUpdateWebhook = components['schemas']['MerchantStatusUpdateWebhook'];
+export type NewDetectedAccountsAvailableWebhook =
+  components['schemas']['NewDetectedAccountsAvailableWebhook'];
+export type NewTransactionsAvailableWebhook = components['schemas']['NewTransactionsAvailableWebhook'];
+export type OpenSessionRequest = components['schemas']['OpenSessionRequest'];
+export type OpenSessionResponse = components['schemas']['OpenSessionResponse'];
+export type PublicJwk = components['schemas']['PublicJwk'];
+export type PublishEventRequest = components['schemas']['PublishEventRequest'];
+export type PublishEventsRequest = components['schemas']['PublishEventsRequest'];
+export type PublishedEventResponse = components['schemas']['PublishedEventResponse'];
+export type QueuedDeliveriesResponse = components['schemas']['QueuedDeliveriesResponse'];
+export type RecoverRequest = components['schemas']['RecoverRequest'];
+export type RecoveryResponse = components['schemas']['RecoveryResponse'];
+export type RedeliverRequest = components['schemas']['RedeliverRequest'];
+export type RequestLogEntryResponse = components['schemas']['RequestLogEntryResponse'];
+export type RevocationResponse = components['schemas']['RevocationResponse'];
+export type RevokeTokenRequest = components['schemas']['RevokeTokenRequest'];
+export type SearchDetectedAccountsRequest = components['schemas']['SearchDetectedAccountsRequest'];
+export type SearchDetectedAccountsResponse = components['schemas']['SearchDetectedAccountsResponse'];
+export type SessionResponse = components['schemas']['SessionResponse'];
+export type SetMerchantStatusRequest = components['schemas']['SetMerchantStatusRequest'];
+export type SingleRequestLogEntryResponse = components['schemas']['SingleRequestLogEntryResponse'];
+export type StreamWebhooksResponse = components['schemas']['StreamWebhooksResponse'];
+export type SubmitApplicationRequest = components['schemas']['SubmitApplicationRequest'];
+export type TestWebhookEndpointRequest = components['schemas']['TestWebhookEndpointRequest'];
+export type TestedWebhookEndpointResponse = components['schemas']['TestedWebhookEndpointResponse'];
+export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest'];
+export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
+export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
+export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
+export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResponse'];
+export type WebhookEvent = components['schemas']['WebhookEvent'];

@@ -1,0 +1,201 @@
+/*
+ * Generates the types and methods of the TypeScript SDK from openapi.json: clients/typescript/src/schemas.ts has a type for
+ * each schema, and merchant-connectivity.ts has a method for each operation that needs no dashboard login. `npm run openapi` runs this.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { format, resolveConfig } from 'prettier';
+
+const FOLDER = 'clients/typescript/src';
+const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
+/** The credentials of each security scheme. Operations that only accept the cookie of a login are left out. */
+const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
+
+const document = JSON.parse(readFileSync('openapi.json', 'utf8'));
+
+/** Returns the object that a reference in the document leads to, or the object itself. */
+function resolve(value) {
+  if (value?.$ref === undefined) return value;
+  return resolve(
+    value.$ref
+      .slice(2)
+      .split('/')
+      .reduce((part, name) => part[name.replaceAll('~1', '/').replaceAll('~0', '~')], document),
+  );
+}
+
+const capitalized = (name) => name[0].toUpperCase() + name.slice(1);
+
+/** Schemas that the operations describe in place; they get names of their own. */
+const ownSchemas = {};
+
+/** Returns the name of the type of a schema. */
+function typeOf(schema, nameIfUnnamed) {
+  const name = schema.$ref?.match(/^#\/components\/schemas\/(\w+)$/)?.[1];
+  if (name !== undefined) return name;
+  ownSchemas[nameIfUnnamed] = schema;
+  return nameIfUnnamed;
+}
+
+function operationOf(path, method, operation, shared = []) {
+  const { operationId: id, summary, description = '', security = [] } = operation;
+  const scheme = security.map((each) => Object.keys(each)[0] ?? 'none').find((each) => CREDENTIALS[each]);
+  if (scheme === undefined) return undefined;
+  const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
+  const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const body = resolve(operation.requestBody);
+  const [bodyType, bodyContent] = Object.entries(body?.content ?? {})[0] ?? [];
+  const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
+  const [responseType, response] = Object.entries(resolve(success).content ?? {})[0] ?? [];
+  const responseSchema = resolve(response?.schema);
+  const isPaged = query.some(({ name }) => name === 'cursor') && responseSchema?.properties?.next_cursor;
+  return {
+    id,
+    summary,
+    description,
+    method: method.toUpperCase(),
+    path,
+    surface: operation['x-surface'],
+    credentials: CREDENTIALS[scheme],
+    inPath,
+    query: query.length > 0 && {
+      type: typeOf(
+        {
+          type: 'object',
+          properties: Object.fromEntries(
+            query.map(({ name, schema, description }) => [name, { description, ...schema }]),
+          ),
+          required: query.filter(({ required }) => required).map(({ name }) => name),
+        },
+        `${capitalized(id)}Query`,
+      ),
+      isRequired: query.some(({ required }) => required),
+    },
+    body: bodyContent && {
+      type: typeOf(bodyContent.schema, `${capitalized(id)}Request`),
+      isForm: bodyType === 'application/x-www-form-urlencoded',
+      isRequired: body.required === true,
+    },
+    isStream: responseType === 'text/event-stream',
+    response: isPaged
+      ? typeOf(resolve(responseSchema.properties.data).items, `${capitalized(id)}Item`)
+      : response
+        ? typeOf(response.schema, `${capitalized(id)}Response`)
+        : 'void',
+    isPaged,
+  };
+}
+
+const operations = Object.entries(document.paths)
+  .flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) =>
+      operationOf(path, method, item[method], item.parameters),
+    ),
+  )
+  .filter((operation) => operation !== undefined);
+
+const webhooks = Object.values(document.webhooks).map(
+  ({ post }) => resolve(post.requestBody).content['application/json'].schema,
+);
+ownSchemas.WebhookEvent = {
+  description: 'The body of a webhook. The field `event` tells the events apart.',
+  anyOf: webhooks,
+};
+
+/** The schemas that the given ones use, themselves included. Unused ones would only make the package larger. */
+function used(values, found = {}) {
+  for (const reference of JSON.stringify(values).match(/#\/components\/schemas\/\w+/g) ?? []) {
+    const name = reference.split('/').at(-1);
+    if (found[name]) continue;
+    found[name] = document.components.schemas[name];
+    used(found[name], found);
+  }
+  return found;
+}
+
+const named = new Set(operations.flatMap(({ response, body }) => [response, body?.type]));
+const schemas = {
+  ...used([
+    ownSchemas,
+    ...[...named].map((name) => ({ $ref: `#/components/schemas/${name}` })).filter((each) => resolve(each)),
+    { $ref: '#/components/schemas/ErrorResponse' },
+  ]),
+  ...ownSchemas,
+};
+
+async function write(file, code) {
+  const path = `${FOLDER}/${file}`;
+  writeFileSync(path, await format(HEADER + code, { ...(await resolveConfig(path)), filepath: path }));
+}
+
+/** A value that is optional because it has a default may be left out of requests. */
+const types = await openapiTS(
+  JSON.stringify({
+    openapi: '3.1.0',
+    info: document.info,
+    paths: {},
+    components: { schemas: Object.fromEntries(Object.entries(schemas).toSorted()) },
+  }),
+  { defaultNonNullable: false, rootTypes: true, rootTypesNoSchemaPrefix: true, silent: true },
+);
+await write(
+  'schemas.ts',
+  astToString(types).replaceAll(
+    /^export (?:type|interface) (?:paths|webhooks|\$defs|operations)\b.*\n/gm,
+    '',
+  ),
+);
+
+const method = (operation) => {
+  const { id, summary, description, path, inPath, query, body, isStream, isPaged, response } = operation;
+  const parameters = [
+    ...inPath.map((name) => `${name}: string | number`),
+    ...(query ? [query.isRequired ? `query: ${query.type}` : `query: ${query.type} = {}`] : []),
+    ...(body ? [body.isRequired ? `body: ${body.type}` : `body?: ${body.type}`] : []),
+    'options?: RequestOptions',
+  ];
+  const result = isPaged ? `Pages<${response}>` : `Promise<${isStream ? 'Response' : response}>`;
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => `\${encodeURIComponent(${name})}`);
+  const request = [
+    `method: '${operation.method}'`,
+    `path: ${inPath.length > 0 ? `\`${url}\`` : `'${url}'`}`,
+    `surface: '${operation.surface}'`,
+    `credentials: '${operation.credentials}'`,
+    ...(query ? ['query'] : []),
+    ...(body ? [body.isForm ? 'form: body' : 'body'] : []),
+  ];
+  const text = `${summary}.\n\n${description.split('\n\n')[0]}`.trim().split('\n');
+  return `/**\n${text.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */
+    ${id}(${parameters.join(', ')}): ${result} {
+      return this.${isPaged ? 'pages' : isStream ? 'open' : 'send'}('${id}', { ${request.join(', ')} }, options);
+    }`;
+};
+
+const imported = [
+  ...new Set(
+    operations.flatMap(({ response, isStream, body, query }) => [
+      isStream ? 'void' : response,
+      body?.type,
+      query && query.type,
+    ]),
+  ),
+]
+  .filter((name) => name && name !== 'void')
+  .toSorted();
+await write(
+  'merchant-connectivity.ts',
+  `import type { Pages } from './pages.js';
+import type { ${imported.join(', ')} } from './schemas.js';
+import { Transport, type RequestOptions } from './transport.js';
+
+/**
+ * A client of the service. It has a method for each operation that needs no dashboard login, with the name that the API
+ * document gives it.
+ */
+export class MerchantConnectivity extends Transport {
+${operations.map(method).join('\n\n')}
+}
+`,
+);
