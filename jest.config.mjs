@@ -6,6 +6,7 @@ const shared = {
   moduleNameMapper: {
     // Source files import each other as `.js`, which is the extension of the compiled file.
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@merchant-connectivity/sdk$': '<rootDir>/clients/typescript/src/index.ts',
     // @nestjs/swagger imports this library from 428 files, which is a fifth of all files that a test of the API loads.
     '^es-toolkit/compat$': '<rootDir>/node_modules/es-toolkit/dist/browser.global.js',
     // The ES module build imports JSON in a way that Jest warns about at every start.
@@ -18,7 +19,7 @@ const shared = {
 
 export default {
   projects: [
-    { ...shared, displayName: 'unit', roots: ['<rootDir>/src'] },
+    { ...shared, displayName: 'unit', roots: ['<rootDir>/src', '<rootDir>/clients'] },
     { ...shared, displayName: 'architecture', roots: ['<rootDir>/test/architecture'] },
     {
       ...shared,

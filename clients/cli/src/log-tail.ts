@@ -90,8 +90,10 @@ export class LogTail {
     const last = end ?? timeOf(read[0]);
     if (last === undefined) return;
     const fitting = timeOf(read[ENTRIES_TO_READ_AGAIN - 1]);
-    const overlap = fitting === undefined ? MAX_OVERLAP : last - fitting;
-    const start = last - Math.min(MAX_OVERLAP, Math.max(MIN_OVERLAP, overlap));
+    const wanted = fitting === undefined ? MAX_OVERLAP : last - fitting;
+    // Nothing is added any more to a part of the log that is long past.
+    const overlap = end === undefined ? Math.min(MAX_OVERLAP, Math.max(MIN_OVERLAP, wanted)) : MIN_OVERLAP;
+    const start = last - overlap;
     // What is older than the last look has not been returned, and must not be returned now.
     this.start = Math.max(start, this.start ?? start);
     for (const entry of read) this.seen.set(entry.id, Date.parse(entry.datetime));

@@ -1,0 +1,177 @@
+import { ApiError, ConnectionError, MerchantConnectivity, type ClientOptions } from './index.js';
+
+type Answer = Response | Error | ((request: Request) => Response);
+
+describe('The client', () => {
+  let answers: Answer[];
+  let requests: Request[];
+
+  beforeEach(() => {
+    [answers, requests] = [[], []];
+  });
+
+  const fakeFetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    requests.push(request);
+    const answer = answers.shift() ?? new Error('unexpected request');
+    if (answer instanceof Error) return Promise.reject(answer);
+    return Promise.resolve(typeof answer === 'function' ? answer(request) : answer);
+  };
+  const client = (options: Partial<ClientOptions> = {}): MerchantConnectivity =>
+    new MerchantConnectivity({
+      baseUrl: 'https://api.example/',
+      clientId: 'id',
+      clientSecret: 'secret',
+      fetch: fakeFetch,
+      ...options,
+    });
+  const failure = (status: number, headers: Record<string, string> = {}, body: object = {}): Response =>
+    Response.json(
+      { error_type: 'API_ERROR', error_code: 'SERVICE_UNAVAILABLE', error_message: 'Later.', ...body },
+      { status, headers },
+    );
+  const token = (): Response => Response.json({ token: 'mcp_dev_x', expires_at: '2026-01-31T08:15:30.123Z' });
+  const pageOf = (data: number[], next_cursor: string | null): Response =>
+    Response.json({ data, next_cursor, limit: 2 });
+
+  it('sends the credentials of the surface to its address', async () => {
+    answers = [token(), Response.json({}), Response.json({})];
+    const surfaces = client({
+      dashboardUrl: 'https://dashboard.example/base',
+      accessToken: () => Promise.resolve('jwt'),
+    });
+    await surfaces.createMcpToken({ external_user_id: 'u' });
+    await surfaces.getRequestLog('a/b');
+    await surfaces.openSession({ session_id: 's', metadata: {} });
+    expect(requests.map(({ method, url, headers }) => [method, url, headers.get('authorization')])).toEqual([
+      ['POST', 'https://api.example/mcp/tokens/create', `Basic ${btoa('id:secret')}`],
+      ['GET', 'https://dashboard.example/base/request-logs/a%2Fb', 'Bearer jwt'],
+      ['POST', 'https://api.example/session/open', null],
+    ]);
+    expect(await requests[0]?.json()).toEqual({ external_user_id: 'u' });
+  });
+
+  it('says which credentials are missing', async () => {
+    await expect(
+      client({ clientSecret: undefined }).createMcpToken({ external_user_id: 'u' }),
+    ).rejects.toThrow('createMcpToken requires clientId and clientSecret.');
+    await expect(client().getCurrentUser()).rejects.toThrow('getCurrentUser requires accessToken.');
+  });
+
+  it('sends forms', async () => {
+    answers = [Response.json({})];
+    await client().exchangeDeviceCode({
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      client_id: 'id',
+      device_code: 'a b',
+    });
+    expect(requests[0]?.headers.get('content-type')).toContain('application/x-www-form-urlencoded');
+    expect(await requests[0]?.text()).toContain('device_code=a+b');
+  });
+
+  it('throws typed errors', async () => {
+    answers = [
+      failure(
+        400,
+        { 'x-request-id': 'r-1', link: '<https://docs.example/errors#invalid_field>; rel="help"' },
+        { error_type: 'INVALID_REQUEST', error_code: 'INVALID_FIELD', error_message: 'The field is wrong.' },
+      ),
+    ];
+    const error = await client()
+      .createMcpToken({ external_user_id: '' })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      operation: 'createMcpToken',
+      status: 400,
+      message: 'The field is wrong.',
+      errorType: 'INVALID_REQUEST',
+      errorCode: 'INVALID_FIELD',
+      requestId: 'r-1',
+      help: 'https://docs.example/errors#invalid_field',
+      retryAfter: undefined,
+    });
+  });
+
+  it('reports a response that does not come from the service', async () => {
+    answers = [new Response('<html>Bad gateway</html>', { status: 502 })];
+    const error = await client()
+      .createMcpToken({ external_user_id: 'u' })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      status: 502,
+      message: 'The response has the status 502.',
+      errorCode: undefined,
+    });
+  });
+
+  describe('repeats', () => {
+    it('any request that got 429, after the time in Retry-After', async () => {
+      answers = [failure(429, { 'retry-after': '0' }, { retry_after: 0 }), Response.json({ session: 's' })];
+      const before = performance.now();
+      await client().createSession({ type: 'link', external_user_id: 'u' });
+      expect(requests).toHaveLength(2);
+      expect(performance.now() - before).toBeGreaterThan(200);
+    });
+
+    it('only safe operations if it is unknown whether the request was processed', async () => {
+      answers = [failure(503, { 'retry-after': '0' }), token()];
+      await client().createMcpToken({ external_user_id: 'u' });
+      answers = [failure(503, { 'retry-after': '0' })];
+      await expect(client().createSession({ type: 'link', external_user_id: 'u' })).rejects.toMatchObject({
+        status: 503,
+      });
+      answers = [new TypeError('fetch failed', { cause: new Error('ECONNRESET') })];
+      const lost = client().createSession({ type: 'link', external_user_id: 'u' });
+      await expect(lost).rejects.toThrow('createSession failed: ECONNRESET');
+      await expect(lost).rejects.toBeInstanceOf(ConnectionError);
+      expect(requests).toHaveLength(4);
+    });
+
+    it('no more than twice, and not if the service asks for too long a wait', async () => {
+      answers = Array.from({ length: 5 }, () => failure(503, { 'retry-after': '0' }));
+      await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toMatchObject({ status: 503 });
+      expect(requests).toHaveLength(3);
+      answers = [failure(429, {}, { retry_after: 61 })];
+      await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toMatchObject({
+        retryAfter: 61,
+      });
+      expect(requests).toHaveLength(4);
+    });
+
+    it('nothing after the request was aborted', async () => {
+      const aborted = new AbortController();
+      answers = [failure(503, { 'retry-after': '30' })];
+      const sent = client().createMcpToken({ external_user_id: 'u' }, { signal: aborted.signal });
+      setTimeout(() => aborted.abort(new Error('enough')), 20);
+      await expect(sent).rejects.toThrow('enough');
+      expect(requests).toHaveLength(1);
+    });
+  });
+
+  it('fails if there is no response in time', async () => {
+    const never = (_input: unknown, init?: RequestInit): Promise<Response> =>
+      new Promise((_, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+      );
+    await expect(
+      client({ fetch: never, maxRetries: 0 }).createMcpToken({ external_user_id: 'u' }, { timeout: 20 }),
+    ).rejects.toThrow('createMcpToken failed: no response within 20 ms');
+  });
+
+  it('awaits the first page of a list, and iterates over the entries of all pages', async () => {
+    const list = (): ReturnType<MerchantConnectivity['listAuditLogs']> =>
+      client().listAuditLogs({ start: '2026-01-01T00:00:00Z' });
+    answers = [pageOf([1, 2], 'next')];
+    expect(await list()).toEqual({ data: [1, 2], next_cursor: 'next', limit: 2 });
+    answers = [pageOf([1, 2], 'a'), pageOf([], 'b'), pageOf([3], null)];
+    const entries: unknown[] = [];
+    for await (const entry of list()) entries.push(entry);
+    expect(entries).toEqual([1, 2, 3]);
+    expect(requests.slice(1).map(({ url }) => new URL(url).search)).toEqual([
+      '?start=2026-01-01T00%3A00%3A00Z',
+      '?start=2026-01-01T00%3A00%3A00Z&cursor=a',
+      '?start=2026-01-01T00%3A00%3A00Z&cursor=b',
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+import { deliveryHeaders } from '../../../src/modules/webhooks/signing/delivery-headers.js';
+import { webhooks, type SignatureError } from './index.js';
+
+const SECRET = 'mcs_dev_secret';
+const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const BODY = Buffer.from(
+  JSON.stringify({ event: 'CARD_UPDATED', session_id: SESSION_ID, data: { card_id: 'é' } }),
+);
+
+/** Signs as the service does. */
+const signed = (changes: Partial<Parameters<typeof deliveryHeaders>[0]> = {}): Record<string, string> =>
+  deliveryHeaders({
+    eventId: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
+    event: 'CARD_UPDATED',
+    sessionId: SESSION_ID,
+    body: BODY,
+    now: new Date(),
+    secret: SECRET,
+    ...changes,
+  });
+
+const reasonOf = (verified: Promise<unknown>): Promise<unknown> =>
+  verified.then(
+    () => 'valid',
+    ({ reason }: SignatureError) => reason,
+  );
+
+describe('webhooks.verify', () => {
+  it('returns the event of a webhook, whatever form its body and headers have', async () => {
+    const headers = signed();
+    const lowerCase = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const copy = new Uint8Array(BODY).buffer;
+    for (const body of [BODY, BODY.toString(), new Uint8Array(BODY), copy]) {
+      for (const given of [headers, new Headers(headers), lowerCase]) {
+        expect(await webhooks.verify(body, given, SECRET)).toMatchObject({ data: { card_id: 'é' } });
+      }
+    }
+  });
+
+  it('accepts an event without a session', async () => {
+    const body = Buffer.from('{"event":"MERCHANT_STATUS_UPDATE"}');
+    const headers = signed({ event: 'MERCHANT_STATUS_UPDATE', sessionId: null, body });
+    expect(await webhooks.verify(body, headers, SECRET)).toMatchObject({ event: 'MERCHANT_STATUS_UPDATE' });
+  });
+
+  it('rejects a changed body, another secret, and a changed id or timestamp', async () => {
+    const changed = Buffer.from(BODY.toString().replace('é', 'ö'));
+    expect(await reasonOf(webhooks.verify(changed, signed(), SECRET))).toBe('signature');
+    expect(await reasonOf(webhooks.verify(BODY, signed(), 'another'))).toBe('signature');
+    expect(await reasonOf(webhooks.verify(BODY, { ...signed(), 'webhook-id': 'x' }, SECRET))).toBe(
+      'signature',
+    );
+    const later = String(Math.floor(Date.now() / 1000) + 5);
+    expect(await reasonOf(webhooks.verify(BODY, { ...signed(), 'webhook-timestamp': later }, SECRET))).toBe(
+      'signature',
+    );
+  });
+
+  it('rejects a wrong Service-Signature', async () => {
+    const headers = { ...signed(), 'Service-Signature': signed({ sessionId: null })['Service-Signature'] };
+    expect(await reasonOf(webhooks.verify(BODY, headers, SECRET))).toBe('service_signature');
+    const garbage = { ...signed(), 'Service-Signature': '%' };
+    expect(await reasonOf(webhooks.verify(BODY, garbage, SECRET))).toBe('service_signature');
+  });
+
+  it('rejects a timestamp that is more than 5 minutes off, unless the tolerance says otherwise', async () => {
+    for (const seconds of [-320, 320]) {
+      const headers = signed({ now: new Date(Date.now() + seconds * 1000) });
+      expect(await reasonOf(webhooks.verify(BODY, headers, SECRET))).toBe('timestamp');
+      expect(await reasonOf(webhooks.verify(BODY, headers, SECRET, { tolerance: Infinity }))).toBe('valid');
+    }
+    const headers = { ...signed(), 'webhook-timestamp': 'soon' };
+    expect(await reasonOf(webhooks.verify(BODY, headers, SECRET))).toBe('timestamp');
+  });
+
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'Service-Signature'])(
+    'requires the header %s',
+    async (name) => {
+      expect(await reasonOf(webhooks.verify(BODY, { ...signed(), [name]: undefined }, SECRET))).toBe(
+        'missing_header',
+      );
+    },
+  );
+
+  it('accepts either secret during a rotation, and both at once', async () => {
+    const headers = signed({ secret: 'old', otherSecrets: ['new'] });
+    for (const secret of ['old', 'new', ['old', 'new']]) {
+      expect(await reasonOf(webhooks.verify(BODY, headers, secret))).toBe('valid');
+    }
+    expect(await reasonOf(webhooks.verify(BODY, headers, 'other'))).toBe('signature');
+  });
+
+  it('rejects a signed body that is no event', async () => {
+    const body = Buffer.from('[]');
+    expect(await reasonOf(webhooks.verify(body, signed({ body }), SECRET))).toBe('body');
+  });
+});
