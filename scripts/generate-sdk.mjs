@@ -1,12 +1,14 @@
 /*
  * Generates the types and methods of the TypeScript SDK from openapi.json: clients/typescript/src/schemas.ts has a type for
- * each schema, and merchant-connectivity.ts has a method for each operation that needs no dashboard login. `npm run openapi` runs this.
+ * each schema, and merchant-connectivity.ts has a method for each operation that needs no dashboard login. `npm run openapi`
+ * runs this. An argument names another folder to write to.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 
-const FOLDER = 'clients/typescript/src';
+const SOURCES = 'clients/typescript/src';
+const [, , folder = SOURCES] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
 /** The credentials of each security scheme. Operations that only accept the cookie of a login are left out. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
@@ -126,8 +128,11 @@ const schemas = {
 };
 
 async function write(file, code) {
-  const path = `${FOLDER}/${file}`;
-  writeFileSync(path, await format(HEADER + code, { ...(await resolveConfig(path)), filepath: path }));
+  const path = `${SOURCES}/${file}`;
+  writeFileSync(
+    `${folder}/${file}`,
+    await format(HEADER + code, { ...(await resolveConfig(path)), filepath: path }),
+  );
 }
 
 /** A value that is optional because it has a default may be left out of requests. */

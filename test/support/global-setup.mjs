@@ -18,8 +18,9 @@ export default async function globalSetup() {
   mkdirSync(join(directory, 'logs'));
   process.env.TEST_RUN_DIRECTORY = directory;
   onInterruption(globalTeardown);
-  // Some tests start the built program.
-  const build = promisify(execFile)(process.execPath, ['scripts/ensure-build.mjs']);
+  // Some tests start the built programs.
+  const run = (script) => promisify(execFile)(process.execPath, [script]);
+  const build = Promise.all(['scripts/ensure-build.mjs', 'scripts/ensure-clients.mjs'].map(run));
   globalThis.testServer = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     database: 'template_migrated',

@@ -15,6 +15,8 @@ export interface ProgramOptions {
   /** Standard input, which is closed afterwards unless `inputStaysOpen`. */
   readonly input?: string;
   readonly inputStaysOpen?: boolean;
+  /** Node.js, if not the one that runs the tests. */
+  readonly node?: string;
 }
 
 export interface Ended {
@@ -33,7 +35,8 @@ export class Program {
 
   /** @param file below `dist/src`, such as `main.js`, or any absolute path */
   constructor(file: string, options: ProgramOptions = {}) {
-    this.child = spawn(process.execPath, [resolve(PROGRAMS, file), ...(options.arguments ?? [])], {
+    const { node = process.execPath } = options;
+    this.child = spawn(node, [resolve(PROGRAMS, file), ...(options.arguments ?? [])], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -66,6 +69,11 @@ export class Program {
     return this.texts.output;
   }
 
+  /** Standard error. */
+  get errors(): string {
+    return this.texts.errors;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
@@ -80,9 +88,18 @@ export class Program {
   }
 
   /** Waits until standard output matches the pattern. Rejects if the program ends first. */
-  async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.waitFor('output', pattern);
+  }
+
+  /** Waits until standard error matches the pattern. Rejects if the program ends first. */
+  waitForErrors(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.waitFor('errors', pattern);
+  }
+
+  private async waitFor(stream: 'output' | 'errors', pattern: RegExp): Promise<RegExpExecArray> {
     const look = (): RegExpExecArray | undefined => {
-      const found = pattern.exec(this.texts.output) ?? undefined;
+      const found = pattern.exec(this.texts[stream]) ?? undefined;
       if (!found && this.child.exitCode !== null) {
         throw new Error(
           `The program ended with ${this.child.exitCode}:\n${this.texts.output}${this.texts.errors}`,
@@ -90,7 +107,7 @@ export class Program {
       }
       return found;
     };
-    return eventually(`the output of a program matches ${pattern}`, look, TIMEOUT);
+    return eventually(`the ${stream} of a program matches ${pattern}`, look, TIMEOUT);
   }
 
   /** Stores log lines, which the reporter searches for secrets after the run. */

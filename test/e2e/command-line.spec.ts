@@ -1,0 +1,474 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { accessToken, decide } from '../support/device-flow.js';
+import { eventually } from '../support/eventually.js';
+import { installClients, type InstalledClients } from '../support/installed-clients.js';
+import { Program, type Ended } from '../support/program.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+const CODE = /enter the code ([A-Z]{4}-[A-Z]{4})/;
+const NO_CREDENTIALS = 'This command needs the credentials of an API client.';
+
+let clients: InstalledClients;
+let service: TestApp;
+let receiver: WebhookReceiver;
+let owner: Login;
+/** The folder of the configuration. */
+let home: string;
+let homes = 0;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  [clients, service] = await Promise.all([
+    installClients(),
+    startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true }),
+  ]);
+  owner = await service.login();
+}, 60_000);
+afterAll(async () => {
+  await Program.endAll();
+  await service.close();
+  await receiver.close();
+});
+beforeEach(() => {
+  homes += 1;
+  home = join(clients.folder, `home-${homes}`);
+});
+
+const settingsFile = (): string => join(home, 'mcs', 'config.json');
+const basicCredentials = (of = service.development): Record<string, string> => ({
+  MCS_CLIENT_ID: of.clientId,
+  MCS_CLIENT_SECRET: of.secret,
+});
+
+function start(words: readonly string[], { environment = {}, input = '' } = {}): Program {
+  return new Program(clients.mcs, {
+    arguments: words,
+    environment: { XDG_CONFIG_HOME: home, MCS_BASE_URL: service.baseUrl, ...environment },
+    input,
+  });
+}
+
+const mcs = (words: string, options?: Parameters<typeof start>[1]): Promise<Ended> =>
+  start(words.split(' '), options).ended;
+
+/** Runs a command that must succeed. @returns its JSON */
+async function json<Result = Record<string, unknown>>(
+  words: string,
+  options?: Parameters<typeof start>[1],
+): Promise<Result> {
+  const { code, output, errors } = await mcs(`${words} --json`, options);
+  if (code !== 0) throw new Error(`mcs ${words} ended with ${code}: ${errors}`);
+  return JSON.parse(output) as Result;
+}
+
+async function approve(program: Program, decision: 'approve' | 'deny' = 'approve'): Promise<void> {
+  const [, code = ''] = await program.waitForErrors(CODE);
+  rememberSecret(code);
+  await decide(service, owner, code, decision);
+}
+
+/** Logs in as the owner, as a user does. The first poll for the token comes after 5 s. */
+async function logIn(environment: Record<string, string>): Promise<Ended> {
+  const login = start(['login', '--json'], { environment });
+  await approve(login);
+  return login.ended;
+}
+
+/** Stores a login without the wait. */
+async function storeLogin(): Promise<void> {
+  const expires_at = new Date(Date.now() + 900_000).toISOString();
+  const access_token = await accessToken(service, owner);
+  mkdirSync(join(home, 'mcs'), { recursive: true });
+  const profile = { client_id: service.development.clientId, access_token, expires_at };
+  writeFileSync(settingsFile(), JSON.stringify({ profiles: { default: profile } }));
+}
+
+const stored = (): Record<string, Record<string, string>> =>
+  JSON.parse(readFileSync(settingsFile(), 'utf8')).profiles;
+
+function changeProfile(changes: Record<string, string>): void {
+  const profiles = stored();
+  writeFileSync(
+    settingsFile(),
+    JSON.stringify({ profiles: { default: { ...profiles['default'], ...changes } } }),
+  );
+}
+
+describe('mcs login', () => {
+  let declined: Promise<Ended>;
+
+  // Meanwhile, other tests run: the result of a decision takes 5 s.
+  beforeAll(() => {
+    home = join(clients.folder, 'home-declined');
+    const login = start(['login'], { environment: { MCS_CLIENT_ID: service.development.clientId } });
+    declined = approve(login, 'deny').then(() => login.ended);
+  });
+
+  it('stores the token of a user who approves, readable by its owner only', async () => {
+    const { code, output, errors } = await logIn(basicCredentials());
+    expect([code, errors]).toEqual([0, expect.stringMatching(CODE)]);
+    // A secret of the environment is not stored.
+    expect(stored()['default']).not.toHaveProperty('client_secret');
+    expect(JSON.parse(output)).toMatchObject({
+      email: owner.email,
+      role: 'owner',
+      token: { environment: 'development' },
+    });
+    expect(statSync(settingsFile()).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, 'mcs')).mode & 0o777).toBe(0o700);
+    const { access_token: token } = await json<{ access_token: string }>('access-token');
+    rememberSecret(token);
+    expect((await service.request('/me', { token })).status).toBe(200);
+    expect(await json('whoami')).toMatchObject({ email: owner.email, profile: 'default' });
+    const { output: text } = await mcs('whoami');
+    expect(text).toMatch(/^environment {2}development$/m);
+    expect(text).toMatch(/\(14 minutes\)$/m);
+
+    expect((await mcs('logout')).code).toBe(0);
+    expect(stored()).toEqual({});
+    expect((await service.request('/me', { token })).status).toBe(401);
+  });
+
+  it('fails if the user declines', async () => {
+    expect(await declined).toMatchObject({ code: 1, errors: expect.stringContaining('Error: ') });
+  });
+
+  it('keeps profiles apart', async () => {
+    const credentials = (of = service.development): string =>
+      JSON.stringify({ client_id: of.clientId, secret: of.secret, base_url: service.baseUrl });
+    await mcs('login --credentials -', { input: credentials() });
+    await mcs('login --credentials - --profile live --environment production', {
+      input: credentials(service.production),
+    });
+    expect(Object.entries(stored()).map(([name, { client_id: id }]) => [name, id])).toEqual([
+      ['default', service.development.clientId],
+      ['live', service.production.clientId],
+    ]);
+    const token = (options: string) =>
+      json<{ token: string }>(`tokens create --user u${options}`, { environment: { MCS_BASE_URL: '' } });
+    expect((await token('')).token).toMatch(/^mcp_dev_/);
+    expect((await token(' --profile live')).token).toMatch(/^mcp_live_/);
+    expect(
+      (await json<{ token: string }>('tokens create --user u', { environment: { MCS_PROFILE: 'live' } }))
+        .token,
+    ).toMatch(/^mcp_live_/);
+  });
+
+  it('stores the credentials of the file that the service writes, if they are right', async () => {
+    const file = join(clients.folder, 'credentials.json');
+    const { clientId: client_id, secret } = service.development;
+    const credentials = { base_url: service.baseUrl, development: { client_id, secret }, production: {} };
+    writeFileSync(file, JSON.stringify(credentials));
+    expect(await json(`login --credentials ${file}`)).toEqual({
+      profile: 'default',
+      base_url: service.baseUrl,
+      client_id,
+      environment: 'development',
+    });
+    writeFileSync(file, JSON.stringify({ ...credentials, development: { client_id, secret: 'wrong' } }));
+    expect(await mcs(`login --credentials ${file}`)).toMatchObject({ code: 4 });
+    expect(await mcs(`login --credentials ${file} --environment production`)).toMatchObject({ code: 2 });
+    expect(await mcs('login --credentials /nowhere')).toMatchObject({ code: 2 });
+    expect(stored()['default']).toMatchObject({ client_secret: secret });
+  });
+});
+
+describe('mcs', () => {
+  it('exits with 4 without credentials, and with 2 for a wrong option', async () => {
+    expect(await mcs('tokens create --user u')).toMatchObject({
+      code: 4,
+      output: '',
+      errors: `Error: ${NO_CREDENTIALS}\nRun mcs login --credentials <file>, or set MCS_CLIENT_ID and MCS_CLIENT_SECRET.\n`,
+    });
+    for (const words of ['whoami', 'logs list', 'logs tail', 'endpoints list', 'access-token']) {
+      expect([words, (await mcs(words)).code]).toEqual([words, 4]);
+    }
+    const wrong = [
+      'nonsense',
+      'tokens create',
+      'listen --forward-to localhost:4000',
+      'trigger CARD_UPDATED --data 1',
+    ];
+    for (const words of [...wrong, 'tokens create --user u --expires-in soon', '--base-url nowhere listen']) {
+      expect([words, (await mcs(words, { environment: basicCredentials() })).code]).toEqual([words, 2]);
+    }
+    expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.2.0\n' });
+  });
+
+  it('shows the message of the service, the request id, and what to do', async () => {
+    const environment = { ...basicCredentials(), MCS_CLIENT_SECRET: 'wrong' };
+    expect(await mcs('tokens create --user u', { environment })).toMatchObject({
+      code: 4,
+      errors: expect.stringMatching(
+        /^Error: Invalid client_id or secret provided\.\n {2}status: 401\n {2}error_code: INVALID_API_KEYS\n {2}request_id: \S+\nCheck MCS_CLIENT_ID/,
+      ),
+    });
+    const { code, errors } = await mcs('tokens create --user u --json --expires-in 5', {
+      environment: basicCredentials(),
+    });
+    expect(code).toBe(1);
+    expect(JSON.parse(errors)).toMatchObject({
+      error_message: 'The expires in field must be at least 60.',
+      error_code: 'INVALID_FIELD',
+      status: 400,
+      request_id: expect.stringMatching(UUID),
+    });
+    const unreachable = await mcs('tokens create --user u', {
+      environment: { ...basicCredentials(), MCS_BASE_URL: 'http://127.0.0.1:2' },
+    });
+    expect(unreachable).toMatchObject({ code: 1, errors: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('prints a token alone, so that a shell can read it', async () => {
+    const { output, errors } = await mcs('tokens create --user u --phone +12125550123', {
+      environment: basicCredentials(),
+    });
+    expect(output).toMatch(/^mcp_dev_\w{49}\n$/);
+    rememberSecret(output.trim());
+    expect(errors).toMatch(/^The token of u expires at 20\S+Z\. It is shown only once\.\n$/);
+  });
+
+  it('manages webhook endpoints', async () => {
+    await storeLogin();
+    const url = `${receiver.url}/endpoint`;
+    const created = await json(`endpoints create --url ${url} --description CLI`);
+    expect(created).toMatchObject({ url, description: 'CLI', environment: 'development' });
+    const id = String(created['id']);
+    expect(await json(`endpoints update ${id} --description changed`)).toMatchObject({
+      description: 'changed',
+    });
+    expect(await mcs(`endpoints update ${id}`)).toMatchObject({ code: 2 });
+    expect((await mcs('endpoints list')).output.split('\n')).toEqual([
+      expect.stringMatching(/^id +url +environment +description/),
+      expect.stringContaining(`${id}  ${url}`),
+      '',
+    ]);
+    expect(await mcs(`endpoints test ${id}`)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^MERCHANT_STATUS_UPDATE {2}received {2}200 {2}\d+ ms\n$/),
+    });
+    receiver.response = 500;
+    expect(await mcs(`endpoints test ${id} --event CARD_UPDATED`)).toMatchObject({ code: 1 });
+    receiver.response = 200;
+    expect((await mcs(`endpoints delete ${id}`)).code).toBe(0);
+    expect(await json('endpoints list')).toEqual([]);
+  });
+});
+
+describe('mcs listen', () => {
+  it('forwards each event with its original headers and body, and mcs verify accepts them', async () => {
+    const environment = basicCredentials();
+    const listen = start(['listen', '--forward-to', `${receiver.url}/forwarded`], { environment });
+    await listen.waitForErrors(/Listening/);
+    const { event_id: id } = await json(`trigger CARD_UPDATED --user anna --data {"card_id":"c-9"}`, {
+      environment,
+    });
+    await listen.waitForOutput(new RegExp(`CARD_UPDATED {2}200 \\d+ ms {2}${String(id)}`));
+    listen.signal('SIGINT');
+    expect(await listen.ended).toMatchObject({
+      code: 0,
+      errors: expect.stringContaining(`To continue here: mcs listen --after ${String(id)}`),
+    });
+    const arrival = receiver.arrivals.find(({ path }) => path === '/forwarded');
+    expect(arrival?.event).toMatchObject({ external_user_id: 'anna', data: { card_id: 'c-9' } });
+
+    const headers = join(clients.folder, 'headers.txt');
+    const lines = Object.entries(arrival?.headers ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
+    writeFileSync(headers, `POST /forwarded HTTP/1.1\r\n${lines.join('\r\n')}\r\n`);
+    const body = arrival?.body.toString() ?? '';
+    const verify = (input: string, secret = service.development.secret): Promise<Ended> =>
+      mcs(`verify --headers ${headers}`, { input, environment: { MCS_CLIENT_SECRET: secret } });
+    expect(await verify(body)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^Both signatures are valid\. CARD_UPDATED, signed \d+ s ago\.\n$/),
+    });
+    expect(await verify(`${body}\n`)).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/does not match[^]*The body has \d+ bytes, but Content-Length says \d+/),
+    });
+    expect(await verify(body, 'another')).toMatchObject({ code: 1 });
+    expect(await mcs('verify', { input: body, environment })).toMatchObject({ code: 2 });
+  });
+
+  it('reports a local server that does not respond, and continues', async () => {
+    const environment = basicCredentials();
+    const listen = start(['listen', '--forward-to', 'http://127.0.0.1:1'], { environment });
+    await listen.waitForErrors(/Listening/);
+    await json('trigger CARD_UPDATED', { environment });
+    await json('trigger CARD_FAILED', { environment });
+    await listen.waitForOutput(/CARD_UPDATED {2}--- ECONNREFUSED[^]*CARD_FAILED {2}--- ECONNREFUSED/);
+  });
+
+  it('continues after an event, and stops after as many as requested', async () => {
+    const environment = basicCredentials();
+    const ids: string[] = [];
+    for (let number = 0; number < 4; number += 1)
+      ids.push(String((await json('trigger CARD_UPDATED', { environment }))['event_id']));
+    const { code, output } = await mcs(`listen --json --after ${ids[0]} --count 3`, { environment });
+    expect(code).toBe(0);
+    const events = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>);
+    expect(events.map(({ id }) => id)).toEqual(ids.slice(1));
+    expect(JSON.parse(Buffer.from(events[0]?.['body'] ?? '', 'base64').toString())).toMatchObject({
+      event: 'CARD_UPDATED',
+    });
+  });
+
+  it('says so if its place in the stream is unknown, and continues with new events', async () => {
+    const environment = basicCredentials();
+    const listen = start(['listen', '--after', 'c0ffee00-0000-4000-8000-000000000000'], { environment });
+    await listen.waitForErrors(/no longer knows the place[^]*Listening/);
+    await json('trigger CARD_UPDATED', { environment });
+    await listen.waitForOutput(/CARD_UPDATED/);
+  });
+
+  it('ends if the credentials are refused', async () => {
+    expect(await mcs('listen', { environment: basicCredentials(service.production) })).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('requires development credentials'),
+    });
+  });
+
+  // bench/stream-restarts.mjs restarts the service itself, 20 times.
+  it('shows every event once although its connections are cut', async () => {
+    const proxy = await startProxy();
+    proxy.target = service.baseUrl;
+    const environment = { ...basicCredentials(), MCS_BASE_URL: proxy.url };
+    const listen = start(['listen', '--json'], { environment });
+    await listen.waitForErrors(/Listening/);
+    const ids: string[] = [];
+    const publishing = (async () => {
+      for (let number = 0; number < 150; number += 1) {
+        const { body } = await service.request('/development/webhooks/trigger', {
+          body: { event: 'CARD_UPDATED' },
+          as: service.development,
+        });
+        ids.push(String(body['event_id']));
+        await pause(10);
+      }
+    })();
+    for (let round = 0; round < 6; round += 1) {
+      await pause(200);
+      proxy.target = undefined;
+      await pause(100);
+      proxy.target = service.baseUrl;
+    }
+    await publishing;
+    const shown = (): string[] =>
+      listen.output
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => (JSON.parse(line) as { id: string }).id);
+    await eventually('all events are shown', () => shown().length >= ids.length);
+    await pause(200);
+    expect(shown()).toEqual(ids);
+    expect(listen.errors).toContain('Connected again.');
+    await proxy.close();
+  }, 40_000);
+});
+
+/** Passes connections on to the target; without one, it closes them. */
+async function startProxy() {
+  const sockets = new Set<Socket>();
+  let target: URL | undefined;
+  const server: Server = createServer((incoming) => {
+    sockets.add(incoming);
+    incoming.on('error', () => undefined).once('close', () => sockets.delete(incoming));
+    if (!target) return void incoming.destroy();
+    const outgoing = connect(Number(target.port), target.hostname);
+    outgoing.on('error', () => incoming.destroy()).once('close', () => incoming.destroy());
+    incoming.once('close', () => outgoing.destroy());
+    incoming.pipe(outgoing).pipe(incoming);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    set target(url: string | undefined) {
+      target = url === undefined ? undefined : new URL(url);
+      for (const socket of sockets) socket.destroy();
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('mcs logs', () => {
+  beforeEach(() => storeLogin());
+
+  const request = (user: string) =>
+    service.request('/mcp/tokens/create', { body: { external_user_id: user }, as: service.development });
+  const usersIn = (program: Program): string[] =>
+    program.output
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { external_user_id: string }).external_user_id);
+
+  it('lists, filters and gets entries', async () => {
+    for (const user of ['list-1', 'list-2', 'list-1']) await request(user);
+    const entries = await json<Record<string, unknown>[]>(
+      'logs list --user list-1 --type request --start 1h',
+    );
+    expect(entries).toHaveLength(2);
+    expect(entries[0]).toMatchObject({ external_user_id: 'list-1', path: '/mcp/tokens/create' });
+    expect(await json<unknown[]>('logs list --user list-1 --limit 1')).toHaveLength(1);
+    expect((await mcs('logs list --user list-2')).output).toMatch(
+      /^id +time +status +ms +what +user\n\d+ +\S+ \S+Z +200 +\d+ +POST \/mcp\/tokens\/create +list-2\n$/,
+    );
+    expect(await json(`logs get ${String(entries[0]?.['id'])}`)).toMatchObject({
+      external_user_id: 'list-1',
+    });
+    expect(await mcs('logs get 999999')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('REQUEST_LOG_NOT_FOUND'),
+    });
+    expect(await mcs('logs list --start yesterday')).toMatchObject({ code: 2 });
+  });
+
+  // bench/log-tail.mjs does this for a minute with 200 requests per second.
+  it('shows each new entry once while many are added', async () => {
+    const tail = start(['logs', 'tail', '--json', '--lines', '0', '--type', 'request']);
+    await pause(500);
+    await eventually('the tail has begun', async () => {
+      await request('begun');
+      return tail.output !== '';
+    });
+    const users = Array.from({ length: 300 }, (_, index) => `tail-${index}`);
+    await Promise.all(
+      Array.from({ length: 5 }, async (_, lane) => {
+        for (const user of users.filter((_user, index) => index % 5 === lane)) await request(user);
+      }),
+    );
+    const shown = (): string[] => usersIn(tail).filter((user) => user.startsWith('tail-'));
+    await eventually('all entries are shown', () => shown().length >= users.length);
+    await pause(1_500);
+    expect(shown().toSorted()).toEqual(users.toSorted());
+  }, 30_000);
+
+  it('asks for a new approval when the token expires, and continues where it was', async () => {
+    const tail = start(['logs', 'tail', '--json', '--lines', '0']);
+    await eventually('the tail has begun', async () => {
+      await request('before');
+      return tail.output !== '';
+    });
+    changeProfile({ expires_at: new Date().toISOString() });
+    await tail.waitForErrors(CODE);
+    await request('meanwhile');
+    await approve(tail);
+    await request('after');
+    await eventually('the entries are shown', () => usersIn(tail).includes('after'));
+    expect(usersIn(tail).filter((user) => user !== 'before')).toEqual(['meanwhile', 'after']);
+  }, 30_000);
+});

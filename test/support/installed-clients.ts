@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const execute = promisify(execFile);
+
+/** The packages for integrators, packed and installed from their tarballs into an empty folder, without a registry. */
+export interface InstalledClients {
+  /** The project that they are installed in. */
+  readonly folder: string;
+  /** The program `mcs`. */
+  readonly mcs: string;
+  /** The tarballs. */
+  readonly tarballs: readonly string[];
+}
+
+export async function installClients(): Promise<InstalledClients> {
+  const packed = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'packed-'));
+  // `global-setup.mjs` has built them.
+  const pack = ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', packed];
+  await execute('npm', pack, { cwd: ROOT });
+  const tarballs = readdirSync(packed).map((name) => join(packed, name));
+  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'project-'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
+  return { folder, mcs: join(folder, 'node_modules/.bin/mcs'), tarballs };
+}
+
+/** Returns the paths of Node.js by major version: of the one that runs, and of those that npm can get at once. */
+export async function nodeVersions(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map([[process.versions.node.split('.')[0] ?? '', process.execPath]]);
+  for (const version of ['20', '22', '24']) {
+    if (found.has(version)) continue;
+    const command = ['exec', '--yes', '--prefer-offline', `--package=node@${version}`, '--', 'node', '-p'];
+    // In CI, each version has a run of its own.
+    const options = { timeout: process.env.CI ? 1 : 20_000 };
+    const path = await execute('npm', [...command, 'process.execPath'], options).catch(() => undefined);
+    if (path) found.set(version, path.stdout.trim());
+  }
+  return found;
+}
