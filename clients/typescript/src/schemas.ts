@@ -5,7 +5,7 @@ export interface components {
       /**
        * @description How to send the token.
        * @example Bearer
-       * @enum {string}
+       * @constant
        */
       token_type: 'Bearer';
       /**
@@ -23,23 +23,20 @@ export interface components {
     AccountLoginRequiredWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'ACCOUNT_LOGIN_REQUIRED';
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description This event has no further fields: an empty object. Fields may be added. */
-      data: Record<string, never>;
+      data: components['schemas']['AccountLoginRequiredWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
     };
+    /** @description This event has no further fields: an empty object. Fields may be added. */
+    AccountLoginRequiredWebhookData: Record<string, never>;
     ApplicationReceipt: {
       /**
        * Format: uuid
@@ -55,7 +52,7 @@ export interface components {
       received_at: string;
     };
     /**
-     * @description The action. More actions may be added.
+     * @description An action that the audit log records. More actions may be added.
      * @enum {string}
      */
     AuditAction:
@@ -150,14 +147,18 @@ export interface components {
       /** @description Where the user performed the action. */
       context: components['schemas']['AuditContextResponse'];
     };
+    /**
+     * @description How an action ended.
+     * @enum {string}
+     */
+    AuditOutcome: 'success' | 'failure' | 'denied';
     /** @description The outcome of the action. */
     AuditOutcomeResponse: {
       /**
        * @description `denied`: the user is not allowed to do this, or made too many attempts: one entry stands for all such attempts of an hour. `failure`: the attempt did not succeed, for example because of a wrong password.
        * @example success
-       * @enum {string}
        */
-      status: 'success' | 'failure' | 'denied';
+      status: components['schemas']['AuditOutcome'];
     };
     /** @description The target of the action. */
     AuditTargetResponse: {
@@ -174,15 +175,14 @@ export interface components {
       /**
        * @description The environment of the target. Targets that belong to the whole organization, such as users and domains, count as `production`.
        * @example production
-       * @enum {string}
        */
-      environment: 'development' | 'production';
+      environment: components['schemas']['Environment'];
     };
     /** @description The user has logged in to the merchant: the account is linked. */
     AuthenticatedWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'AUTHENTICATED';
       /**
@@ -195,23 +195,20 @@ export interface components {
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
-      data: {
-        /** @description Your own ID for the card. */
-        card_id: string | null;
-        /** @description Metadata of the session; absent if none was attached. */
-        metadata?: {
-          [key: string]: string;
-        };
-      };
+      data: components['schemas']['AuthenticatedWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    AuthenticatedWebhookData: {
+      /** @description Your own ID for the card. */
+      card_id: string | null;
+      /** @description Metadata of the session; absent if none was attached. */
+      metadata?: {
+        [key: string]: string;
+      };
     };
     AuthorizationServerMetadata: {
       /**
@@ -270,7 +267,7 @@ export interface components {
        *       "webhook_endpoints:write"
        *     ]
        */
-      scopes_supported: ('request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write')[];
+      scopes_supported: components['schemas']['Scope'][];
       /**
        * @description `none`: clients of the token endpoint have no credentials.
        * @example [
@@ -297,7 +294,7 @@ export interface components {
     CardFailedWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'CARD_FAILED';
       /**
@@ -310,31 +307,28 @@ export interface components {
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
-      data: {
-        /** @description Your own ID for the card. */
-        card_id: string;
-        /** @description The reason as a sentence. The wording may change. */
-        reason: string;
-        /** @description Metadata of the session; absent if none was attached. */
-        metadata?: {
-          [key: string]: string;
-        };
-      };
+      data: components['schemas']['CardFailedWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    CardFailedWebhookData: {
+      /** @description Your own ID for the card. */
+      card_id: string;
+      /** @description The reason as a sentence. The wording may change. */
+      reason: string;
+      /** @description Metadata of the session; absent if none was attached. */
+      metadata?: {
+        [key: string]: string;
+      };
     };
     /** @description The merchant now charges the card. */
     CardUpdatedWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'CARD_UPDATED';
       /**
@@ -347,23 +341,20 @@ export interface components {
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
-      data: {
-        /** @description Your own ID for the card. */
-        card_id: string;
-        /** @description Metadata of the session; absent if none was attached. */
-        metadata?: {
-          [key: string]: string;
-        };
-      };
+      data: components['schemas']['CardUpdatedWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    CardUpdatedWebhookData: {
+      /** @description Your own ID for the card. */
+      card_id: string;
+      /** @description Metadata of the session; absent if none was attached. */
+      metadata?: {
+        [key: string]: string;
+      };
     };
     CreateDetectionRequest: {
       /**
@@ -378,7 +369,7 @@ export interface components {
        *       16
        *     ]
        */
-      merchants: (string | number)[];
+      merchants: components['schemas']['MerchantNameOrId'][];
       /**
        * Format: uuid
        * @description The API client that the user belongs to.
@@ -394,7 +385,6 @@ export interface components {
       external_user_id: string;
       /**
        * @description Seconds until the token expires, from one minute to 30 days. The default is one day.
-       * @default 86400
        * @example 3600
        */
       expires_in?: number | null;
@@ -408,9 +398,8 @@ export interface components {
       /**
        * @description The purpose of the session.
        * @example card_switcher
-       * @enum {string}
        */
-      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      type: components['schemas']['SessionType'];
       /**
        * @description Your own identifier for the user: at most 256 characters.
        * @example user-8f3a
@@ -446,9 +435,8 @@ export interface components {
       /**
        * @description The environment whose events are sent. Must match the environment of the access token.
        * @example production
-       * @enum {string}
        */
-      environment: 'development' | 'production';
+      environment: components['schemas']['Environment'];
       /**
        * Format: uri
        * @description A public https URL with a host name: no IP address, no credentials; a port is allowed. The URL is stored and shown in the normal form of the URL Standard, without a fragment and without a dot after the host name: `https://EXAMPLE.com.:443#a` becomes `https://example.com/`. The limit counts characters as you send them.
@@ -471,16 +459,15 @@ export interface components {
       /**
        * @description The environment that the token is valid for.
        * @example development
-       * @enum {string}
        */
-      environment: 'development' | 'production';
+      environment: components['schemas']['Environment'];
       /**
        * @description The scopes of the token.
        * @example [
        *       "request_logs:read"
        *     ]
        */
-      scopes: ('request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write')[];
+      scopes: components['schemas']['Scope'][];
     };
     CurrentUserResponse: {
       /**
@@ -508,9 +495,8 @@ export interface components {
       /**
        * @description The current role of the user.
        * @example admin
-       * @enum {string}
        */
-      role: 'owner' | 'admin' | 'member';
+      role: components['schemas']['Role'];
       /** @description The access token; null if the request was authenticated by a dashboard login. */
       token: components['schemas']['CurrentTokenResponse'] | null;
     };
@@ -527,7 +513,7 @@ export interface components {
        *       16
        *     ]
        */
-      merchants: (string | number)[];
+      merchants: components['schemas']['MerchantNameOrId'][];
     };
     DetectedAccountResponse: {
       /**
@@ -546,6 +532,13 @@ export interface components {
        * @example 2026-01-31T08:15:30.123Z
        */
       detected_at: string | null;
+    };
+    /** @description A merchant. */
+    DetectedMerchant: {
+      /** @description ID of the merchant. */
+      id: number;
+      /** @description Name of the merchant. */
+      name: string;
     };
     DetectionResponse: {
       /**
@@ -621,7 +614,12 @@ export interface components {
       session_id?: string | null;
     };
     /**
-     * @description The error. Branch on this value.
+     * @description The environment. The data of the two environments are separate.
+     * @enum {string}
+     */
+    Environment: 'development' | 'production';
+    /**
+     * @description The kind of error. More kinds may be added.
      * @enum {string}
      */
     ErrorCode:
@@ -685,7 +683,7 @@ export interface components {
       retry_after?: number;
     };
     /**
-     * @description Category of the error.
+     * @description Category of an error. More categories may be added.
      * @enum {string}
      */
     ErrorType:
@@ -702,6 +700,18 @@ export interface components {
       | 'REQUEST_LOG_ERROR'
       | 'RATE_LIMIT_ERROR'
       | 'API_ERROR';
+    /**
+     * @description The name of an event. More events may be added.
+     * @enum {string}
+     */
+    EventName:
+      | 'AUTHENTICATED'
+      | 'CARD_UPDATED'
+      | 'CARD_FAILED'
+      | 'ACCOUNT_LOGIN_REQUIRED'
+      | 'NEW_TRANSACTIONS_AVAILABLE'
+      | 'MERCHANT_STATUS_UPDATE'
+      | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
     EventResponse: {
       /**
        * Format: uuid
@@ -741,7 +751,7 @@ export interface components {
       /**
        * @description The device code grant.
        * @example urn:ietf:params:oauth:grant-type:device_code
-       * @enum {string}
+       * @constant
        */
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code';
       /**
@@ -764,6 +774,21 @@ export interface components {
        */
       session_id: string;
     };
+    /**
+     * @description Why a delivery attempt failed. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response. More may be added.
+     * @enum {string}
+     */
+    FailureReason:
+      | 'TIMEOUT'
+      | 'DNS'
+      | 'TLS'
+      | 'REFUSED'
+      | 'RESET'
+      | 'NOT_HTTP'
+      | 'HEADERS_TOO_LARGE'
+      | 'FORBIDDEN_ADDRESS'
+      | 'NON_200'
+      | 'INTERRUPTED';
     IdentifyDetectedAccountsRequest: {
       /**
        * @description Your own identifier for the user: at most 256 characters.
@@ -799,11 +824,10 @@ export interface components {
        */
       active: boolean;
       /**
-       * @description `Bearer`: an access token of the dashboard API. `mcp`: an MCP token.
+       * @description The kind of token.
        * @example Bearer
-       * @enum {string}
        */
-      token_type?: 'Bearer' | 'mcp';
+      token_type?: components['schemas']['TokenType'];
       /**
        * @description Whom the token acts for: the ID of a dashboard user, or for an MCP token your own identifier for the user.
        * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
@@ -828,9 +852,8 @@ export interface components {
       /**
        * @description The environment of the client.
        * @example development
-       * @enum {string}
        */
-      environment?: 'development' | 'production';
+      environment?: components['schemas']['Environment'];
       /**
        * @description Access tokens only: the scopes, separated by spaces.
        * @example request_logs:read webhook_endpoints:read
@@ -842,7 +865,7 @@ export interface components {
        *       "admin"
        *     ]
        */
-      roles?: ('owner' | 'admin' | 'member')[];
+      roles?: components['schemas']['Role'][];
       /**
        * Format: uuid
        * @description Access tokens only: the ID of the user’s organization.
@@ -873,10 +896,30 @@ export interface components {
        */
       phone_number?: string;
     };
+    /**
+     * @description A job that you can apply for.
+     * @enum {string}
+     */
+    JobRole:
+      | 'product_engineer'
+      | 'ios_engineer'
+      | 'android_engineer'
+      | 'infrastructure_engineer'
+      | 'senior_product_manager';
     JsonWebKeySet: {
       /** @description The current signing key, the next one, and previous keys whose last tokens have not expired yet. */
       keys: components['schemas']['PublicJwk'][];
     };
+    /**
+     * @description Algorithm of a key that verifies access tokens.
+     * @enum {string}
+     */
+    KeyAlgorithm: 'ES256' | 'RS256';
+    /**
+     * @description Type of a key that verifies access tokens.
+     * @enum {string}
+     */
+    KeyType: 'EC' | 'RSA';
     LinkAccountRequest: {
       /**
        * @description Your own identifier for the user: at most 256 characters.
@@ -940,15 +983,11 @@ export interface components {
     };
     ListMerchantStatusesResponse: components['schemas']['MerchantStatusResponse'][];
     ListRequestLogsQuery: {
-      /**
-       * @description The environment of the log. Must match the environment of the access token.
-       * @example production
-       * @enum {string}
-       */
-      environment: 'development' | 'production';
+      /** @description The environment of the log. Must match the environment of the access token. */
+      environment: components['schemas']['Environment'];
       /**
        * Format: date-time
-       * @description Only entries created at or after this time, as `YYYY-MM-DDTHH:MM:SSZ`; at most 7 days before `end`. The default is 24 hours before `end`.
+       * @description Only entries created at or after this time; at most 7 days before `end`. The default is 24 hours before `end`.
        * @example 2026-01-31T00:00:00Z
        */
       start?: string;
@@ -958,12 +997,8 @@ export interface components {
        * @example 2026-01-31T23:59:59Z
        */
       end?: string;
-      /**
-       * @description `request`: only API requests. `webhook`: only delivery attempts.
-       * @example webhook
-       * @enum {string}
-       */
-      type?: 'request' | 'webhook';
+      /** @description `request`: only API requests. `webhook`: only delivery attempts. */
+      type?: components['schemas']['RequestLogType'];
       /**
        * Format: uuid
        * @description Only entries of this session.
@@ -1003,12 +1038,8 @@ export interface components {
       cursor?: string;
     };
     ListWebhookEndpointsQuery: {
-      /**
-       * @description The environment whose events are sent. Must match the environment of the access token.
-       * @example production
-       * @enum {string}
-       */
-      environment: 'development' | 'production';
+      /** @description The environment whose events are sent. Must match the environment of the access token. */
+      environment: components['schemas']['Environment'];
     };
     ListWebhookEndpointsResponse: components['schemas']['WebhookEndpointResponse'][];
     LoggedDeliveryResponse: {
@@ -1068,6 +1099,13 @@ export interface components {
        */
       expires_at: string;
     };
+    /** @description A merchant, by name in any common spelling or by ID. */
+    MerchantNameOrId: string | number;
+    /**
+     * @description Whether sessions of a type work at a merchant.
+     * @enum {string}
+     */
+    MerchantStatus: 'UP' | 'DOWN';
     MerchantStatusResponse: {
       /**
        * @description ID of the merchant.
@@ -1077,15 +1115,13 @@ export interface components {
       /**
        * @description The type of session.
        * @example card_switcher
-       * @enum {string}
        */
-      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      type: components['schemas']['SessionType'];
       /**
        * @description Whether sessions of this type work.
        * @example DOWN
-       * @enum {string}
        */
-      status: 'UP' | 'DOWN';
+      status: components['schemas']['MerchantStatus'];
       /**
        * @description Number of clients for which the event has been published.
        * @example 118
@@ -1108,75 +1144,60 @@ export interface components {
     MerchantStatusUpdateWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'MERCHANT_STATUS_UPDATE';
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description Fields that depend on the event. */
-      data: {
-        /**
-         * @description The type of session.
-         * @enum {string}
-         */
-        type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
-        /**
-         * @description Whether sessions of this type work.
-         * @enum {string}
-         */
-        status: 'UP' | 'DOWN';
-      };
+      data: components['schemas']['MerchantStatusUpdateWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    MerchantStatusUpdateWebhookData: {
+      /** @description The type of session. */
+      type: components['schemas']['SessionType'];
+      /** @description Whether sessions of this type work. */
+      status: components['schemas']['MerchantStatus'];
     };
     /** @description Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants that you are interested in. */
     NewDetectedAccountsAvailableWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description Fields that depend on the event. */
-      data: {
-        /** @description The merchants. */
-        detected_accounts: {
-          /** @description ID of the merchant. */
-          id: number;
-          /** @description Name of the merchant. */
-          name: string;
-        }[];
-      };
+      data: components['schemas']['NewDetectedAccountsAvailableWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
+    };
+    /** @description Fields that depend on the event. */
+    NewDetectedAccountsAvailableWebhookData: {
+      /** @description The merchants. */
+      detected_accounts: components['schemas']['DetectedMerchant'][];
     };
     /** @description The user has new transactions at the merchant. */
     NewTransactionsAvailableWebhook: {
       /**
        * @description The name of the event.
-       * @enum {string}
+       * @constant
        */
       event: 'NEW_TRANSACTIONS_AVAILABLE';
       /** @description Your own identifier for the user. */
       external_user_id: string;
       /** @description The merchant that the event is about. */
-      merchant: {
-        /** @description The merchant’s id, which never changes. */
-        id: number;
-        /** @description The merchant’s name. */
-        name: string;
-      };
+      merchant: components['schemas']['WebhookMerchant'];
       /** @description This event has no further fields: an empty object. Fields may be added. */
-      data: Record<string, never>;
+      data: components['schemas']['NewTransactionsAvailableWebhookData'];
       /** @description When the event happened, in milliseconds since the Unix epoch. */
       timestamp: number;
     };
+    /** @description This event has no further fields: an empty object. Fields may be added. */
+    NewTransactionsAvailableWebhookData: Record<string, never>;
     OpenSessionRequest: {
       /**
        * Format: uuid
@@ -1194,7 +1215,7 @@ export interface components {
         [key: string]: string;
       } | null;
     };
-    OpenSessionResponse: {
+    OpenedSessionResponse: {
       /**
        * Format: uuid
        * @description ID of the session.
@@ -1214,21 +1235,19 @@ export interface components {
       /**
        * @description Algorithm of the key.
        * @example ES256
-       * @enum {string}
        */
-      alg: 'ES256' | 'RS256';
+      alg: components['schemas']['KeyAlgorithm'];
       /**
        * @description The key verifies signatures.
        * @example sig
-       * @enum {string}
+       * @constant
        */
       use: 'sig';
       /**
        * @description Type of the key.
        * @example EC
-       * @enum {string}
        */
-      kty: 'EC' | 'RSA';
+      kty: components['schemas']['KeyType'];
       /** @description EC keys only: the curve. */
       crv?: string;
       /** @description EC keys only: the first coordinate. */
@@ -1250,16 +1269,8 @@ export interface components {
       /**
        * @description The event.
        * @example CARD_UPDATED
-       * @enum {string}
        */
-      event:
-        | 'AUTHENTICATED'
-        | 'CARD_UPDATED'
-        | 'CARD_FAILED'
-        | 'ACCOUNT_LOGIN_REQUIRED'
-        | 'NEW_TRANSACTIONS_AVAILABLE'
-        | 'MERCHANT_STATUS_UPDATE'
-        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      event: components['schemas']['EventName'];
       /**
        * @description Your own identifier for the user: at most 256 characters.
        * @example user-8f3a
@@ -1343,7 +1354,7 @@ export interface components {
     RecoverRequest: {
       /**
        * Format: date-time
-       * @description Start of the period, as `YYYY-MM-DDTHH:MM:SSZ`. A time before the oldest entry of the request log counts as that.
+       * @description Start of the period. A time before the oldest entry of the request log counts as that.
        * @example 2026-01-31T08:00:00Z
        */
       since: string;
@@ -1352,9 +1363,8 @@ export interface components {
       /**
        * @description Whether the recovery is running or finished; `none` if there has not been one.
        * @example running
-       * @enum {string}
        */
-      status: 'none' | 'running' | 'finished';
+      status: components['schemas']['RecoveryStatus'];
       /**
        * Format: date-time
        * @description Start of the period.
@@ -1379,6 +1389,11 @@ export interface components {
        */
       finished_at: string | null;
     };
+    /**
+     * @description How far a recovery is.
+     * @enum {string}
+     */
+    RecoveryStatus: 'none' | 'running' | 'finished';
     RedeliverRequest: {
       /**
        * Format: uuid
@@ -1395,11 +1410,10 @@ export interface components {
        */
       id: number;
       /**
-       * @description `request`: an API request. `webhook`: a delivery attempt.
+       * @description The kind of entry.
        * @example request
-       * @enum {string}
        */
-      type: 'request' | 'webhook';
+      type: components['schemas']['RequestLogType'];
       /**
        * Format: date-time
        * @description When the response was sent or the attempt ended.
@@ -1454,6 +1468,11 @@ export interface components {
        */
       external_user_id: string | null;
     };
+    /**
+     * @description `request`: an API request. `webhook`: a delivery attempt.
+     * @enum {string}
+     */
+    RequestLogType: 'request' | 'webhook';
     RevocationResponse: Record<string, never>;
     RevokeTokenRequest: {
       /**
@@ -1473,6 +1492,16 @@ export interface components {
        */
       token_type_hint?: string;
     };
+    /**
+     * @description The role of a dashboard user. The first has the most rights.
+     * @enum {string}
+     */
+    Role: 'owner' | 'admin' | 'member';
+    /**
+     * @description What an access token may be used for.
+     * @enum {string}
+     */
+    Scope: 'request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write';
     SearchDetectedAccountsRequest: {
       /**
        * @description Your own identifier for the user: at most 256 characters.
@@ -1497,19 +1526,22 @@ export interface components {
        */
       session: string;
     };
+    /**
+     * @description The purpose of a session.
+     * @enum {string}
+     */
+    SessionType: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
     SetMerchantStatusRequest: {
       /**
        * @description The type of session.
        * @example card_switcher
-       * @enum {string}
        */
-      type: 'card_switcher' | 'transaction_link' | 'link' | 'vault';
+      type: components['schemas']['SessionType'];
       /**
        * @description Whether sessions of this type work.
        * @example DOWN
-       * @enum {string}
        */
-      status: 'UP' | 'DOWN';
+      status: components['schemas']['MerchantStatus'];
     };
     SingleRequestLogEntryResponse: {
       /**
@@ -1519,11 +1551,10 @@ export interface components {
        */
       id: number;
       /**
-       * @description `request`: an API request. `webhook`: a delivery attempt.
+       * @description The kind of entry.
        * @example request
-       * @enum {string}
        */
-      type: 'request' | 'webhook';
+      type: components['schemas']['RequestLogType'];
       /**
        * Format: date-time
        * @description When the response was sent or the attempt ended.
@@ -1588,14 +1619,8 @@ export interface components {
       /**
        * @description The job to apply for.
        * @example product_engineer
-       * @enum {string}
        */
-      role:
-        | 'product_engineer'
-        | 'ios_engineer'
-        | 'android_engineer'
-        | 'infrastructure_engineer'
-        | 'senior_product_manager';
+      role: components['schemas']['JobRole'];
       /**
        * @description Full legal name.
        * @example Ada Lovelace
@@ -1665,20 +1690,10 @@ export interface components {
     };
     TestWebhookEndpointRequest: {
       /**
-       * @description The kind of event to send. Its fields are those of the example.
-       * @default AUTHENTICATED
+       * @description The kind of event to send. Its fields are those of the example. The default is `AUTHENTICATED`.
        * @example AUTHENTICATED
-       * @enum {string|null}
        */
-      event?:
-        | 'AUTHENTICATED'
-        | 'CARD_UPDATED'
-        | 'CARD_FAILED'
-        | 'ACCOUNT_LOGIN_REQUIRED'
-        | 'NEW_TRANSACTIONS_AVAILABLE'
-        | 'MERCHANT_STATUS_UPDATE'
-        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE'
-        | null;
+      event?: components['schemas']['EventName'] | null;
     };
     TestedWebhookEndpointResponse: {
       /**
@@ -1700,19 +1715,8 @@ export interface components {
       /**
        * @description Why the event does not count as received; null if it does.
        * @example NON_200
-       * @enum {string|null}
        */
-      reason:
-        | 'TIMEOUT'
-        | 'DNS'
-        | 'TLS'
-        | 'REFUSED'
-        | 'RESET'
-        | 'NOT_HTTP'
-        | 'HEADERS_TOO_LARGE'
-        | 'FORBIDDEN_ADDRESS'
-        | 'NON_200'
-        | null;
+      reason: components['schemas']['FailureReason'] | null;
       /**
        * @description The result in words. The wording may change.
        * @example The endpoint responded with 204. Only 200 counts: a real event would be sent twice more.
@@ -1724,20 +1728,17 @@ export interface components {
        */
       latency_ms: number;
     };
+    /**
+     * @description `Bearer`: an access token of the dashboard API. `mcp`: an MCP token.
+     * @enum {string}
+     */
+    TokenType: 'Bearer' | 'mcp';
     TriggerWebhookRequest: {
       /**
        * @description The event to send.
        * @example CARD_UPDATED
-       * @enum {string}
        */
-      event:
-        | 'AUTHENTICATED'
-        | 'CARD_UPDATED'
-        | 'CARD_FAILED'
-        | 'ACCOUNT_LOGIN_REQUIRED'
-        | 'NEW_TRANSACTIONS_AVAILABLE'
-        | 'MERCHANT_STATUS_UPDATE'
-        | 'NEW_DETECTED_ACCOUNTS_AVAILABLE';
+      event: components['schemas']['EventName'];
       /**
        * Format: uuid
        * @description One of your sessions. The event contains its user and metadata.
@@ -1839,9 +1840,8 @@ export interface components {
       /**
        * @description The environment whose events are sent.
        * @example production
-       * @enum {string}
        */
-      environment: 'development' | 'production';
+      environment: components['schemas']['Environment'];
       /**
        * Format: date-time
        * @description When the endpoint was created.
@@ -1851,12 +1851,16 @@ export interface components {
       /**
        * @description `enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.
        * @example enabled
-       * @enum {string}
        */
-      status: 'enabled' | 'paused';
+      status: components['schemas']['WebhookEndpointStatus'];
       /** @description How deliveries to the endpoint went recently. */
       health: components['schemas']['WebhookEndpointHealth'];
     };
+    /**
+     * @description Whether events are sent to a webhook endpoint.
+     * @enum {string}
+     */
+    WebhookEndpointStatus: 'enabled' | 'paused';
     /** @description The body of a webhook. The field `event` tells the events apart. */
     WebhookEvent:
       | components['schemas']['AuthenticatedWebhook']
@@ -1866,6 +1870,13 @@ export interface components {
       | components['schemas']['NewTransactionsAvailableWebhook']
       | components['schemas']['MerchantStatusUpdateWebhook']
       | components['schemas']['NewDetectedAccountsAvailableWebhook'];
+    /** @description The merchant that the event is about. */
+    WebhookMerchant: {
+      /** @description The merchant’s id, which never changes. */
+      id: number;
+      /** @description The merchant’s name. */
+      name: string;
+    };
   };
   responses: never;
   parameters: never;
@@ -1875,18 +1886,23 @@ export interface components {
 }
 export type AccessTokenResponse = components['schemas']['AccessTokenResponse'];
 export type AccountLoginRequiredWebhook = components['schemas']['AccountLoginRequiredWebhook'];
+export type AccountLoginRequiredWebhookData = components['schemas']['AccountLoginRequiredWebhookData'];
 export type ApplicationReceipt = components['schemas']['ApplicationReceipt'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditActorResponse = components['schemas']['AuditActorResponse'];
 export type AuditContextResponse = components['schemas']['AuditContextResponse'];
 export type AuditEventResponse = components['schemas']['AuditEventResponse'];
 export type AuditLogEntryResponse = components['schemas']['AuditLogEntryResponse'];
+export type AuditOutcome = components['schemas']['AuditOutcome'];
 export type AuditOutcomeResponse = components['schemas']['AuditOutcomeResponse'];
 export type AuditTargetResponse = components['schemas']['AuditTargetResponse'];
 export type AuthenticatedWebhook = components['schemas']['AuthenticatedWebhook'];
+export type AuthenticatedWebhookData = components['schemas']['AuthenticatedWebhookData'];
 export type AuthorizationServerMetadata = components['schemas']['AuthorizationServerMetadata'];
 export type CardFailedWebhook = components['schemas']['CardFailedWebhook'];
+export type CardFailedWebhookData = components['schemas']['CardFailedWebhookData'];
 export type CardUpdatedWebhook = components['schemas']['CardUpdatedWebhook'];
+export type CardUpdatedWebhookData = components['schemas']['CardUpdatedWebhookData'];
 export type CreateDetectionRequest = components['schemas']['CreateDetectionRequest'];
 export type CreateMcpTokenRequest = components['schemas']['CreateMcpTokenRequest'];
 export type CreateSessionRequest = components['schemas']['CreateSessionRequest'];
@@ -1895,23 +1911,30 @@ export type CurrentTokenResponse = components['schemas']['CurrentTokenResponse']
 export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
 export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
 export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
+export type DetectedMerchant = components['schemas']['DetectedMerchant'];
 export type DetectionResponse = components['schemas']['DetectionResponse'];
 export type DeviceCodeRequest = components['schemas']['DeviceCodeRequest'];
 export type DeviceCodeResponse = components['schemas']['DeviceCodeResponse'];
 export type DisconnectAccountRequest = components['schemas']['DisconnectAccountRequest'];
+export type Environment = components['schemas']['Environment'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorResponse = components['schemas']['ErrorResponse'];
 export type ErrorType = components['schemas']['ErrorType'];
+export type EventName = components['schemas']['EventName'];
 export type EventResponse = components['schemas']['EventResponse'];
 export type EventResult = components['schemas']['EventResult'];
 export type EventResultsResponse = components['schemas']['EventResultsResponse'];
 export type ExchangeDeviceCodeRequest = components['schemas']['ExchangeDeviceCodeRequest'];
 export type ExtendSessionRequest = components['schemas']['ExtendSessionRequest'];
+export type FailureReason = components['schemas']['FailureReason'];
 export type IdentifyDetectedAccountsRequest = components['schemas']['IdentifyDetectedAccountsRequest'];
 export type IdentifyDetectedAccountsResponse = components['schemas']['IdentifyDetectedAccountsResponse'];
 export type IntrospectTokenRequest = components['schemas']['IntrospectTokenRequest'];
 export type IntrospectionResponse = components['schemas']['IntrospectionResponse'];
+export type JobRole = components['schemas']['JobRole'];
 export type JsonWebKeySet = components['schemas']['JsonWebKeySet'];
+export type KeyAlgorithm = components['schemas']['KeyAlgorithm'];
+export type KeyType = components['schemas']['KeyType'];
 export type LinkAccountRequest = components['schemas']['LinkAccountRequest'];
 export type LinkedAccountResponse = components['schemas']['LinkedAccountResponse'];
 export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
@@ -1921,13 +1944,20 @@ export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpoi
 export type ListWebhookEndpointsResponse = components['schemas']['ListWebhookEndpointsResponse'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
 export type McpTokenResponse = components['schemas']['McpTokenResponse'];
+export type MerchantNameOrId = components['schemas']['MerchantNameOrId'];
+export type MerchantStatus = components['schemas']['MerchantStatus'];
 export type MerchantStatusResponse = components['schemas']['MerchantStatusResponse'];
 export type MerchantStatusUpdateWebhook = components['schemas']['MerchantStatusUpdateWebhook'];
+export type MerchantStatusUpdateWebhookData = components['schemas']['MerchantStatusUpdateWebhookData'];
 export type NewDetectedAccountsAvailableWebhook =
   components['schemas']['NewDetectedAccountsAvailableWebhook'];
+export type NewDetectedAccountsAvailableWebhookData =
+  components['schemas']['NewDetectedAccountsAvailableWebhookData'];
 export type NewTransactionsAvailableWebhook = components['schemas']['NewTransactionsAvailableWebhook'];
+export type NewTransactionsAvailableWebhookData =
+  components['schemas']['NewTransactionsAvailableWebhookData'];
 export type OpenSessionRequest = components['schemas']['OpenSessionRequest'];
-export type OpenSessionResponse = components['schemas']['OpenSessionResponse'];
+export type OpenedSessionResponse = components['schemas']['OpenedSessionResponse'];
 export type PublicJwk = components['schemas']['PublicJwk'];
 export type PublishEventRequest = components['schemas']['PublishEventRequest'];
 export type PublishEventsRequest = components['schemas']['PublishEventsRequest'];
@@ -1935,22 +1965,30 @@ export type PublishedEventResponse = components['schemas']['PublishedEventRespon
 export type QueuedDeliveriesResponse = components['schemas']['QueuedDeliveriesResponse'];
 export type RecoverRequest = components['schemas']['RecoverRequest'];
 export type RecoveryResponse = components['schemas']['RecoveryResponse'];
+export type RecoveryStatus = components['schemas']['RecoveryStatus'];
 export type RedeliverRequest = components['schemas']['RedeliverRequest'];
 export type RequestLogEntryResponse = components['schemas']['RequestLogEntryResponse'];
+export type RequestLogType = components['schemas']['RequestLogType'];
 export type RevocationResponse = components['schemas']['RevocationResponse'];
 export type RevokeTokenRequest = components['schemas']['RevokeTokenRequest'];
+export type Role = components['schemas']['Role'];
+export type Scope = components['schemas']['Scope'];
 export type SearchDetectedAccountsRequest = components['schemas']['SearchDetectedAccountsRequest'];
 export type SearchDetectedAccountsResponse = components['schemas']['SearchDetectedAccountsResponse'];
 export type SessionResponse = components['schemas']['SessionResponse'];
+export type SessionType = components['schemas']['SessionType'];
 export type SetMerchantStatusRequest = components['schemas']['SetMerchantStatusRequest'];
 export type SingleRequestLogEntryResponse = components['schemas']['SingleRequestLogEntryResponse'];
 export type StreamWebhooksResponse = components['schemas']['StreamWebhooksResponse'];
 export type SubmitApplicationRequest = components['schemas']['SubmitApplicationRequest'];
 export type TestWebhookEndpointRequest = components['schemas']['TestWebhookEndpointRequest'];
 export type TestedWebhookEndpointResponse = components['schemas']['TestedWebhookEndpointResponse'];
+export type TokenType = components['schemas']['TokenType'];
 export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest'];
 export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
 export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResponse'];
+export type WebhookEndpointStatus = components['schemas']['WebhookEndpointStatus'];
 export type WebhookEvent = components['schemas']['WebhookEvent'];
+export type WebhookMerchant = components['schemas']['WebhookMerchant'];

@@ -20,7 +20,7 @@ const RETRY_AFTER = 5;
  * A position belongs to a transaction that holds its lock from before it gets the position until the event is visible. So
  * once all transactions that held the lock after a position was read have ended, the horizon is at this position. Unlike
  * the age of the oldest transaction, this does not depend on transactions that publish nothing, such as a long export.
- * For alternatives, see docs/decisions/0021-webhook-stream.md.
+ * For alternatives, see docs/decisions/0023-webhook-stream.md.
  */
 @Injectable()
 export class EventHorizon {
