@@ -12,6 +12,13 @@ const [, , folder = SOURCES] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
 /** The credentials of each security scheme. Operations that only accept the cookie of a login are left out. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
+/** Surfaces by the description of their server. */
+const SURFACES = {
+  'Platform API': 'platform',
+  'Dashboard API': 'dashboard',
+  Careers: 'careers',
+  'Internal API': 'internal',
+};
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
 const document = JSON.parse(readFileSync('openapi.json', 'utf8'));
@@ -59,7 +66,7 @@ function operationOf(path, method, operation, shared = []) {
     description,
     method: method.toUpperCase(),
     path,
-    surface: operation['x-surface'],
+    surface: SURFACES[operation.servers[0].description],
     credentials: CREDENTIALS[scheme],
     inPath,
     query: query.length > 0 && {

@@ -73,7 +73,7 @@ export class MerchantConnectivity extends Transport {
   listAuditLogs(query: ListAuditLogsQuery = {}, options?: RequestOptions): Pages<AuditLogEntryResponse> {
     return this.pages(
       'listAuditLogs',
-      { method: 'GET', path: '/audit_logs', surface: 'undefined', credentials: 'basic', query },
+      { method: 'GET', path: '/audit_logs', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }
@@ -89,7 +89,7 @@ export class MerchantConnectivity extends Transport {
   ): Promise<ApplicationReceipt> {
     return this.send(
       'submitJobApplication',
-      { method: 'POST', path: '/apply', surface: 'undefined', credentials: 'none', body },
+      { method: 'POST', path: '/apply', surface: 'careers', credentials: 'none', body },
       options,
     );
   }
@@ -105,7 +105,7 @@ export class MerchantConnectivity extends Transport {
   ): Promise<SearchDetectedAccountsResponse> {
     return this.send(
       'searchDetectedAccounts',
-      { method: 'POST', path: '/detected-accounts/search', surface: 'undefined', credentials: 'basic', body },
+      { method: 'POST', path: '/detected-accounts/search', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -124,7 +124,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/detected_accounts/identify',
-        surface: 'undefined',
+        surface: 'platform',
         credentials: 'basic',
         body,
       },
@@ -140,7 +140,7 @@ export class MerchantConnectivity extends Transport {
   createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<DetectionResponse> {
     return this.send(
       'createDetection',
-      { method: 'POST', path: '/detections', surface: 'undefined', credentials: 'service', body },
+      { method: 'POST', path: '/detections', surface: 'internal', credentials: 'service', body },
       options,
     );
   }
@@ -153,7 +153,7 @@ export class MerchantConnectivity extends Transport {
   publishEvent(body: PublishEventRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
       'publishEvent',
-      { method: 'POST', path: '/events', surface: 'undefined', credentials: 'service', body },
+      { method: 'POST', path: '/events', surface: 'internal', credentials: 'service', body },
       options,
     );
   }
@@ -166,7 +166,7 @@ export class MerchantConnectivity extends Transport {
   publishEvents(body: PublishEventsRequest, options?: RequestOptions): Promise<EventResultsResponse> {
     return this.send(
       'publishEvents',
-      { method: 'POST', path: '/events/batch', surface: 'undefined', credentials: 'service', body },
+      { method: 'POST', path: '/events/batch', surface: 'internal', credentials: 'service', body },
       options,
     );
   }
@@ -179,7 +179,7 @@ export class MerchantConnectivity extends Transport {
   createMcpToken(body: CreateMcpTokenRequest, options?: RequestOptions): Promise<McpTokenResponse> {
     return this.send(
       'createMcpToken',
-      { method: 'POST', path: '/mcp/tokens/create', surface: 'undefined', credentials: 'basic', body },
+      { method: 'POST', path: '/mcp/tokens/create', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -195,7 +195,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'GET',
         path: `/merchants/${encodeURIComponent(id)}/status`,
-        surface: 'undefined',
+        surface: 'internal',
         credentials: 'service',
       },
       options,
@@ -217,7 +217,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'PUT',
         path: `/merchants/${encodeURIComponent(id)}/status`,
-        surface: 'undefined',
+        surface: 'internal',
         credentials: 'service',
         body,
       },
@@ -233,7 +233,7 @@ export class MerchantConnectivity extends Transport {
   requestDeviceCode(body: DeviceCodeRequest, options?: RequestOptions): Promise<DeviceCodeResponse> {
     return this.send(
       'requestDeviceCode',
-      { method: 'POST', path: '/oauth/device/code', surface: 'undefined', credentials: 'none', form: body },
+      { method: 'POST', path: '/oauth/device/code', surface: 'dashboard', credentials: 'none', form: body },
       options,
     );
   }
@@ -249,7 +249,7 @@ export class MerchantConnectivity extends Transport {
   ): Promise<AccessTokenResponse> {
     return this.send(
       'exchangeDeviceCode',
-      { method: 'POST', path: '/oauth/token', surface: 'undefined', credentials: 'none', form: body },
+      { method: 'POST', path: '/oauth/token', surface: 'dashboard', credentials: 'none', form: body },
       options,
     );
   }
@@ -262,7 +262,7 @@ export class MerchantConnectivity extends Transport {
   revokeToken(body: RevokeTokenRequest, options?: RequestOptions): Promise<RevocationResponse> {
     return this.send(
       'revokeToken',
-      { method: 'POST', path: '/oauth/revoke', surface: 'undefined', credentials: 'none', form: body },
+      { method: 'POST', path: '/oauth/revoke', surface: 'dashboard', credentials: 'none', form: body },
       options,
     );
   }
@@ -275,7 +275,7 @@ export class MerchantConnectivity extends Transport {
   introspectToken(body: IntrospectTokenRequest, options?: RequestOptions): Promise<IntrospectionResponse> {
     return this.send(
       'introspectToken',
-      { method: 'POST', path: '/oauth/introspect', surface: 'undefined', credentials: 'basic', form: body },
+      { method: 'POST', path: '/oauth/introspect', surface: 'dashboard', credentials: 'basic', form: body },
       options,
     );
   }
@@ -291,7 +291,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'GET',
         path: '/.well-known/oauth-authorization-server',
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'none',
       },
       options,
@@ -306,7 +306,7 @@ export class MerchantConnectivity extends Transport {
   getJsonWebKeySet(options?: RequestOptions): Promise<JsonWebKeySet> {
     return this.send(
       'getJsonWebKeySet',
-      { method: 'GET', path: '/.well-known/jwks.json', surface: 'undefined', credentials: 'none' },
+      { method: 'GET', path: '/.well-known/jwks.json', surface: 'dashboard', credentials: 'none' },
       options,
     );
   }
@@ -319,7 +319,7 @@ export class MerchantConnectivity extends Transport {
   getCurrentUser(options?: RequestOptions): Promise<CurrentUserResponse> {
     return this.send(
       'getCurrentUser',
-      { method: 'GET', path: '/me', surface: 'undefined', credentials: 'bearer' },
+      { method: 'GET', path: '/me', surface: 'dashboard', credentials: 'bearer' },
       options,
     );
   }
@@ -332,7 +332,7 @@ export class MerchantConnectivity extends Transport {
   listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
     return this.pages(
       'listRequestLogs',
-      { method: 'GET', path: '/request-logs', surface: 'undefined', credentials: 'bearer', query },
+      { method: 'GET', path: '/request-logs', surface: 'dashboard', credentials: 'bearer', query },
       options,
     );
   }
@@ -348,7 +348,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'GET',
         path: `/request-logs/${encodeURIComponent(id)}`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
       },
       options,
@@ -363,13 +363,7 @@ export class MerchantConnectivity extends Transport {
   linkSandboxAccount(body: LinkAccountRequest, options?: RequestOptions): Promise<LinkedAccountResponse> {
     return this.send(
       'linkSandboxAccount',
-      {
-        method: 'POST',
-        path: '/development/accounts/link',
-        surface: 'undefined',
-        credentials: 'basic',
-        body,
-      },
+      { method: 'POST', path: '/development/accounts/link', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -388,7 +382,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/development/accounts/disconnect',
-        surface: 'undefined',
+        surface: 'platform',
         credentials: 'basic',
         body,
       },
@@ -410,7 +404,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/development/detected-accounts',
-        surface: 'undefined',
+        surface: 'platform',
         credentials: 'basic',
         body,
       },
@@ -432,7 +426,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/development/webhooks/trigger',
-        surface: 'undefined',
+        surface: 'platform',
         credentials: 'basic',
         body,
       },
@@ -448,7 +442,7 @@ export class MerchantConnectivity extends Transport {
   createSession(body: CreateSessionRequest, options?: RequestOptions): Promise<SessionResponse> {
     return this.send(
       'createSession',
-      { method: 'POST', path: '/session/create', surface: 'undefined', credentials: 'basic', body },
+      { method: 'POST', path: '/session/create', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -461,7 +455,7 @@ export class MerchantConnectivity extends Transport {
   extendSession(body: ExtendSessionRequest, options?: RequestOptions): Promise<OpenedSessionResponse> {
     return this.send(
       'extendSession',
-      { method: 'POST', path: '/session/extend', surface: 'undefined', credentials: 'basic', body },
+      { method: 'POST', path: '/session/extend', surface: 'platform', credentials: 'basic', body },
       options,
     );
   }
@@ -474,7 +468,7 @@ export class MerchantConnectivity extends Transport {
   openSession(body: OpenSessionRequest, options?: RequestOptions): Promise<OpenedSessionResponse> {
     return this.send(
       'openSession',
-      { method: 'POST', path: '/session/open', surface: 'undefined', credentials: 'none', body },
+      { method: 'POST', path: '/session/open', surface: 'platform', credentials: 'none', body },
       options,
     );
   }
@@ -490,7 +484,7 @@ export class MerchantConnectivity extends Transport {
   ): Promise<ListWebhookEndpointsResponse> {
     return this.send(
       'listWebhookEndpoints',
-      { method: 'GET', path: '/webhook-endpoints', surface: 'undefined', credentials: 'bearer', query },
+      { method: 'GET', path: '/webhook-endpoints', surface: 'dashboard', credentials: 'bearer', query },
       options,
     );
   }
@@ -506,7 +500,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'GET',
         path: `/webhook-endpoints/${encodeURIComponent(id)}`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
       },
       options,
@@ -528,7 +522,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'PATCH',
         path: `/webhook-endpoints/${encodeURIComponent(id)}`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
         body,
       },
@@ -547,7 +541,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'DELETE',
         path: `/webhook-endpoints/${encodeURIComponent(id)}`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
       },
       options,
@@ -568,7 +562,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/webhook-endpoints/create',
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
         body,
       },
@@ -584,7 +578,7 @@ export class MerchantConnectivity extends Transport {
   streamWebhooks(options?: RequestOptions): Promise<Response> {
     return this.open(
       'streamWebhooks',
-      { method: 'GET', path: '/development/webhooks/stream', surface: 'undefined', credentials: 'basic' },
+      { method: 'GET', path: '/development/webhooks/stream', surface: 'platform', credentials: 'basic' },
       options,
     );
   }
@@ -604,7 +598,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: `/webhook-endpoints/${encodeURIComponent(id)}/test`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
         body,
       },
@@ -627,7 +621,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: `/webhook-endpoints/${encodeURIComponent(id)}/redeliver`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
         body,
       },
@@ -646,7 +640,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'GET',
         path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
       },
       options,
@@ -668,7 +662,7 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: `/webhook-endpoints/${encodeURIComponent(id)}/recover`,
-        surface: 'undefined',
+        surface: 'dashboard',
         credentials: 'bearer',
         body,
       },
