@@ -573,13 +573,12 @@ it('lists contain nothing of other organizations', async () => {
   await newConfiguration();
   await newGrant();
   await newEndpoint();
-  for (const path of [
-    '/allowlisted-domains',
-    '/saml-configurations',
-    '/access-grants',
-    '/webhook-endpoints?environment=development',
-  ])
+  for (const path of ['/allowlisted-domains', '/saml-configurations', '/access-grants'])
     expect([path, (await service.request(path, { login: otherOwner })).body]).toEqual([path, []]);
+  const endpoints = await service.request('/webhook-endpoints?environment=development', {
+    login: otherOwner,
+  });
+  expect(endpoints.body).toEqual({ data: [] });
   const users = await service.request<{ email: string }[]>('/users', { login: otherOwner });
   expect(users.body).toHaveLength(2);
   expect(users.body.map(({ email }) => email)).not.toContain(owner.email);

@@ -75,7 +75,8 @@ const someUrl = (): string => `https://n${(number += 1)}.example.com/`;
 const create = (body: unknown, as: RequestOptions = { token }) =>
   service.request<Endpoint>('/webhook-endpoints/create', { body, ...as });
 const list = async (environment: Environment = 'development', as: RequestOptions = { token }) =>
-  (await service.request<Endpoint[]>(`/webhook-endpoints?environment=${environment}`, as)).body;
+  (await service.request<{ data: Endpoint[] }>(`/webhook-endpoints?environment=${environment}`, as)).body
+    .data;
 const get = (id: string, as: RequestOptions = { token }) =>
   service.request<Endpoint>(`/webhook-endpoints/${id}`, as);
 const patch = (id: string, body: unknown, as: RequestOptions = { token }) =>

@@ -7,6 +7,7 @@ import { auditAction } from '../audit-logs/index.js';
 import {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
   WebhookEndpointResponse,
   WebhookEndpointsQuery,
 } from './webhook-endpoints.dto.js';
@@ -32,7 +33,7 @@ export class WebhookEndpointsController {
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
-  ): Promise<WebhookEndpointResponse[]> {
+  ): Promise<WebhookEndpointListResponse> {
     return this.endpoints.list(actor, query.environment);
   }
 

@@ -12,6 +12,7 @@ import {
   CreateWebhookEndpointRequest,
   EXAMPLE_ID,
   UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 
@@ -34,7 +35,7 @@ export const LIST_ENDPOINTS: OperationDocument = {
     `Returns the webhook endpoints of an environment, at most ${MAX_ENDPOINTS}, in the order in which they were ` +
     'created. Use it to see where events are sent, and to find the IDs that other operations require. ' +
     `${ACCESS}.`,
-  response: [WebhookEndpointResponse],
+  response: WebhookEndpointListResponse,
   responseDescription: 'All endpoints of the environment.',
   errors: [ENVIRONMENT_MISMATCH],
 };

@@ -132,3 +132,8 @@ export class WebhookEndpointResponse {
   @ObjectProperty(WebhookEndpointHealth, 'How deliveries to the endpoint went recently.')
   health!: WebhookEndpointHealth;
 }
+
+export class WebhookEndpointListResponse {
+  @ObjectProperty([WebhookEndpointResponse], 'The endpoints, in the order in which they were created.')
+  data!: WebhookEndpointResponse[];
+}

@@ -28,6 +28,7 @@ import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import type {
   CreateWebhookEndpointRequest,
   UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
@@ -92,10 +93,10 @@ export class WebhookEndpointsService {
     return { ...endpoint, client };
   }
 
-  async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointResponse[]> {
+  async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointListResponse> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
-    return this.toResponses(endpoints.map((endpoint) => ({ ...endpoint, client })));
+    return { data: await this.toResponses(endpoints.map((endpoint) => ({ ...endpoint, client }))) };
   }
 
   async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
