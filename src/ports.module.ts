@@ -26,6 +26,8 @@ import { UserLogins } from './modules/dashboard-users/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
+import { EventNames } from './modules/webhook-endpoints/index.js';
+import { EVENT_NAMES } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -36,6 +38,7 @@ const PORTS = [
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
+  { provide: EventNames, useValue: { all: EVENT_NAMES } satisfies EventNames },
 ];
 
 /**

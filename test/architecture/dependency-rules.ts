@@ -38,7 +38,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'webhook-endpoints': ['api-clients', 'audit-logs'],
   'webhook-stream': ['webhooks'],
   sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
-  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs'],
+  webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs', 'dashboard-users'],
 };
 
 /** The layers from top to bottom. Each may import the layers below it. */

@@ -430,14 +430,18 @@ describe('Lanes', () => {
       (await service.request(`/webhook-endpoints/${endpoint.id}`, { login: owner })).body['health'];
     await queueIsEmpty();
     expect(await lane()).toEqual({ width: 1, consecutive_failures: 6 });
-    expect(await health()).toEqual({ last_success_at: null, consecutive_failures: 6, throttled: true });
+    expect(await health()).toMatchObject({
+      last_success_at: null,
+      consecutive_failures: 6,
+      throttled: true,
+    });
     receiver.response = 200;
     await publish();
     await queueIsEmpty();
     const { width, consecutive_failures } = (await lane()) ?? {};
     expect(width).toBeGreaterThan(1);
     expect(consecutive_failures).toBe(0);
-    expect(await health()).toEqual({
+    expect(await health()).toMatchObject({
       last_success_at: expect.stringMatching(/Z$/) as string,
       consecutive_failures: 0,
       throttled: false,

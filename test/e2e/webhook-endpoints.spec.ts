@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
+import { EVENT_NAMES, exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { accessToken } from '../support/device-flow.js';
 import { UNKNOWN_ID } from '../support/operations.js';
@@ -38,6 +38,7 @@ const MISMATCH = error(
 const NOT_PUBLIC = 'The url field must be a public https URL.';
 const URL_TOO_LONG = 'The url field must not be greater than 2083 characters.';
 const DESCRIPTION_TOO_LONG = 'The description field must not be greater than 255 characters.';
+const ALLOWED_EVENTS = `Allowed values: ${EVENT_NAMES.join(', ')}.`;
 const READ = 'webhook_endpoints:read';
 const WRITE = 'webhook_endpoints:write';
 
@@ -108,8 +109,9 @@ describe('POST /webhook-endpoints/create', () => {
       description: 'Card updates',
       environment: 'development',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+      events: null,
       status: 'enabled',
-      health: { last_success_at: null, consecutive_failures: 0, throttled: false },
+      health: { last_success_at: null, consecutive_failures: 0, throttled: false, disabled_reason: null },
     });
     expect(Date.parse(String(body['created_at']))).toBeGreaterThanOrEqual(before);
     expect(await rows()).toMatchObject([{ id: body.id, client_id: service.development.clientId }]);
@@ -125,6 +127,28 @@ describe('POST /webhook-endpoints/create', () => {
     ['an unknown member', { unknown_member: 1 }, null],
   ])('accepts %s', async (_case, body, description) => {
     expect((await created(body)).description).toBe(description);
+  });
+
+  it.each([
+    ['no events', {}, null],
+    ['null', { events: null }, null],
+    ['one event', { events: ['CARD_UPDATED'] }, ['CARD_UPDATED']],
+    [
+      'events in any order and twice',
+      { events: ['CARD_FAILED', 'AUTHENTICATED', 'CARD_FAILED'] },
+      ['AUTHENTICATED', 'CARD_FAILED'],
+    ],
+    ['all events', { events: [...EVENT_NAMES] }, [...EVENT_NAMES]],
+  ])('accepts %s', async (_case, body, events) => {
+    const endpoint = await created(body);
+    expect(endpoint['events']).toEqual(events);
+    expect((await get(endpoint.id)).body).toEqual(endpoint);
+  });
+
+  it('creates a paused endpoint', async () => {
+    const endpoint = await created({ status: 'paused' });
+    expect(endpoint['status']).toBe('paused');
+    expect((await get(endpoint.id)).body).toEqual(endpoint);
   });
 
   it.each([
@@ -202,7 +226,41 @@ describe('POST /webhook-endpoints/create', () => {
     ],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a description of too many emoji', { description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    ['a text as events', { events: 'CARD_UPDATED' }, 'The events field must be an array.'],
+    ['no event', { events: [] }, 'The events field is required.'],
+    [
+      'an unknown event',
+      { events: ['CARD_UPDATED', 'card_failed'] },
+      `The selected events[1] is invalid. ${ALLOWED_EVENTS}`,
+    ],
+    ['a number as event', { events: [7] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
+    ['a null event', { events: [null] }, 'The events[0] field is required.'],
+    [
+      'an unknown status',
+      { status: 'broken' },
+      'The selected status is invalid. Allowed values: enabled, paused.',
+    ],
+    [
+      'the status disabled',
+      { status: 'disabled' },
+      'The selected status is invalid. Allowed values: enabled, paused.',
+    ],
+    [
+      'a Boolean as status',
+      { status: true },
+      'The selected status is invalid. Allowed values: enabled, paused.',
+    ],
     // One problem per response: the first in the order of the fields.
+    [
+      'invalid events and status (reports the first)',
+      { events: 7, status: 7 },
+      'The events field must be an array.',
+    ],
+    [
+      'an invalid url, events and status (reports the first)',
+      { url: 'http://example.com/', events: 7, status: 7 },
+      NOT_PUBLIC,
+    ],
     [
       'three invalid fields (reports the first)',
       { environment: 'x', url: 7, description: 7 },
@@ -347,7 +405,8 @@ describe('PATCH /webhook-endpoints/:id', () => {
     [{ description: '  ' }, null],
     [{ url: null }, 'The first'],
     [{ url: ' ', description: 'x' }, 'x'],
-    [{ environment: 'production', id: UNKNOWN_ID, created_at: 0 }, 'The first'],
+    [{ environment: 'production', id: UNKNOWN_ID, created_at: 0, health: null }, 'The first'],
+    [{ status: null }, 'The first'],
   ])('given %j results in the description %j', async (body, description) => {
     const endpoint = await created({ description: 'The first' });
     const response = await patch(endpoint.id, body);
@@ -362,16 +421,50 @@ describe('PATCH /webhook-endpoints/:id', () => {
     expect(await list()).toEqual([body]);
   });
 
+  it('changes the events and nothing else', async () => {
+    const endpoint = await created({ description: 'The first', events: ['CARD_FAILED'] });
+    for (const [change, events] of [
+      [
+        ['CARD_UPDATED', 'CARD_FAILED'],
+        ['CARD_UPDATED', 'CARD_FAILED'],
+      ],
+      [undefined, ['CARD_UPDATED', 'CARD_FAILED']],
+      [null, null],
+    ] as const) {
+      const { status, body } = await patch(endpoint.id, { events: change });
+      expect([status, body]).toEqual([200, { ...endpoint, events }]);
+      expect((await get(endpoint.id)).body).toEqual(body);
+    }
+  });
+
+  it('changes the URL and the status together', async () => {
+    const { id } = await created();
+    const url = someUrl();
+    expect((await patch(id, { url, status: 'paused' })).body).toMatchObject({ url, status: 'paused' });
+    expect((await list())[0]).toMatchObject({ url, status: 'paused' });
+  });
+
+  it('changes nothing if the URL belongs to another endpoint', async () => {
+    const [one, other] = [await created(), await created()];
+    const { status } = await patch(one.id, { url: other.url, events: ['CARD_UPDATED'], status: 'paused' });
+    expect(status).toBe(409);
+    expect((await get(one.id)).body).toEqual(one);
+  });
+
   it('is audited only if something changed', async () => {
-    const { id, url } = await created({ description: 'The first' });
+    const { id, url } = await created({ description: 'The first', events: ['CARD_FAILED'] });
     const entries = await auditedBy(service, async () => {
       await patch(id, { url: url.toUpperCase(), description: 'The first' });
       await patch(id, {});
       await patch(id, { url: 'http://example.com' });
       await patch(id, { description: null });
       await patch(id, { description: null });
+      await patch(id, { events: ['CARD_FAILED', 'CARD_FAILED'], status: 'enabled' });
+      await patch(id, { events: null });
+      await patch(id, { status: 'paused' });
+      await patch(id, { status: 'paused' });
     });
-    expect(entries).toEqual([`webhook.update success ${url}`]);
+    expect(entries).toEqual(Array(3).fill(`webhook.update success ${url}`));
   });
 
   it.each([
@@ -379,6 +472,12 @@ describe('PATCH /webhook-endpoints/:id', () => {
     ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
+    ['an unknown event', { events: ['X'] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
+    [
+      'the status disabled',
+      { status: 'disabled' },
+      'The selected status is invalid. Allowed values: enabled, paused.',
+    ],
     [
       'two invalid fields (reports the first)',
       { url: 'http://example.com/', description: 'x'.repeat(256) },

@@ -21,9 +21,9 @@ class ListEndpointsCommand extends OperatorCommand {
   }
 }
 
-/** Pauses or resumes one endpoint. Recorded in the audit log if anything changed. */
-abstract class PauseCommand extends OperatorCommand {
-  protected abstract readonly paused: boolean;
+/** Changes the status of one endpoint. Recorded in the audit log if anything changed. */
+abstract class StatusCommand extends OperatorCommand {
+  protected abstract readonly status: 'enabled' | 'paused';
 
   protected async execute(app: INestApplicationContext, options: { endpoint: string }): Promise<void> {
     const endpoints = app.get(WebhookEndpointsService);
@@ -31,10 +31,10 @@ abstract class PauseCommand extends OperatorCommand {
     const { organizationId, environment } = client;
     const target = { name: url, environment };
     const changed = await app.get(OperatorAudit).run(
-      () => endpoints.setPaused(id, this.paused),
+      () => endpoints.setStatus(id, this.status),
       (didChange) => (didChange ? [{ organizationId, action: 'webhook.update', target }] : []),
     );
-    printResult({ webhook_endpoint_id: id, status: this.paused ? 'paused' : 'enabled', changed });
+    printResult({ webhook_endpoint_id: id, status: this.status, changed });
   }
 }
 
@@ -43,17 +43,17 @@ abstract class PauseCommand extends OperatorCommand {
   description: 'Send nothing to a webhook endpoint until it is resumed; events wait',
 })
 @Options({ endpoint: ENDPOINT })
-class PauseEndpointCommand extends PauseCommand {
-  protected readonly paused = true;
+class PauseEndpointCommand extends StatusCommand {
+  protected readonly status = 'paused';
 }
 
 @SubCommand({
   name: 'resume',
-  description: 'Send events to a paused webhook endpoint again, those that waited first',
+  description: 'Send events to a paused or disabled webhook endpoint again, those that waited first',
 })
 @Options({ endpoint: ENDPOINT })
-class ResumeEndpointCommand extends PauseCommand {
-  protected readonly paused = false;
+class ResumeEndpointCommand extends StatusCommand {
+  protected readonly status = 'enabled';
 }
 
 @Command({

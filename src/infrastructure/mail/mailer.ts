@@ -5,6 +5,9 @@ export interface Mail {
   readonly text: string;
 }
 
+/** Ends the text of every email. */
+export const SIGNATURE = '-- \nMerchant Connectivity';
+
 /** Port for sending emails. */
 export abstract class Mailer {
   /** Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise. */

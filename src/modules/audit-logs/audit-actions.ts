@@ -33,7 +33,7 @@ export const AUDIT_ACTIONS = {
   'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
   'webhook.update': {
     target: 'webhook_endpoint',
-    meaning: 'A webhook endpoint was changed, paused or resumed.',
+    meaning: 'A webhook endpoint was changed, paused, resumed, disabled or enabled.',
   },
   'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
   'access_grant.create': {

@@ -5,3 +5,4 @@ export { AuditLogsService } from './audit-logs.service.js';
 export { AuditVerification, type ChainReport } from './audit-verification.js';
 export { parseHead, type ExportedHead } from './exported-head.js';
 export { OperatorAudit, type OperatorChange } from './operator-audit.js';
+export { SYSTEM } from './system-actor.js';

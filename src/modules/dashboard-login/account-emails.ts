@@ -1,12 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, type RequestOrigin } from '../../infrastructure/http/index.js';
-import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
+import { Mailer, SIGNATURE, type Mail } from '../../infrastructure/mail/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { browserName } from './account/browser-name.js';
 
 const IF_NOT_YOU = `If you didn't do this, request a new password on the login page right away, and tell an owner of
 your organization.`;
-const SIGNATURE = '-- \nMerchant Connectivity';
 
 /**
  * Emails to users about their accounts. They are sent in the background, so that response times do not show whether an

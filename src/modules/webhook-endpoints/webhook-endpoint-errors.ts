@@ -31,4 +31,14 @@ export const WEBHOOK_ENDPOINT_LIMIT_REACHED = new ErrorKind(
   },
 );
 
+export const WEBHOOK_ENDPOINT_DISABLED = new ErrorKind(
+  409,
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_DISABLED',
+  {
+    when: 'The webhook endpoint is disabled, because it failed for days.',
+    message: 'The webhook endpoint is disabled. Change its status to enabled first.',
+  },
+);
+
 export const NOT_PUBLIC = 'The url field must be a public https URL.';

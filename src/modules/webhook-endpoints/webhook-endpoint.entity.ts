@@ -25,4 +25,16 @@ export class WebhookEndpoint {
 
   @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt!: Date;
+
+  /** The names of the events that are sent to the endpoint; null for all. */
+  @Column({ type: 'text', array: true, nullable: true })
+  events!: string[] | null;
+
+  /** Set when the endpoint was disabled because it kept failing. Nothing is published to it until it is enabled. */
+  @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
+  disabledAt!: Date | null;
+
+  /** When the endpoint was disabled earlier, and since when it had missed events then. Only recoveries read it. */
+  @Column({ name: 'missed_periods', type: 'tstzmultirange', default: '{}', select: false })
+  missedPeriods?: string;
 }

@@ -11,6 +11,7 @@ import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits
 import {
   CreateWebhookEndpointRequest,
   EXAMPLE_ID,
+  SETTABLE_STATUSES,
   UpdateWebhookEndpointRequest,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
@@ -22,6 +23,7 @@ const INVALID = withMessages(
   INVALID_FIELD,
   NOT_PUBLIC,
   MESSAGES.maxCharacters('description', MAX_DESCRIPTION_LENGTH),
+  MESSAGES.selected('status', SETTABLE_STATUSES),
 );
 const ACCESS =
   'Available to every user, with an access token or a login. A login gives access to both environments, an access ' +
@@ -67,8 +69,9 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   operationId: 'updateWebhookEndpoint',
   summary: 'Change a webhook endpoint',
   description:
-    'Changes the URL or the description. Absent fields keep their values, and so does the URL if it is `null`. Use it ' +
-    'when your receiver moves: everything that is sent afterwards goes to the new URL. ' +
+    'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
+    'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
+    'the service has disabled. A new URL applies to events that are published afterwards. ' +
     `${MISMATCH} Audited as \`webhook.update\` if something changed.`,
   pathParameters: ID,
   body: UpdateWebhookEndpointRequest,

@@ -9,7 +9,7 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { enumeration } from '../../infrastructure/schemas/index.js';
+import { enumeration, type Enumeration } from '../../infrastructure/schemas/index.js';
 import {
   ENVIRONMENT as ENVIRONMENT_NAME,
   EnvironmentField,
@@ -46,6 +46,48 @@ const DESCRIPTION_FIELD = {
   example: EXAMPLE_DESCRIPTION,
 };
 
+/** The statuses that a request can set. */
+export const SETTABLE_STATUSES = ['enabled', 'paused'] as const;
+export type SettableStatus = (typeof SETTABLE_STATUSES)[number];
+const SETTABLE_STATUS = enumeration(
+  'SettableWebhookEndpointStatus',
+  SETTABLE_STATUSES,
+  'The statuses that you can give a webhook endpoint.',
+);
+const STATUSES = [...SETTABLE_STATUSES, 'disabled'] as const;
+type EndpointStatus = (typeof STATUSES)[number];
+const STATUS = enumeration(
+  'WebhookEndpointStatus',
+  STATUSES,
+  'Whether events are sent to a webhook endpoint. More may be added.',
+);
+const DISABLED_REASONS = ['failing'] as const;
+const DISABLED_REASON = enumeration(
+  'WebhookEndpointDisabledReason',
+  DISABLED_REASONS,
+  'Why the service has disabled a webhook endpoint. `failing`: all attempts failed for days. More may be added.',
+);
+
+const EXAMPLE_EVENTS = ['AUTHENTICATED', 'CARD_UPDATED'];
+/** The module `webhooks` has the schema and the values. */
+const EVENT_NAME: Enumeration = { values: [], reference: { $ref: '#/components/schemas/EventName' } };
+
+/** The service checks it, like the description. */
+const EVENTS_FIELD = {
+  required: false,
+  schema: { type: 'array', items: EVENT_NAME.reference, minItems: 1 },
+  description:
+    'Names of the events to send to the endpoint. If absent, all events are sent, including those that are added later.',
+  example: EXAMPLE_EVENTS,
+} as const;
+
+/** The service checks it, like the description. */
+const STATUS_FIELD = {
+  required: false,
+  schema: { type: 'string' as const, allOf: [SETTABLE_STATUS.reference] },
+  example: 'enabled',
+};
+
 export class WebhookEndpointsQuery {
   @EnvironmentField({ in: 'query', description: ENVIRONMENT })
   environment!: PlatformEnvironment;
@@ -60,6 +102,17 @@ export class CreateWebhookEndpointRequest {
 
   @Field(DESCRIPTION_FIELD)
   description?: string;
+
+  @Field(EVENTS_FIELD)
+  events?: string[];
+
+  @Field({
+    ...STATUS_FIELD,
+    description:
+      '`paused` creates the endpoint without sending anything to it: events wait until you change the status to `enabled`.',
+    default: 'enabled',
+  })
+  status?: SettableStatus;
 }
 
 export class UpdateWebhookEndpointRequest {
@@ -72,15 +125,24 @@ export class UpdateWebhookEndpointRequest {
     description: `${DESCRIPTION_FIELD.description} \`null\` or blank text removes it.`,
   })
   description?: string | null;
-}
 
-const ENDPOINT_STATUSES = ['enabled', 'paused'] as const;
-type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
-const ENDPOINT_STATUS = enumeration(
-  'WebhookEndpointStatus',
-  ENDPOINT_STATUSES,
-  'Whether events are sent to a webhook endpoint.',
-);
+  @Field({
+    ...EVENTS_FIELD,
+    clearable: true,
+    description:
+      'Names of the events to send to the endpoint. `null`: all events, including those that are added later. Applies to ' +
+      'events that are published from now on.',
+  })
+  events?: string[] | null;
+
+  @Field({
+    ...STATUS_FIELD,
+    description:
+      '`paused`: events wait, and nothing is sent until you change the status to `enabled`. `enabled` also ends the ' +
+      'status `disabled`.',
+  })
+  status?: SettableStatus;
+}
 
 @ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
 export class WebhookEndpointHealth {
@@ -97,6 +159,14 @@ export class WebhookEndpointHealth {
     false,
   )
   throttled!: boolean;
+
+  @EnumProperty(
+    DISABLED_REASON,
+    'Why the service disabled the endpoint; null unless `status` is `disabled`.',
+    null,
+    { nullable: true },
+  )
+  disabled_reason!: (typeof DISABLED_REASONS)[number] | null;
 }
 
 export class WebhookEndpointResponse {
@@ -123,8 +193,18 @@ export class WebhookEndpointResponse {
   created_at!: Date;
 
   @EnumProperty(
-    ENDPOINT_STATUS,
-    '`enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.',
+    EVENT_NAME,
+    'Names of the events that are sent to the endpoint; null for all events, including those that are added later.',
+    EXAMPLE_EVENTS,
+    { isArray: true, nullable: true },
+  )
+  events!: string[] | null;
+
+  @EnumProperty(
+    STATUS,
+    '`enabled`: events are sent to the endpoint. `paused`: they wait until it is enabled, at most as long as the request ' +
+      'log is kept. `disabled`: the service has disabled the endpoint because it kept failing. It gets no events until you ' +
+      'enable it, and you can resend those that it missed.',
     'enabled',
   )
   status!: EndpointStatus;

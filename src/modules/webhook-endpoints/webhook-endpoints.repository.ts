@@ -15,6 +15,7 @@ export interface EndpointHealth {
 }
 
 const SAME_URL = 'webhook_endpoint_client_url_key';
+const CLOCK_TOLERANCE = '1 minute';
 
 @Injectable()
 export class WebhookEndpointsRepository {
@@ -45,20 +46,62 @@ export class WebhookEndpointsRepository {
     return new Map(rows.map(({ id, ...health }) => [id, health]));
   }
 
-  /** @returns whether this changed anything */
-  async setPaused(id: string, pausedAt: Date | null): Promise<boolean> {
+  /**
+   * Pauses deliveries. An endpoint that has no lane yet gets one.
+   *
+   * @returns whether this changed anything
+   */
+  async pause(id: string, now: Date): Promise<boolean> {
     const changed = await this.transaction.manager.query<object[]>(
       `INSERT INTO webhook_lane (endpoint_id, organization_id, paused_at)
        SELECT endpoint.id, organization_id, $2 FROM webhook_endpoint endpoint
          JOIN api_client client ON client.id = client_id
         WHERE endpoint.id = $1
-          AND ($2::timestamptz IS NOT NULL OR EXISTS (SELECT FROM webhook_lane WHERE endpoint_id = $1))
-           ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2
-              WHERE (webhook_lane.paused_at IS NULL) <> (excluded.paused_at IS NULL)
+           ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2 WHERE webhook_lane.paused_at IS NULL
        RETURNING 1`,
-      [id, pausedAt],
+      [id, now],
     );
     return changed.length > 0;
+  }
+
+  /**
+   * Resumes deliveries. The time until the endpoint is disabled starts again with its next failure.
+   *
+   * @returns whether this changed anything
+   */
+  async resume(id: string): Promise<boolean> {
+    const [, changed] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE webhook_lane SET paused_at = NULL, failing_since = NULL
+        WHERE endpoint_id = $1 AND paused_at IS NOT NULL`,
+      [id],
+    );
+    return changed > 0;
+  }
+
+  /** Restarts the time until the endpoint is disabled, because it has a new URL. */
+  async forgetFailures(id: string): Promise<void> {
+    await this.transaction.manager.query(
+      'UPDATE webhook_lane SET failing_since = NULL WHERE endpoint_id = $1',
+      [id],
+    );
+  }
+
+  /**
+   * Ends the status `disabled`, and remembers the period for recoveries: extended, because events may be published with
+   * another clock, or in a transaction that was open at its beginning or end. The lane stays paused.
+   *
+   * @returns whether this changed anything
+   */
+  async endDisabled(id: string, now: Date): Promise<boolean> {
+    const [, changed] = await this.transaction.manager.query<[unknown, number]>(
+      `UPDATE webhook_endpoint
+          SET disabled_at = NULL,
+              missed_periods = missed_periods + tstzmultirange(
+                tstzrange(disabled_at - interval '${CLOCK_TOLERANCE}', $2::timestamptz + interval '${CLOCK_TOLERANCE}'))
+        WHERE id = $1 AND disabled_at IS NOT NULL`,
+      [id, now],
+    );
+    return changed > 0;
   }
 
   async one(id: string): Promise<WebhookEndpoint | null> {

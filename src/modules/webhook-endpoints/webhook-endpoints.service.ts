@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import {
@@ -13,23 +14,27 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { isMissing, validateText } from '../../infrastructure/validation/index.js';
+import { isMissing, MESSAGES, validateItems, validateText } from '../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import { EventNames } from './event-names.js';
 import { normalUrl } from './normal-url.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+  WEBHOOK_ENDPOINT_DISABLED,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
-import type {
-  CreateWebhookEndpointRequest,
-  UpdateWebhookEndpointRequest,
-  WebhookEndpointListResponse,
-  WebhookEndpointResponse,
+import {
+  SETTABLE_STATUSES,
+  type CreateWebhookEndpointRequest,
+  type SettableStatus,
+  type UpdateWebhookEndpointRequest,
+  type WebhookEndpointListResponse,
+  type WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsRepository, type EndpointHealth } from './webhook-endpoints.repository.js';
 
@@ -47,6 +52,7 @@ export class WebhookEndpointsService {
     private readonly accessibleClients: AccessibleClients,
     private readonly http: HttpClient,
     private readonly auditLog: AuditLog,
+    private readonly eventNames: EventNames,
     private readonly clock: Clock,
   ) {}
 
@@ -71,12 +77,18 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Pauses or resumes deliveries to an endpoint. Attempts in flight continue.
+   * Pauses, resumes or enables an endpoint. Attempts in flight continue.
    *
    * @returns whether this changed anything
    */
-  async setPaused(id: string, paused: boolean): Promise<boolean> {
-    return this.repository.setPaused(id, paused ? this.clock.now() : null);
+  @Transactional()
+  async setStatus(id: string, status: SettableStatus): Promise<boolean> {
+    const now = this.clock.now();
+    const wasDisabled = await this.repository.endDisabled(id, now);
+    // Disabling an endpoint pauses its lane.
+    const changed =
+      status === 'paused' ? await this.repository.pause(id, now) : await this.repository.resume(id);
+    return wasDisabled || changed;
   }
 
   /**
@@ -91,6 +103,17 @@ export class WebhookEndpointsService {
     if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     requireEnvironment(actor, client.environment);
     return { ...endpoint, client };
+  }
+
+  /**
+   * Returns the endpoint with the ID from the request path, for an operation that queues deliveries.
+   *
+   * @throws ApiError like `require()`, and WEBHOOK_ENDPOINT_DISABLED
+   */
+  async requireActive(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
+    const endpoint = await this.require(actor, id);
+    if (endpoint.disabledAt) throw WEBHOOK_ENDPOINT_DISABLED.error();
+    return endpoint;
   }
 
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointListResponse> {
@@ -116,12 +139,15 @@ export class WebhookEndpointsService {
       url: normalUrl(request.url),
       description: request.description ?? null,
       createdAt: this.clock.now(),
+      events: this.normalEvents(request.events),
+      disabledAt: null,
     };
     const others = await this.repository.ofClientBlockingAdditions(client.clientId);
     if (others.some(({ url }) => url === endpoint.url)) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
     if (others.length >= MAX_ENDPOINTS) throw WEBHOOK_ENDPOINT_LIMIT_REACHED.error();
     // The lock does not cover updates: one of them may have taken the URL in the meantime.
     if (!(await this.repository.add(endpoint))) throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
+    if (request.status === 'paused') await this.setStatus(endpoint.id, 'paused');
     return this.record('webhook.create', actor, { ...endpoint, client });
   }
 
@@ -134,13 +160,20 @@ export class WebhookEndpointsService {
     const { client } = await this.require(actor, id);
     this.requireValidFields(request);
     const endpoint = existing(await this.repository.locked(id));
-    const url = request.url === undefined ? endpoint.url : normalUrl(request.url);
-    const description = request.description === undefined ? endpoint.description : request.description;
-    const changed = { ...endpoint, url, description, client };
-    if (url === endpoint.url && description === endpoint.description) return this.toResponse(changed);
-    if (!(await this.repository.change(id, { url, description })))
+    const changes = changesOf(endpoint, {
+      url: request.url === undefined ? undefined : normalUrl(request.url),
+      description: request.description,
+      events: request.events === undefined ? undefined : this.normalEvents(request.events),
+    });
+    const hasChanges = Object.keys(changes).length > 0;
+    if (hasChanges && !(await this.repository.change(id, changes)))
       throw WEBHOOK_ENDPOINT_ALREADY_EXISTS.error();
-    return this.record('webhook.update', actor, changed);
+    if (changes.url !== undefined) await this.repository.forgetFailures(id);
+    const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
+    const changed = { ...existing(await this.repository.one(id)), client };
+    return hasChanges || hasNewStatus
+      ? this.record('webhook.update', actor, changed)
+      : this.toResponse(changed);
   }
 
   @Transactional()
@@ -153,11 +186,32 @@ export class WebhookEndpointsService {
   }
 
   /** @throws ApiError INVALID_FIELD for the first invalid field in the order of the fields */
-  private requireValidFields({ url, description }: UpdateWebhookEndpointRequest): void {
+  private requireValidFields({ url, description, events, status }: UpdateWebhookEndpointRequest): void {
     const problem =
       (url === undefined ? undefined : this.problemOfUrl(url)) ??
-      (isMissing(description) ? undefined : validateText('description', description, MAX_DESCRIPTION_LENGTH));
+      (isMissing(description)
+        ? undefined
+        : validateText('description', description, MAX_DESCRIPTION_LENGTH)) ??
+      (isMissing(events) ? undefined : this.problemOfEvents(events)) ??
+      (status === undefined || SETTABLE_STATUSES.includes(status)
+        ? undefined
+        : MESSAGES.selected('status', SETTABLE_STATUSES));
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
+  }
+
+  private problemOfEvents(events: unknown): string | undefined {
+    if (!Array.isArray(events)) return MESSAGES.array('events');
+    if (events.length === 0) return MESSAGES.required('events');
+    return validateItems(events, 'events', (name, field) =>
+      this.eventNames.all.includes(name as string)
+        ? undefined
+        : MESSAGES.selected(field, this.eventNames.all),
+    );
+  }
+
+  /** Returns the names in the order of the catalog, each once. */
+  private normalEvents(events: readonly string[] | null | undefined): string[] | null {
+    return events ? this.eventNames.all.filter((name) => events.includes(name)) : null;
   }
 
   private problemOfUrl(url: string): string | undefined {
@@ -190,19 +244,41 @@ function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint;
 }
 
+/** Returns the requested values that differ from those of the endpoint. An undefined value is not requested. */
+function changesOf(
+  endpoint: WebhookEndpoint,
+  requested: { readonly [Name in 'url' | 'description' | 'events']: WebhookEndpoint[Name] | undefined },
+): Partial<WebhookEndpoint> {
+  const changed = Object.entries(requested).filter(
+    ([name, value]) =>
+      value !== undefined && !isDeepStrictEqual(value, endpoint[name as keyof typeof requested]),
+  );
+  return Object.fromEntries(changed);
+}
+
+function statusOf(
+  { disabledAt }: WebhookEndpoint,
+  health?: EndpointHealth,
+): WebhookEndpointResponse['status'] {
+  if (disabledAt) return 'disabled';
+  return health?.paused ? 'paused' : 'enabled';
+}
+
 function toResponse(endpoint: OwnedWebhookEndpoint, health?: EndpointHealth): WebhookEndpointResponse {
-  const { id, url, description, client, createdAt } = endpoint;
+  const { id, url, description, client, createdAt, events, disabledAt } = endpoint;
   return {
     id,
     url,
     description,
     environment: client.environment,
     created_at: createdAt,
-    status: health?.paused ? 'paused' : 'enabled',
+    events,
+    status: statusOf(endpoint, health),
     health: {
       last_success_at: health?.lastSuccessAt ?? null,
       consecutive_failures: health?.consecutiveFailures ?? 0,
       throttled: health?.throttled ?? false,
+      disabled_reason: disabledAt ? 'failing' : null,
     },
   };
 }

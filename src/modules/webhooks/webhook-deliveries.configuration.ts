@@ -25,6 +25,13 @@ export class WebhookDeliveriesConfiguration {
   @Matches(/^\d{1,5}(?:,\d{1,5})*$/, { message: 'retrySeconds must be whole numbers separated by commas' })
   retrySeconds: string = '180,300';
 
+  @EnvironmentVariable(
+    'WEBHOOK_DISABLE_AFTER_DAYS',
+    'Days after which an endpoint is disabled if all attempts have failed. Owners and admins get an email on the second day and when the endpoint is disabled. `0`: never.',
+  )
+  @IsIntegerBetween(0, 365)
+  disableAfterDays: number = 5;
+
   /** Attempts that a delivery gets: the first one and its retries. */
   get attemptsAllowed(): number {
     return 1 + this.retryDelays.length;

@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
+import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
+import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
+import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
+import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -54,7 +58,15 @@ export class WebhooksModule {}
 
 /** Claims and sends deliveries, only in processes that do background work. */
 @Module({
-  imports: [WebhooksModule, RequestLogsModule],
-  providers: [DeliveryWorker, StrandedDeliveriesJob, RecoveriesJob, QueueMetrics],
+  imports: [WebhooksModule, RequestLogsModule, AuditLogsModule, DashboardUsersModule],
+  providers: [
+    DeliveryWorker,
+    StrandedDeliveriesJob,
+    RecoveriesJob,
+    FailingEndpointsJob,
+    FailingEndpointsRepository,
+    FailingEndpointEmails,
+    QueueMetrics,
+  ],
 })
 export class DeliveryWorkerModule {}

@@ -6,6 +6,9 @@ import { WebhookLogIndex1790000000006 } from './1790000000006-webhook-log-index.
 import { WebhookPause1790000000007 } from './1790000000007-webhook-pause.js';
 import { EventApi1790000000008 } from './1790000000008-event-api.js';
 import { WebhookConcurrency1790000000010 } from './1790000000010-webhook-concurrency.js';
+import { WebhookSubscriptions1790000000011 } from './1790000000011-webhook-subscriptions.js';
+import { RequestLogFilterIndexes1790000000012 } from './1790000000012-request-log-filter-indexes.js';
+import { WebhookEventClientIndex1790000000013 } from './1790000000013-webhook-event-client-index.js';
 import { WebhookStream1790000000014 } from './1790000000014-webhook-stream.js';
 import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-index.js';
 
@@ -21,6 +24,9 @@ export const MIGRATIONS = [
   WebhookPause1790000000007,
   EventApi1790000000008,
   WebhookConcurrency1790000000010,
+  WebhookSubscriptions1790000000011,
+  RequestLogFilterIndexes1790000000012,
+  WebhookEventClientIndex1790000000013,
   WebhookStream1790000000014,
   WebhookStreamIndex1790000000015,
 ];

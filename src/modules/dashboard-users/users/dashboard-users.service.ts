@@ -87,6 +87,15 @@ export class DashboardUsersService {
     return this.repository.list(organizationId, MAX_LISTED);
   }
 
+  /** Returns the owners and admins of an organization who can log in. Access grants do not count. */
+  async administrators(organizationId: string): Promise<DashboardUser[]> {
+    const users = await this.list(organizationId);
+    return users.filter(
+      ({ role, passwordHash, disabledAt }) =>
+        (role === 'owner' || role === 'admin') && passwordHash !== null && disabledAt === null,
+    );
+  }
+
   /** @throws OperatorError when there is no such user */
   async require(userId: string): Promise<DashboardUser> {
     const user = isUUID(userId) ? await this.repository.find(userId) : null;

@@ -1,6 +1,6 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
-import { WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
+import { WEBHOOK_ENDPOINT_DISABLED, WEBHOOK_ENDPOINT_NOT_FOUND } from '../../webhook-endpoints/index.js';
 import {
   QueuedDeliveriesResponse,
   RedeliverRequest,
@@ -8,7 +8,7 @@ import {
   TestWebhookEndpointRequest,
 } from './deliveries.dto.js';
 import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.js';
-import { UNKNOWN_EVENT } from './deliveries.service.js';
+import { notSubscribed, UNKNOWN_EVENT } from './deliveries.service.js';
 
 const ID = {
   id: { description: 'The `id` of the endpoint.', example: '6f9f3c1e-0d5b-4c9a-8a37-0f3f7a1e2b4c' },
@@ -19,8 +19,8 @@ export const TEST_ENDPOINT: OperationDocument = {
   summary: 'Test a webhook endpoint',
   description:
     'Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up ' +
-    'an endpoint, and when deliveries fail. The event is sent once, regardless of the response, and appears in the ' +
-    'request log. The operation takes up to 10 seconds.',
+    'an endpoint, and when deliveries fail. The event is sent once, regardless of the response and of the status and ' +
+    'events of the endpoint, and appears in the request log. The operation takes up to 10 seconds.',
   pathParameters: ID,
   body: TestWebhookEndpointRequest,
   response: TestedWebhookEndpointResponse,
@@ -34,29 +34,36 @@ export const REDELIVER_EVENT: OperationDocument = {
   description:
     'Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. ' +
     'Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no ' +
-    'further ones: `queued` is 0. Events are retained as long as the request log.',
+    'further ones: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the ' +
+    'event. If it is paused, the event waits.',
   pathParameters: ID,
   body: RedeliverRequest,
   response: QueuedDeliveriesResponse,
   responseDescription: 'The delivery is queued, or was already.',
-  errors: [withMessages(INVALID_FIELD, UNKNOWN_EVENT), ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+  errors: [
+    withMessages(INVALID_FIELD, UNKNOWN_EVENT, notSubscribed('CARD_UPDATED')),
+    ENVIRONMENT_MISMATCH,
+    WEBHOOK_ENDPOINT_NOT_FOUND,
+    WEBHOOK_ENDPOINT_DISABLED,
+  ],
 };
 
 export const RECOVER_EVENTS: OperationDocument = {
   operationId: 'recoverWebhooks',
   summary: 'Send all failed events again',
   description:
-    'Sends every event again that the endpoint has not received since a given time: events whose last attempt failed. ' +
-    'Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a ' +
-    'time: while one is running, the response describes that one. Events with pending retries are skipped, so you can ' +
-    'safely repeat the request.',
+    'Sends every event again that the endpoint has not received since a given time: events whose last attempt failed, ' +
+    'and events that it missed while it was disabled. Events that it is not subscribed to are left out. Use it after an ' +
+    'outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one ' +
+    'is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the ' +
+    'request.',
   pathParameters: ID,
   body: RecoverRequest,
   response: RecoveryResponse,
   status: 202,
   responseDescription: 'The recovery is running.',
   responseExample: { queued: 0 },
-  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND],
+  errors: [ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED],
 };
 
 export const GET_RECOVERY: OperationDocument = {

@@ -18,6 +18,11 @@ import { WebhookPublisher } from '../webhook-publisher.js';
 import type { QueuedDeliveriesResponse, TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
 export const UNKNOWN_EVENT = 'The selected event id is invalid.';
+/** Returns the message about an event that the endpoint does not get. */
+export function notSubscribed(name: string): string {
+  return `The selected event id is invalid: the endpoint is not subscribed to ${name}.`;
+}
+
 /** Tests endpoints and repeats deliveries on request. */
 @Injectable()
 export class DeliveriesService {
@@ -52,11 +57,13 @@ export class DeliveriesService {
 
   @Transactional()
   async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.require(actor, id);
+    const endpoint = await this.endpoints.requireActive(actor, id);
     const event = isUUID(eventId) ? await this.events.one(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
+    const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
+    if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
     await this.lockLane(endpoint);
-    return { queued: await this.queue.addMissing(endpoint, { ids: [event.id], includeTests: true }) };
+    return { queued: await this.queue.addMissing(endpoint.id, { ids: [eventId], includeTests: true }) };
   }
 
   /** The endpoint may have been deleted since it was read. */

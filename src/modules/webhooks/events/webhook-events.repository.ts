@@ -46,9 +46,9 @@ export class WebhookEventsRepository {
     );
   }
 
-  async one(clientId: string, id: string): Promise<StoredEvent | undefined> {
-    const [event] = await this.transaction.manager.query<StoredEvent[]>(
-      'SELECT id, created_at AS "createdAt" FROM webhook_event WHERE id = $1 AND client_id = $2',
+  async one(clientId: string, id: string): Promise<Pick<NewEvent, 'name' | 'isTest'> | undefined> {
+    const [event] = await this.transaction.manager.query<Pick<NewEvent, 'name' | 'isTest'>[]>(
+      'SELECT event AS name, is_test AS "isTest" FROM webhook_event WHERE id = $1 AND client_id = $2',
       [id, clientId],
     );
     return event;

@@ -6,6 +6,7 @@ import type { StoredEvent } from '../events/webhook-events.repository.js';
 import type { ClaimedDelivery, DeliveredEvent, DeliveryLane } from './delivery.js';
 import {
   FAILURES_UNTIL_NARROW,
+  IS_SUBSCRIBED,
   LANE,
   LANES_CHANNEL,
   LEASE_UNTIL,
@@ -226,7 +227,8 @@ const EVENTS_OF_CLAIMED = prepared(
 
 /**
  * Ends attempts and adapts the width of their lanes (decision 0019). A success widens a lane that uses its width, unless
- * the latency has doubled. A failure narrows the lane, and the narrowed width becomes its ceiling.
+ * the latency has doubled. A failure narrows the lane, and the narrowed width becomes its ceiling. Keeps a time in
+ * `failing_since` only if there were failures before: the previous release, which may still run, does not reset it.
  */
 const SETTLE = `
   WITH result AS MATERIALIZED (
@@ -284,6 +286,11 @@ const SETTLE = `
                  next_due = LEAST(next_due, due_at),
                  consecutive_failures = CASE WHEN succeeded > 0 THEN 0 ELSE consecutive_failures + failed END,
                  last_success_at = CASE WHEN succeeded > 0 THEN now() ELSE last_success_at END,
+                 last_failure_at = CASE WHEN failed > 0 THEN now() ELSE last_failure_at END,
+                 failing_since = CASE WHEN succeeded > 0 THEN NULL
+                                      WHEN failed > 0
+                                      THEN COALESCE(CASE WHEN consecutive_failures > 0 THEN failing_since END, now())
+                                      ELSE failing_since END,
                  adaptive_width = CASE WHEN is_down THEN 1 ELSE next_width END,
                  width_ceiling = CASE WHEN is_down THEN NULL WHEN failed > 0 THEN next_width ELSE raised END,
                  baseline_ms = baseline,
@@ -306,22 +313,24 @@ const SETTLE = `
 export class DeliveryQueueRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Adds deliveries of stored events that are not in the endpoint's queue. @returns how many */
-  async addMissing(
-    endpoint: WebhookTarget,
-    events: SelectedEvents,
-    attemptsAllowed: number,
-  ): Promise<number> {
+  /**
+   * Adds deliveries of stored events that are not in the endpoint's queue, and that the endpoint is subscribed to.
+   *
+   * @returns how many
+   */
+  async addMissing(endpointId: string, events: SelectedEvents, attemptsAllowed: number): Promise<number> {
     const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
       `WITH added AS (
               INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
-              SELECT $1, id, created_at, $2, $3, now() FROM webhook_event event
-               WHERE id = ANY ($4) AND ($5 OR NOT is_test)
+              SELECT endpoint.id, event.id, event.created_at, url, $2, now()
+                FROM webhook_endpoint endpoint CROSS JOIN webhook_event event
+               WHERE endpoint.id = $1 AND event.id = ANY ($3)
+                 AND CASE WHEN is_test THEN $4 AND endpoint.disabled_at IS NULL ELSE ${IS_SUBSCRIBED} END
                  AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
               RETURNING endpoint_id)
        SELECT (SELECT count(*)::integer FROM added) AS count
          FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added')}) notified`,
-      [endpoint.id, endpoint.url, attemptsAllowed, events.ids, events.includeTests],
+      [endpointId, attemptsAllowed, events.ids, events.includeTests],
     );
     return count;
   }
@@ -486,7 +495,8 @@ export class DeliveryQueueRepository {
                  FROM webhook_delivery
                 WHERE endpoint_id NOT IN (SELECT endpoint_id FROM webhook_lane WHERE paused_at IS NOT NULL)) delivery,
               (SELECT count(*) FILTER (WHERE in_flight > 0)::integer AS "lanesActive",
-                      count(*) FILTER (WHERE consecutive_failures >= ${FAILURES_UNTIL_NARROW})::integer AS "lanesNarrow"
+                      count(*) FILTER (WHERE consecutive_failures >= ${FAILURES_UNTIL_NARROW} AND paused_at IS NULL)::integer
+                        AS "lanesNarrow"
                  FROM webhook_lane) lane`,
     );
     const { lanesActive, lanesNarrow } = row;

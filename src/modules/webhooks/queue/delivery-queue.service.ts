@@ -75,13 +75,14 @@ export class DeliveryQueueService {
   onLaneDue: () => void = () => undefined;
 
   /**
-   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored, and
-   * events that the queue already has for this endpoint.
+   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
+   * events that the queue already has for this endpoint, and events that the endpoint is not subscribed to. A disabled
+   * endpoint gets none.
    *
    * @returns how many were added
    */
-  async addMissing(endpoint: WebhookTarget, events: SelectedEvents): Promise<number> {
-    return this.repository.addMissing(endpoint, events, this.configuration.attemptsAllowed);
+  async addMissing(endpointId: string, events: SelectedEvents): Promise<number> {
+    return this.repository.addMissing(endpointId, events, this.configuration.attemptsAllowed);
   }
 
   /** Adds a delivery with one attempt, already claimed for the calling process. */

@@ -25,6 +25,10 @@ export const LANE = {
                 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`,
 } as const;
 
+/** SQL for whether an `endpoint` gets an `event`. A disabled endpoint gets none. */
+export const IS_SUBSCRIBED = `endpoint.disabled_at IS NULL
+  AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))`;
+
 /** SQL for the end of a lease that begins now. */
 export const LEASE_UNTIL = `now() + interval '${LEASE} seconds'`;
 

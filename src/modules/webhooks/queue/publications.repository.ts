@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { ClaimedDelivery, DeliveryLane } from './delivery.js';
 import { notifyLanes, secretVersionsOf } from './delivery-queue.repository.js';
-import { LANE, LEASE_UNTIL } from './lane-rules.js';
+import { IS_SUBSCRIBED, LANE, LEASE_UNTIL } from './lane-rules.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
@@ -74,7 +74,7 @@ const NOTIFY_LISTENERS = `
     FROM webhook_listener WHERE client_id IN (SELECT client_id FROM event)`;
 
 /**
- * Stores events with a delivery for each endpoint of their clients. Lanes that are ready, proven, not due and have room give
+ * Stores events with a delivery for each subscribed endpoint of their clients. Lanes that are ready, proven, not due and have room give
  * their new deliveries to the publishing process at once, which saves the claim. `SKIP LOCKED`: publishing never waits for
  * the lock of a lane. The notification reaches the workers when the transaction commits.
  */
@@ -99,7 +99,7 @@ const PUBLISH = prepared(
         delivery AS MATERIALIZED (
           SELECT event.id AS event_id, event.created_at, organization_id, room, position, endpoint.id AS endpoint_id, url
             FROM event
-            JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id
+            JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND ${IS_SUBSCRIBED}
              FOR KEY SHARE OF endpoint),
         lane AS MATERIALIZED (
           SELECT endpoint_id, LEAST(${LANE.width}, $14) - in_flight AS room

@@ -3,16 +3,19 @@ import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogStore, type AttemptPosition } from '../../request-logs/index.js';
+import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { RecoveriesRepository, type ClaimedRecovery } from './recoveries.repository.js';
 
 const EVENTS_PER_PAGE = 1_000;
+/** The UUID before all others. */
+const NIL = '00000000-0000-0000-0000-000000000000';
 /** Milliseconds. Entries can be committed in another order than that of their times. */
 const COMMIT_DELAY = MINUTE;
 
 /**
- * Runs recoveries, one at a time in each process: reads the log of the endpoint once, then queues the events whose last
- * attempt failed. Memory grows with the number of these events, about 100 bytes for each.
+ * Runs recoveries, one at a time in each process: reads the events that the endpoint missed while it was disabled, and its
+ * log, then queues the events whose last attempt failed, and those without one. Memory grows with the number of these events, about 100 bytes for each.
  */
 @Injectable()
 export class RecoveriesJob implements OnApplicationShutdown {
@@ -53,6 +56,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
 
   private async recover({ endpointId, since, requestedAt }: ClaimedRecovery): Promise<void> {
     const failed = new Set<string>();
+    await this.readMissed(endpointId, since, (eventId) => failed.add(eventId));
     const readUntil = await this.read(endpointId, since, (eventId, hasFailed) => {
       if (hasFailed) failed.add(eventId);
       else failed.delete(eventId);
@@ -77,10 +81,20 @@ export class RecoveriesJob implements OnApplicationShutdown {
     await this.read(endpointId, readAgainFrom, (eventId, hasFailed) => {
       if (!hasFailed) missing.delete(eventId);
     });
-    const target = await this.repository.target(endpointId);
-    if (!target) return;
-    const queued = await this.queue.addMissing(target, { ids: [...missing], includeTests: false });
+    const queued = await this.queue.addMissing(endpointId, { ids: [...missing], includeTests: false });
     await this.repository.progress(endpointId, queued);
+  }
+
+  /** Calls `visit` for each event that the endpoint missed since the time while it was disabled. */
+  private async readMissed(endpointId: string, since: Date, visit: (eventId: string) => void): Promise<void> {
+    let page: StoredEvent[];
+    let position: StoredEvent = { createdAt: since, id: NIL };
+    do {
+      page = await this.repository.missedEvents(endpointId, position);
+      for (const { id } of page) visit(id);
+      position = page.at(-1) ?? position;
+      await this.repository.progress(endpointId, 0);
+    } while (page.length > 0 && !this.isStopping);
   }
 
   /** Calls `visit` for each attempt since the time, oldest first. @returns the time of the last one */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import type { WebhookTarget } from '../../webhook-endpoints/index.js';
+import type { StoredEvent } from '../events/webhook-events.repository.js';
+import { IS_SUBSCRIBED } from '../queue/lane-rules.js';
 
 /** A request to send all failed events of an endpoint again. */
 export interface Recovery {
@@ -18,6 +19,7 @@ export interface ClaimedRecovery extends Recovery {
 const COLUMNS = `since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
 /** A process that runs a recovery renews its lease with each page. */
 const LEASE = '2 minutes';
+const EVENTS_PER_PAGE = 5_000;
 
 /** The last recovery of each endpoint. */
 @Injectable()
@@ -74,11 +76,26 @@ export class RecoveriesRepository {
     );
   }
 
-  async target(endpointId: string): Promise<WebhookTarget | undefined> {
-    const [target] = await this.transaction.manager.query<WebhookTarget[]>(
-      'SELECT id, url FROM webhook_endpoint WHERE id = $1',
-      [endpointId],
+  /**
+   * Returns a page of the events that were not published to the endpoint because it was disabled, after the position,
+   * oldest first; empty at the end. They include events that the endpoint has received.
+   */
+  async missedEvents(endpointId: string, after: StoredEvent): Promise<StoredEvent[]> {
+    return this.transaction.manager.query<StoredEvent[]>(
+      `SELECT event.id, event.created_at AS "createdAt"
+         FROM webhook_endpoint endpoint
+        CROSS JOIN LATERAL unnest(missed_periods) period
+        CROSS JOIN LATERAL (
+                SELECT id, created_at FROM webhook_event event
+                 WHERE client_id = endpoint.client_id AND NOT is_test AND ${IS_SUBSCRIBED}
+                   AND created_at >= GREATEST(lower(period), endpoint.created_at, $2) AND created_at < upper(period)
+                   AND (created_at, id) > ($2, $3)
+                 ORDER BY created_at, id
+                 LIMIT ${EVENTS_PER_PAGE}) event
+        WHERE endpoint.id = $1
+        ORDER BY event.created_at, event.id
+        LIMIT ${EVENTS_PER_PAGE}`,
+      [endpointId, after.createdAt, after.id],
     );
-    return target;
   }
 }

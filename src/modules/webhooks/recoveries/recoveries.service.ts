@@ -19,7 +19,7 @@ export class RecoveriesService {
 
   @Transactional()
   async request(actor: DashboardActor, id: string, since: Date): Promise<RecoveryResponse> {
-    const endpoint = await this.endpoints.require(actor, id);
+    const endpoint = await this.endpoints.requireActive(actor, id);
     const now = this.clock.now();
     const oldest = now.getTime() - this.configuration.retentionDays * DAY;
     const start = new Date(Math.max(since.getTime(), oldest));

@@ -1,0 +1,90 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
+import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
+import { AuditLog, SYSTEM } from '../../audit-logs/index.js';
+import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import { FailingEndpointEmails } from './failing-endpoint-emails.js';
+import {
+  FailingEndpointsRepository,
+  type FailingEndpoint,
+  type FailingTimes,
+} from './failing-endpoints.repository.js';
+
+/**
+ * Disables endpoints that have failed for days, after a warning on the second day. An email that cannot be sent is sent in
+ * the next run, and no endpoint is disabled without a warning. Drops the deliveries of disabled endpoints.
+ */
+@Injectable()
+export class FailingEndpointsJob {
+  private readonly logger = new Logger('Webhooks');
+
+  constructor(
+    private readonly repository: FailingEndpointsRepository,
+    private readonly emails: FailingEndpointEmails,
+    private readonly auditLog: AuditLog,
+    private readonly lock: JobLock,
+    private readonly configuration: WebhookDeliveriesConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  @Cron(hourlyAt(10))
+  async run(): Promise<void> {
+    await this.lock.runExclusively('failing-endpoints', async () => {
+      const times = timesOf(this.configuration);
+      if (times) {
+        await this.forEach(await this.repository.toWarn(times), (endpoint) => this.warn(endpoint, times));
+        await this.forEach(await this.repository.toDisable(times), (endpoint) =>
+          this.disable(endpoint, times),
+        );
+      }
+      await this.forEach(await this.repository.toAnnounce(), (endpoint) => this.announce(endpoint));
+      for (const id of await this.repository.withDeliveries())
+        while (await this.repository.dropDeliveries(id));
+    });
+  }
+
+  /** A failure for one endpoint must not affect the others. */
+  private async forEach(
+    endpoints: readonly FailingEndpoint[],
+    work: (endpoint: FailingEndpoint) => Promise<void>,
+  ): Promise<void> {
+    for (const endpoint of endpoints) {
+      await work(endpoint).catch((error: unknown) =>
+        this.logger.error(`The failing endpoint ${endpoint.id} could not be handled`, error),
+      );
+    }
+  }
+
+  private async warn(endpoint: FailingEndpoint, { untilDisabled }: FailingTimes): Promise<void> {
+    if (await this.emails.sendWarning(endpoint, untilDisabled))
+      await this.repository.noteNotified(endpoint.id, this.clock.now());
+  }
+
+  @Transactional()
+  private async disable(endpoint: FailingEndpoint, times: FailingTimes): Promise<void> {
+    const { id, url, environment, organizationId } = endpoint;
+    if (!(await this.repository.disable(id, times, this.clock.now()))) return;
+    this.logger.warn('A webhook endpoint was disabled, because all attempts have failed for days', {
+      webhook_endpoint_id: id,
+    });
+    await this.auditLog.record({
+      action: 'webhook.update',
+      actor: { organizationId, ...SYSTEM },
+      target: { name: maskedUrl(url), environment },
+    });
+  }
+
+  private async announce(endpoint: FailingEndpoint): Promise<void> {
+    if (await this.emails.sendDisabled(endpoint))
+      await this.repository.noteNotified(endpoint.id, this.clock.now());
+  }
+}
+
+/** Returns undefined if endpoints are never disabled. */
+function timesOf({ disableAfterDays }: WebhookDeliveriesConfiguration): FailingTimes | undefined {
+  const total = disableAfterDays * DAY;
+  const untilWarning = Math.min(DAY, total / 2);
+  return disableAfterDays === 0 ? undefined : { untilWarning, untilDisabled: total - untilWarning };
+}

@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
+
+/** An endpoint whose attempts have all failed for some time. */
+export interface FailingEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly environment: PlatformEnvironment;
+  readonly organizationId: string;
+  /** The first failure since the last success. */
+  readonly failingSince: Date;
+}
+
+/** For how long all attempts must have failed, in milliseconds. */
+export interface FailingTimes {
+  readonly untilWarning: number;
+  /** At least so long after the warning. */
+  readonly untilDisabled: number;
+}
+
+const FROM_LANES = `
+  SELECT lane.endpoint_id AS id, endpoint.url, client.environment, client.organization_id AS "organizationId",
+         lane.failing_since AS "failingSince"
+    FROM webhook_lane lane
+    JOIN webhook_endpoint endpoint ON endpoint.id = lane.endpoint_id
+    JOIN api_client client ON client.id = endpoint.client_id`;
+
+/** A success that the previous release settled does not reset `failing_since`. */
+const IS_FAILING = `lane.paused_at IS NULL AND (lane.last_success_at >= lane.failing_since) IS NOT TRUE
+  AND lane.last_failure_at >= lane.failing_since + $1 * interval '1 millisecond'`;
+const IS_WARNED = '(lane.notified_at >= lane.failing_since) IS TRUE';
+/** Whether the failures have continued since the warning. */
+const IS_TO_BE_DISABLED = `${IS_FAILING} AND ${IS_WARNED}
+  AND lane.last_failure_at >= lane.notified_at + $2 * interval '1 millisecond'`;
+
+const DELIVERIES_PER_STATEMENT = 10_000;
+
+/** Endpoints that keep failing, and those that were disabled for it. */
+@Injectable()
+export class FailingEndpointsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Returns the endpoints whose owners have not been warned since the failures began. */
+  async toWarn({ untilWarning }: FailingTimes): Promise<FailingEndpoint[]> {
+    return this.transaction.manager.query<FailingEndpoint[]>(
+      `${FROM_LANES} WHERE ${IS_FAILING} AND NOT ${IS_WARNED} ORDER BY id`,
+      [untilWarning],
+    );
+  }
+
+  async toDisable({ untilWarning, untilDisabled }: FailingTimes): Promise<FailingEndpoint[]> {
+    return this.transaction.manager.query<FailingEndpoint[]>(
+      `${FROM_LANES} WHERE ${IS_TO_BE_DISABLED} ORDER BY id`,
+      [untilWarning + untilDisabled, untilDisabled],
+    );
+  }
+
+  /**
+   * Disables the endpoint, unless it has succeeded or was paused in the meantime. Locks the endpoint before its lane, as
+   * deleting an endpoint does.
+   *
+   * @returns whether it was disabled
+   */
+  async disable(id: string, { untilWarning, untilDisabled }: FailingTimes, now: Date): Promise<boolean> {
+    const [, disabled] = await this.transaction.manager.query<[unknown, number]>(
+      `WITH endpoint AS MATERIALIZED (SELECT id FROM webhook_endpoint WHERE id = $3 FOR NO KEY UPDATE),
+            lane AS (
+              UPDATE webhook_lane lane SET paused_at = $4
+                FROM endpoint WHERE lane.endpoint_id = endpoint.id AND ${IS_TO_BE_DISABLED}
+              RETURNING lane.endpoint_id)
+       UPDATE webhook_endpoint SET disabled_at = $4 FROM lane WHERE id = lane.endpoint_id`,
+      [untilWarning + untilDisabled, untilDisabled, id, now],
+    );
+    return disabled > 0;
+  }
+
+  /** Returns the disabled endpoints whose owners have not been told. */
+  async toAnnounce(): Promise<FailingEndpoint[]> {
+    return this.transaction.manager.query<FailingEndpoint[]>(
+      `${FROM_LANES} WHERE endpoint.disabled_at IS NOT NULL AND (lane.notified_at >= endpoint.disabled_at) IS NOT TRUE
+        ORDER BY id`,
+    );
+  }
+
+  /** Remembers that the owners of the endpoint know its state. */
+  async noteNotified(id: string, now: Date): Promise<void> {
+    await this.transaction.manager.query('UPDATE webhook_lane SET notified_at = $2 WHERE endpoint_id = $1', [
+      id,
+      now,
+    ]);
+  }
+
+  /** Returns the disabled endpoints that have waiting deliveries. */
+  async withDeliveries(): Promise<string[]> {
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      `SELECT id FROM webhook_endpoint
+        WHERE disabled_at IS NOT NULL
+          AND EXISTS (SELECT FROM webhook_delivery WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL)`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * Drops waiting deliveries of an endpoint if it is disabled. A recovery finds their events, because they belong to the
+   * missed period of the endpoint.
+   *
+   * @returns whether there may be more
+   */
+  async dropDeliveries(id: string): Promise<boolean> {
+    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
+      `WITH endpoint AS MATERIALIZED (
+              SELECT id FROM webhook_endpoint WHERE id = $1 AND disabled_at IS NOT NULL FOR NO KEY UPDATE),
+            dropped AS (
+              DELETE FROM webhook_delivery
+               WHERE id = ANY (ARRAY(SELECT delivery.id
+                                       FROM webhook_delivery delivery JOIN endpoint ON endpoint.id = delivery.endpoint_id
+                                      WHERE claim_id IS NULL
+                                      LIMIT ${DELIVERIES_PER_STATEMENT}
+                                        FOR UPDATE OF delivery SKIP LOCKED))
+              RETURNING event_created_at),
+            extended AS (
+              UPDATE webhook_endpoint
+                 SET missed_periods = missed_periods + tstzmultirange(tstzrange(oldest, GREATEST(oldest, disabled_at), '[]'))
+                FROM (SELECT min(event_created_at) AS oldest FROM dropped) missed
+               WHERE id = $1 AND oldest IS NOT NULL)
+       SELECT count(*)::integer AS count FROM dropped`,
+      [id],
+    );
+    return count === DELIVERIES_PER_STATEMENT;
+  }
+}
