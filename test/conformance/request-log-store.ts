@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import type {
+  LoggedAttempt,
   NewRequestLogEntry,
   RequestLogEntry,
   RequestLogFilter,
@@ -174,12 +175,17 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
     it('finds the entries that match all given filters, and no others', async () => {
       const client = someClient();
       const sessions = [randomUUID(), randomUUID()];
+      const endpoints = [randomUUID(), randomUUID()];
+      const eventIds = [randomUUID(), randomUUID()];
+      const { attempt } = attemptOf(client);
       const entry = fc.record({
         isWebhook: fc.boolean(),
         session: fc.option(fc.constantFrom(...sessions)),
         task: fc.option(fc.constantFrom(1, 2)),
         user: fc.option(fc.constantFrom('a', 'A')),
         event: fc.constantFrom(...EVENTS),
+        endpointId: fc.constantFrom(...endpoints),
+        eventId: fc.constantFrom(...eventIds),
         status: fc.constantFrom(200, 201, 404, 0),
       });
       const [entries = []] = fc.sample(fc.array(entry, { minLength: 150, maxLength: 150 }), 1);
@@ -192,7 +198,16 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
             statusCode: each.status,
           };
           return each.isWebhook
-            ? attemptOf(client, { ...change, event: each.event, taskId: each.task })
+            ? attemptOf(client, {
+                ...change,
+                event: each.event,
+                taskId: each.task,
+                attempt: {
+                  ...(attempt as LoggedAttempt),
+                  endpointId: each.endpointId,
+                  eventId: each.eventId,
+                },
+              })
             : requestOf(client, change);
         }),
       );
@@ -206,14 +221,19 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
           externalUserId: fc.constantFrom('a', 'A', 'á'),
           event: fc.constantFrom(...EVENTS, 'CARD_FAILED'),
           statusCode: fc.constantFrom(200, 201, 404, 500),
+          endpointId: fc.constantFrom(...endpoints, randomUUID()),
+          eventId: fc.constantFrom(...eventIds, randomUUID()),
+          outcome: fc.constantFrom('success', 'failure'),
         },
         { requiredKeys: [] },
       );
       await fc.assert(
         fc.asyncProperty(filter, async (filter) => {
-          const expected = all.filter((each) =>
-            Object.entries(filter).every(([key, value]) => each[key as keyof RequestLogFilter] === value),
-          );
+          const expected = all.filter((each) => {
+            const succeeded = each.type === 'webhook' ? each.statusCode === 200 : each.statusCode < 400;
+            const values = { ...each, ...each.attempt, outcome: succeeded ? 'success' : 'failure' };
+            return Object.entries(filter).every(([key, value]) => Reflect.get(values, key) === value);
+          });
           expect(await newest(allOf(client, filter))).toEqual(expected);
           expect(
             await walk((before) => store.newest(allOf(client, filter), { before, limit: 4 }), 4),
@@ -233,12 +253,23 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       });
       expect(entries).toHaveLength(2);
       for (const entry of entries) {
-        expect(await store.find([one], entry.id)).toEqual(entry);
-        expect(await store.find([other, one], entry.id)).toEqual(entry);
+        const found = await store.find([one], entry.id);
+        expect(found).toMatchObject(entry);
+        expect(await store.find([other, one], entry.id)).toEqual(found);
         expect(await store.find([other], entry.id)).toBeUndefined();
         expect(await store.find([], entry.id)).toBeUndefined();
       }
       expect(await store.find([one], Number.MAX_SAFE_INTEGER)).toBeUndefined();
+    });
+
+    it('returns the body of a response only with a single entry', async () => {
+      const client = someClient();
+      const { attempt } = attemptOf(client);
+      const responseBody = 'ä\u{1F600}\n';
+      await store.append([attemptOf(client, { attempt: { ...(attempt as LoggedAttempt), responseBody } })]);
+      const [entry] = await newest(allOf(client));
+      expect(entry?.attempt).not.toHaveProperty('responseBody');
+      expect((await store.find([client], entry?.id ?? 0))?.attempt?.responseBody).toBe(responseBody);
     });
 
     it('returns each delivery attempt to an endpoint once, page by page, oldest first', async () => {

@@ -29,6 +29,9 @@ async function receiver(options: ReceiverOptions): Promise<Receiver> {
 
 const post = (url: string, connections?: number): Promise<OutgoingResult> =>
   client.post({ url, headers: HEADERS, body: BODY, ...(connections && { connections }) });
+/** Also asks for the text of the response. */
+const read = (url: string): Promise<OutgoingResult> =>
+  client.post({ url, headers: HEADERS, body: BODY, wantsText: () => true });
 
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
@@ -94,6 +97,7 @@ const ENDLESS: readonly HostileReceiver[] = ['slowHeaders', 'endlessInformation'
 describe('Hostile receivers, concurrently', () => {
   const receivers = new Map<HostileReceiver, Receiver>();
   const results = new Map<HostileReceiver, { result: OutgoingResult; milliseconds: number }>();
+  const texts = new Map<HostileReceiver, { result: OutgoingResult; milliseconds: number }>();
   let memoryGrowth: number;
   let fromFull: OutgoingResult;
 
@@ -105,11 +109,18 @@ describe('Hostile receivers, concurrently', () => {
     const sampling = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 50);
     const connecting = post(`http://127.0.0.1:${full.port}/`);
     await Promise.all(
-      KINDS.map(async (kind) => {
-        const start = performance.now();
-        const result = await post(receivers.get(kind)?.url ?? '');
-        results.set(kind, { result, milliseconds: performance.now() - start });
-      }),
+      KINDS.flatMap((kind) =>
+        (
+          [
+            [results, post],
+            [texts, read],
+          ] as const
+        ).map(async ([map, send]) => {
+          const start = performance.now();
+          const result = await send(receivers.get(kind)?.url ?? '');
+          map.set(kind, { result, milliseconds: performance.now() - start });
+        }),
+      ),
     );
     fromFull = await connecting;
     full.close();
@@ -118,11 +129,27 @@ describe('Hostile receivers, concurrently', () => {
   }, 15_000);
 
   it.each(KINDS)('%s', (kind) => {
-    const { result, milliseconds } = results.get(kind) ?? {};
-    expect(result).toMatchObject(EXPECTED[kind]);
-    expect([null, ...TRANSPORT_FAILURES]).toContain(result?.failure);
-    expect(milliseconds).toBeLessThan(10_500);
-    expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(milliseconds ?? 0));
+    for (const map of [results, texts]) {
+      const { result, milliseconds } = map.get(kind) ?? {};
+      expect(result).toMatchObject(EXPECTED[kind]);
+      expect([null, ...TRANSPORT_FAILURES]).toContain(result?.failure);
+      expect(milliseconds).toBeLessThan(10_500);
+      expect(result?.phases.total).toBeLessThanOrEqual(Math.ceil(milliseconds ?? 0));
+    }
+  });
+
+  it('send texts of which only the beginning is read', () => {
+    const textOf = (kind: HostileReceiver) => texts.get(kind)?.result.text;
+    expect(textOf('endlessBody')).toEqual({ text: 'x'.repeat(16 * 1024), isComplete: false });
+    expect(textOf('drippingBody')).toMatchObject({
+      text: expect.stringMatching(/^a{50,100}$/),
+      isComplete: false,
+    });
+    expect(textOf('resetMidBody')).toEqual({ text: 'but a part', isComplete: false });
+    expect(textOf('gone')).toEqual({ text: '', isComplete: true });
+    expect(textOf('gzipBomb')).toBeNull();
+    expect(textOf('neverResponds')).toBeNull();
+    for (const { result } of results.values()) expect(result.text).toBeNull();
   });
 
   it('stops reading long bodies and closes their connections', async () => {
@@ -148,8 +175,8 @@ describe('Hostile receivers, concurrently', () => {
   });
 
   it('does not follow redirects', () => {
-    expect(receivers.get('redirect')?.requests).toHaveLength(1);
-    expect(receivers.get('redirectToMetadata')?.requests).toHaveLength(1);
+    expect(receivers.get('redirect')?.requests).toHaveLength(2);
+    expect(receivers.get('redirectToMetadata')?.requests).toHaveLength(2);
   });
 
   it('reports the duration of each phase', () => {
@@ -240,6 +267,15 @@ describe('Connections', () => {
     expect(first.phases.connect).not.toBeNull();
     expect(first.phases.tls).not.toBeNull();
     expect(second.phases).toMatchObject({ dns: null, connect: null, tls: null });
+    expect(target.connections.total).toBe(1);
+  });
+
+  it('are reused after a text was read', async () => {
+    const target = await receiver({
+      respond: (socket) => socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops'),
+    });
+    for (let count = 0; count < 3; count += 1)
+      expect((await read(target.url)).text).toEqual({ text: 'oops', isComplete: true });
     expect(target.connections.total).toBe(1);
   });
 

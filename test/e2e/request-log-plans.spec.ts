@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ReadPool } from '../../src/infrastructure/database/index.js';
 import {
   RequestLogStore,
@@ -63,20 +64,25 @@ beforeEach(() => {
   plans.length = 0;
 });
 
-/** Half of the entries are requests, half are webhooks. Each user, session, task, event and status has a few entries. */
+/**
+ * Half of the entries are requests, half are webhooks to five endpoints. Each user, session, task, event and status has a few
+ * entries.
+ */
 async function fill(): Promise<void> {
   const { database } = service;
   await store.rotate(new Date(PERIOD.start.getTime() - DAY), 30);
   await store.rotate(END, 30);
   await database.query(
     `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
-                              session_id, task_id, external_user_id)
+                              session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id)
      SELECT client_id, 'production', $1::timestamptz + number * interval '7 days' / $2, type, 'POST',
             CASE type WHEN 'request' THEN '/mcp/tokens/create' END,
             CASE type WHEN 'webhook' THEN 'https://example.com/' END,
             CASE type WHEN 'webhook' THEN 'EVENT_' || number % 4 END,
             CASE WHEN number % 50 < 2 THEN 500 + number % 50 ELSE 200 END, 12,
-            md5((number / 60)::text)::uuid, CASE type WHEN 'webhook' THEN number / 60 END, 'user-' || number % 3000
+            md5((number / 60)::text)::uuid, CASE type WHEN 'webhook' THEN number / 60 END, 'user-' || number % 3000,
+            CASE type WHEN 'webhook' THEN md5(client_id || ' endpoint ' || number % 5)::uuid END,
+            CASE type WHEN 'webhook' THEN md5(client_id || ' event ' || number / 3)::uuid END
        FROM generate_series(1, $2) number,
             (VALUES ($3::uuid, 'request'), ($3, 'webhook'), (gen_random_uuid(), 'request'), (gen_random_uuid(), 'webhook'))
               AS kind (client_id, type)`,
@@ -181,6 +187,60 @@ describe('Query plans of the request log', () => {
 
   const RARE = { sessionId: '11111111-1111-4111-8111-111111111111', taskId: -1, externalUserId: 'nobody' };
 
+  /** Returns the ID that `fill()` gave to an endpoint or event of the client. */
+  const idOf = (name: string): string =>
+    createHash('md5')
+      .update(`${client.clientId} ${name}`)
+      .digest('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+  it.each<[string, () => RequestLogFilter, number, string]>([
+    ['endpointId', () => ({ endpointId: idOf('endpoint 3') }), PAGE, 'webhook_endpoint_id_created_at'],
+    ['endpointId of nothing', () => ({ endpointId: RARE.sessionId }), 0, 'webhook_endpoint_id_created_at'],
+    ['eventId', () => ({ eventId: idOf('event 17') }), 3, 'environment_webhook_e'],
+    ['eventId of nothing', () => ({ eventId: RARE.sessionId }), 0, 'environment_webhook_e'],
+    [
+      'eventId and endpointId',
+      () => ({ eventId: idOf('event 17'), endpointId: idOf('endpoint 1') }),
+      1,
+      'environment_webhook_e',
+    ],
+  ])('use an index that starts with the filter for %s', async (_, filter, found, index) => {
+    const { work } = await newest(filter());
+    expect(work.found).toBe(found);
+    expect(work.rowsPassedOver).toBeLessThanOrEqual(2);
+    // A page may end within a millisecond, whose entries have to be sorted.
+    expect(work.rowsLookedAt).toBeLessThanOrEqual(2 * PAGE);
+    expect(work.nodes).not.toContain('Seq Scan');
+    if (work.found === PAGE) expect(work.nodes).not.toContain('Sort');
+    for (const name of work.indexes) expect(name).toContain(index);
+  });
+
+  it('read a page of an endpoint at a depth at the cost of the first', async () => {
+    const filter = { endpointId: idOf('endpoint 3') };
+    const { work: first } = await newest(filter);
+    const { work } = await newest(filter, await positionAt(35_000));
+    expect(work.found).toBe(PAGE);
+    expect(work.rowsLookedAt).toBeLessThanOrEqual(2 * PAGE);
+    expect(work.blocks).toBeLessThanOrEqual(2 * first.blocks + 4);
+  });
+
+  it.each([
+    ['that has failures', () => client.clientId, PAGE],
+    ['that has none', () => SMALL_CLIENT, 0],
+  ])('read only failures for outcome=failure of a client %s', async (_, clientId, found) => {
+    const entries = await store.newest(
+      { client: { ...client, clientId: clientId() }, period: PERIOD, filter: { outcome: 'failure' } },
+      { before: undefined, limit: PAGE },
+    );
+    const work = lastWork(entries.length);
+    expect(work).toMatchObject({ found, rowsPassedOver: 0 });
+    expect(work.rowsLookedAt).toBeLessThanOrEqual(PAGE);
+    expect(work.nodes).not.toContain('Seq Scan');
+    expect(work.nodes).not.toContain('Sort');
+    expect(work.indexes).not.toContain('pkey');
+  });
+
   it.each<[RequestLogFilter, string]>([
     [{ externalUserId: 'user-7' }, 'external_user_id'],
     [{ externalUserId: RARE.externalUserId }, 'external_user_id'],
@@ -201,7 +261,7 @@ describe('Query plans of the request log', () => {
     for (const index of work.indexes) expect(index).toContain(`environment_${column.slice(0, 9)}`);
   });
 
-  it.each<RequestLogFilter>([{ type: 'request' }, { statusCode: 200 }])(
+  it.each<RequestLogFilter>([{ type: 'request' }, { statusCode: 200 }, { outcome: 'success' }])(
     'filter few rows for %j',
     async (filter) => {
       const { work } = await newest(filter);
@@ -230,6 +290,8 @@ describe('Query plans of the request log', () => {
     { event: 'EVENT_1', statusCode: 500 },
     { sessionId: RARE.sessionId, type: 'webhook' },
     { statusCode: 501, type: 'request' },
+    { outcome: 'failure', type: 'webhook' },
+    { outcome: 'failure', externalUserId: 'user-7' },
   ])('use the more selective index for %j', async (filter) => {
     const { work } = await newest(filter);
     // 2 in 50 entries have such a status, 1 in 3,000 belongs to the user.

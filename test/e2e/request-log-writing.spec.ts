@@ -105,6 +105,7 @@ describe('Request log', () => {
       connect_ms: null,
       tls_ms: null,
       first_byte_ms: null,
+      response_body: null,
     });
     expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
     expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { CursorCodec } from '../../src/infrastructure/paging/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken } from '../support/device-flow.js';
@@ -120,7 +121,8 @@ describe('GET /request-logs', () => {
     });
     expect(status).toBe(200);
     const earlier = before(1_000, new Date());
-    await fillRequestLog(service, [loggedAttempt(service.production, { createdAt: earlier })]);
+    const logged = loggedAttempt(service.production, { createdAt: earlier });
+    await fillRequestLog(service, [logged]);
     const { status: listed, body } = await list();
     expect(listed).toBe(200);
     expect(body).toEqual({
@@ -138,6 +140,9 @@ describe('GET /request-logs', () => {
           session_id: null,
           task_id: null,
           external_user_id: 'user-8',
+          endpoint_id: null,
+          event_id: null,
+          reason: null,
         },
         {
           id: expect.any(Number),
@@ -152,6 +157,9 @@ describe('GET /request-logs', () => {
           session_id: SESSION,
           task_id: 25_605,
           external_user_id: 'user-1',
+          endpoint_id: logged.attempt?.endpointId,
+          event_id: logged.attempt?.eventId,
+          reason: 'NON_200',
         },
       ],
       next_cursor: null,
@@ -243,6 +251,14 @@ describe('GET /request-logs', () => {
 
 describe('Filters of GET /request-logs', () => {
   const OTHER_SESSION = UNKNOWN_ID;
+  const [ENDPOINT, EVENT] = ['2f8f0d3b-5c11-4a4e-9a57-c7d1a3b26a7e', '2f6f0a1f-9c55-4f43-9b1d-c1a8d2b46f0e'];
+  const ATTEMPT = {
+    endpointId: UNKNOWN_ID,
+    eventId: UNKNOWN_ID,
+    number: 1,
+    reason: 'NON_200',
+    phases: { dns: null, connect: null, tls: null, firstByte: null },
+  };
 
   beforeEach(async () => {
     const { production } = service;
@@ -250,8 +266,19 @@ describe('Filters of GET /request-logs', () => {
       loggedRequest(production, { createdAt: before(9), externalUserId: 'a' }),
       loggedRequest(production, { createdAt: before(8), externalUserId: 'b', statusCode: 404 }),
       loggedRequest(production, { createdAt: before(7), sessionId: SESSION, externalUserId: 'c' }),
-      loggedAttempt(production, { createdAt: before(6), externalUserId: 'd', event: 'AUTHENTICATED' }),
-      loggedAttempt(production, { createdAt: before(5), externalUserId: 'e', statusCode: 200, taskId: 7 }),
+      loggedAttempt(production, {
+        createdAt: before(6),
+        externalUserId: 'd',
+        event: 'AUTHENTICATED',
+        attempt: { ...ATTEMPT, endpointId: ENDPOINT },
+      }),
+      loggedAttempt(production, {
+        createdAt: before(5),
+        externalUserId: 'e',
+        statusCode: 200,
+        taskId: 7,
+        attempt: { ...ATTEMPT, endpointId: ENDPOINT, eventId: EVENT, reason: null },
+      }),
       loggedAttempt(production, { createdAt: before(4), externalUserId: 'f', sessionId: OTHER_SESSION }),
       loggedAttempt(production, { createdAt: before(3), externalUserId: 'ä b&c', statusCode: 0 }),
     ]);
@@ -287,6 +314,20 @@ describe('Filters of GET /request-logs', () => {
       ['e'],
     ],
     [{ status_code: '0' }, ['ä b&c']],
+    [{ endpoint_id: ENDPOINT }, ['e', 'd']],
+    [{ endpoint_id: ENDPOINT.toUpperCase() }, ['e', 'd']],
+    [{ endpoint_id: SESSION }, []],
+    [{ endpoint_id: ENDPOINT, type: 'request' }, []],
+    [{ event_id: EVENT }, ['e']],
+    [{ event_id: EVENT.toUpperCase(), type: 'webhook' }, ['e']],
+    [{ event_id: SESSION }, []],
+    [{ event_id: EVENT, type: 'request' }, []],
+    [{ outcome: 'success' }, ['e', 'c', 'a']],
+    [{ outcome: 'failure' }, ['ä b&c', 'f', 'd', 'b']],
+    [{ outcome: 'failure', type: 'request' }, ['b']],
+    [{ outcome: 'failure', status_code: '200' }, []],
+    [{ endpoint_id: ENDPOINT, event_id: EVENT, outcome: 'failure' }, []],
+    [{ endpoint_id: ENDPOINT, outcome: 'failure', event: 'AUTHENTICATED' }, ['d']],
   ])('list the entries that match %j', async (query, users) => {
     await at(NOW, async () => {
       const { status, body } = await list(query);
@@ -326,6 +367,9 @@ describe('Filters of GET /request-logs', () => {
       'external_user_id',
       'event',
       'status_code',
+      'endpoint_id',
+      'event_id',
+      'outcome',
       'limit',
       'cursor',
     ].flatMap((name): [string, string][] =>
@@ -334,6 +378,12 @@ describe('Filters of GET /request-logs', () => {
         `The query parameter ${name} must not be blank.`,
       ]),
     ),
+    ['environment=production&endpoint_id=endpoint-1', 'The endpoint id field must be a UUID.'],
+    ['environment=production&event_id=1', 'The event id field must be a UUID.'],
+    [
+      'environment=production&outcome=failed',
+      'The selected outcome is invalid. Allowed values: success, failure.',
+    ],
     ['environment=production&status_code=1', 'The status code field must be at least 100.'],
     ['environment=production&status_code=-1', 'The status code field must be at least 0.'],
     ['environment=production&status_code=99', 'The status code field must be at least 100.'],
@@ -429,6 +479,9 @@ describe('Cursors of GET /request-logs', () => {
     external_user_id: 'user',
     event: 'CARD_UPDATED',
     status_code: '200',
+    endpoint_id: UNKNOWN_ID,
+    event_id: UNKNOWN_ID,
+    outcome: 'success',
   };
   let cursor: string;
   let bounded: string;
@@ -463,9 +516,28 @@ describe('Cursors of GET /request-logs', () => {
     }
   });
 
+  it('of the previous release stay valid', async () => {
+    const [last] = (await list()).body.data.slice(-1);
+    const position = [NOW.getTime(), Date.parse(String(last?.datetime)), Number(last?.id)];
+    const { clientId } = service.production;
+    const scope = ['request_logs', clientId, 'production', ...Array<undefined>(8)];
+    const previous = service.app.get(CursorCodec).encode(position, scope);
+    expect((await list({ cursor: previous })).body.data).toHaveLength(5);
+  });
+
   it('are valid only with the same filters', async () => {
     const entries = Array.from({ length: 3 }, () =>
-      loggedAttempt(service.production, { createdAt: before(HOUR), statusCode: 500 }),
+      loggedAttempt(service.production, {
+        createdAt: before(HOUR),
+        statusCode: 500,
+        attempt: {
+          endpointId: UNKNOWN_ID,
+          eventId: UNKNOWN_ID,
+          number: 1,
+          reason: 'NON_200',
+          phases: { dns: null, connect: null, tls: null, firstByte: null },
+        },
+      }),
     );
     await fillRequestLog(service, entries);
     const filters: Query[] = [
@@ -475,6 +547,9 @@ describe('Cursors of GET /request-logs', () => {
       { external_user_id: 'user-1' },
       { event: 'CARD_UPDATED' },
       { status_code: '500' },
+      { endpoint_id: UNKNOWN_ID },
+      { event_id: UNKNOWN_ID },
+      { outcome: 'failure' },
     ];
     const cursors: string[] = [];
     for (const filter of filters)
@@ -542,12 +617,14 @@ describe('GET /request-logs/:id', () => {
 
   it('returns the entry, with details of the attempt for webhooks', async () => {
     const attempt = loggedAttempt(service.production, { createdAt: before(HOUR) });
+    const responseBody = '{"error":"ä"}';
+    Object.assign(attempt.attempt ?? {}, { responseBody });
     const [request = 0, delivery = 0] = await added([
       loggedRequest(service.production, { createdAt: before(2 * HOUR), externalUserId: 'a' }),
       attempt,
     ]);
     const { body: page } = await at(NOW, () => list());
-    expect((await get(request)).body).toEqual({ ...page.data[1], delivery: null });
+    expect((await get(request)).body).toEqual({ ...page.data[1], delivery: null, response_body: null });
     expect((await get(delivery)).body).toEqual({
       ...page.data[0],
       delivery: {
@@ -560,7 +637,9 @@ describe('GET /request-logs/:id', () => {
         tls_ms: null,
         first_byte_ms: 48,
       },
+      response_body: responseBody,
     });
+    for (const entry of page.data) expect(entry).not.toHaveProperty('response_body');
   });
 
   it('does not find entries of another organization or environment', async () => {

@@ -314,6 +314,36 @@ describe('A failed delivery', () => {
     expect(receiver.arrivals).toHaveLength(3);
   });
 
+  it.each<[string, number, Record<string, string>, string | Buffer, string | null]>([
+    ['a text', 503, { 'Content-Type': 'text/plain' }, 'Try äagain\n', 'Try äagain\n'],
+    [
+      'JSON with secrets',
+      401,
+      { 'Content-Type': 'application/json' },
+      '{"error":"unauthorized","token":"4fJq0vN8","sent":"Bearer abcdefgh12345"}',
+      '{"error":"unauthorized","token":"[REDACTED]","sent":"[REDACTED]"}',
+    ],
+    ['a long text', 500, {}, 'ä'.repeat(50_000), 'ä'.repeat(1_024)],
+    ['no body', 500, {}, '', null],
+    ['an image', 500, { 'Content-Type': 'image/png' }, 'text', null],
+    ['bytes', 500, { 'Content-Type': 'text/plain' }, Buffer.from([0x61, 0xff]), null],
+    ['a text with status 200', 200, { 'Content-Type': 'text/plain' }, 'received', null],
+  ])('is logged with the text of the response: %s', async (_, status, headers, sent, kept) => {
+    const { id } = await createEndpoint();
+    receiver.response = (response) => response.writeHead(status, headers).end(sent);
+    const { body: tested } = await service.request(`/webhook-endpoints/${id}/test`, {
+      body: {},
+      login: owner,
+    });
+    const page = await service.request<{ data: { id: number }[] }>(
+      `/request-logs?environment=development&event_id=${String(tested['event_id'])}`,
+      { login: owner },
+    );
+    expect(page.body.data).toHaveLength(1);
+    const { body } = await service.request(`/request-logs/${page.body.data[0]?.id}`, { login: owner });
+    expect(body).toMatchObject({ status_code: status, endpoint_id: id, response_body: kept });
+  });
+
   it('is logged with status 0 and a reason if the connection is refused', async () => {
     await service.database.query(
       'INSERT INTO webhook_endpoint (id, client_id, url, created_at) VALUES (gen_random_uuid(), $1, $2, now())',

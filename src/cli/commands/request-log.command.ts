@@ -6,7 +6,7 @@ import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
   RequestLogHistory,
   RequestLogPartitions,
-  type SingleRequestLogEntryResponse,
+  type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
@@ -143,7 +143,7 @@ async function findClient(app: INestApplicationContext, clientId: string): Promi
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Formats an entry as one readable line. */
-function requestLogLine(entry: SingleRequestLogEntryResponse): string {
+function requestLogLine(entry: RequestLogHistoryEntry): string {
   const { delivery } = entry;
   return [
     entry.datetime.toISOString(),

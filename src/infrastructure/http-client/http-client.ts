@@ -10,6 +10,7 @@ import { rejectOnAbort } from './deadline.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
 import { ResponseGuard } from './response-guard.js';
+import { readText, type ResponseText } from './response-text.js';
 import { retryAfterSeconds } from './retry-after.js';
 import { Stopwatch, type RequestPhases } from './stopwatch.js';
 import {
@@ -28,7 +29,7 @@ const CONNECTIONS_PER_ORIGIN = 4;
 const MAX_ORIGINS = 256;
 /** Milliseconds. An older connection could use an address that the host name no longer resolves to. */
 const MAX_CONNECTION_AGE = MINUTE;
-/** Bytes of a response body that are read so that the connection can be reused. The content is not used. */
+/** Bytes of a response body that are read, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 export interface OutgoingRequest {
@@ -37,6 +38,8 @@ export interface OutgoingRequest {
   readonly body: Buffer;
   /** Maximum number of connections to the origin. Further requests wait, within their deadline. Default: 4. */
   readonly connections?: number;
+  /** Whether the text of a response with this status is returned. Default: never. */
+  readonly wantsText?: (statusCode: number) => boolean;
 }
 
 export interface OutgoingResult {
@@ -48,8 +51,12 @@ export interface OutgoingResult {
   readonly explanation: string | null;
   /** From the `Retry-After` header, at most an hour. */
   readonly retryAfterSeconds: number | null;
+  /** The beginning of the body, at most 16 KiB; null if it is not wanted, or not text. */
+  readonly text: ResponseText | null;
   readonly phases: RequestPhases;
 }
+
+const nothing = (): null => null;
 
 interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
   readonly signal: AbortSignal;
@@ -142,7 +149,9 @@ export class HttpClient implements OnApplicationShutdown {
       );
       stopwatch.stop();
       // The status counts, even if the body is too long, too slow or cut off.
-      await body.dump({ limit: MAX_BODY_BYTES }).catch(() => undefined);
+      const text = request.wantsText?.(statusCode)
+        ? await readText(headers, body, MAX_BODY_BYTES)
+        : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
       // Give undici one turn of the event loop to notice that the connection is free or closed.
       await nextTurn();
       const retryAfter = [headers['retry-after']].flat()[0];
@@ -151,12 +160,14 @@ export class HttpClient implements OnApplicationShutdown {
         failure: null,
         explanation: null,
         retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
+        text,
         phases: stopwatch.read(),
       };
     } catch (error) {
       if (isUnexpectedError(error)) this.logger.error(error);
       const { failure, explanation } = exchangeError(error);
-      return { statusCode: 0, failure, explanation, retryAfterSeconds: null, phases: stopwatch.read() };
+      const phases = stopwatch.read();
+      return { statusCode: 0, failure, explanation, retryAfterSeconds: null, text: null, phases };
     } finally {
       clearTimeout(timer);
     }

@@ -1,3 +1,4 @@
 export { LoggingConfiguration } from './logging.configuration.js';
+export { maskedText } from './text-masking.js';
 export { maskedUrl } from './url-masking.js';
 export { ServiceLogger } from './service-logger.js';

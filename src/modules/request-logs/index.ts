@@ -1,7 +1,7 @@
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
-export type { SingleRequestLogEntryResponse } from './reading/request-logs.dto.js';
+export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';
 export {
   RequestLogStore,
   type AttemptPosition,

@@ -11,8 +11,8 @@ import {
   type RequestLogEntry,
   type RequestLogPosition,
 } from '../storage/request-log-store.js';
-import { toDetailedResponse } from './request-log-response.js';
-import type { SingleRequestLogEntryResponse } from './request-logs.dto.js';
+import { toHistoryEntry } from './request-log-response.js';
+import type { RequestLogHistoryEntry } from './request-logs.dto.js';
 
 const ENTRIES_PER_BATCH = 1_000;
 const REFRESH_INTERVAL = SECOND;
@@ -37,9 +37,9 @@ export class RequestLogHistory {
   async *all(
     client: AttributedClient,
     bounds: { readonly start?: string; readonly end?: string },
-  ): AsyncGenerator<SingleRequestLogEntryResponse> {
+  ): AsyncGenerator<RequestLogHistoryEntry> {
     const period = resolvedPeriod(bounds, this.clock.now());
-    for await (const batch of this.batches(client, period)) yield* batch.map(toDetailedResponse);
+    for await (const batch of this.batches(client, period)) yield* batch.map(toHistoryEntry);
   }
 
   /**
@@ -49,10 +49,10 @@ export class RequestLogHistory {
   async *follow(
     client: AttributedClient,
     { lines, until }: { readonly lines: number; readonly until: AbortSignal },
-  ): AsyncGenerator<SingleRequestLogEntryResponse> {
+  ): AsyncGenerator<RequestLogHistoryEntry> {
     const recent = new RecentEntries();
     const newest = await this.newest(client, lines, recent);
-    yield* newest.map(toDetailedResponse);
+    yield* newest.map(toHistoryEntry);
     while (!until.aborted) {
       // Rejects when the signal aborts.
       await pause(REFRESH_INTERVAL, undefined, { signal: until }).catch(() => undefined);
@@ -90,11 +90,11 @@ export class RequestLogHistory {
   private async *unseen(
     client: AttributedClient,
     recent: RecentEntries,
-  ): AsyncGenerator<SingleRequestLogEntryResponse> {
+  ): AsyncGenerator<RequestLogHistoryEntry> {
     const now = this.clock.now();
     const period = { start: recent.unsettledSince(now), end: latestAt(now) };
     for await (const batch of this.batches(client, period)) {
-      for (const entry of batch) if (recent.add(entry)) yield toDetailedResponse(entry);
+      for (const entry of batch) if (recent.add(entry)) yield toHistoryEntry(entry);
       recent.forgetSettled(now);
     }
   }

@@ -1,6 +1,7 @@
 import type { RequestLogEntry } from '../storage/request-log-store.js';
 import type {
   LoggedDeliveryResponse,
+  RequestLogHistoryEntry,
   RequestLogEntryResponse,
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
@@ -20,12 +21,20 @@ export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
     session_id: entry.sessionId,
     task_id: entry.taskId,
     external_user_id: entry.externalUserId,
+    endpoint_id: entry.attempt?.endpointId ?? null,
+    event_id: entry.attempt?.eventId ?? null,
+    reason: entry.attempt?.reason ?? null,
   };
 }
 
-/** Converts an entry with the details of its delivery attempt. */
-export function toDetailedResponse(entry: RequestLogEntry): SingleRequestLogEntryResponse {
+/** Converts an entry with the details of its delivery attempt, except for the body of the response. */
+export function toHistoryEntry(entry: RequestLogEntry): RequestLogHistoryEntry {
   return { ...toResponse(entry), delivery: deliveryOf(entry) };
+}
+
+/** Converts an entry with everything that is known about it. */
+export function toDetailedResponse(entry: RequestLogEntry): SingleRequestLogEntryResponse {
+  return { ...toHistoryEntry(entry), response_body: entry.attempt?.responseBody ?? null };
 }
 
 function deliveryOf({ attempt }: RequestLogEntry): LoggedDeliveryResponse | null {

@@ -24,7 +24,7 @@ export const LIST_REQUEST_LOGS: OperationDocument = {
   description:
     'Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it ' +
     'to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` ' +
-    'with `type=request` matches nothing. Bodies, credentials and headers are not stored.\n\nTo get the following ' +
+    'with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.\n\nTo get the following ' +
     'pages, send the `next_cursor` of each page until it is null. Entries added in the meantime do not shift the ' +
     'pages, and no entry is listed twice. Under load, a new entry can take about a second to appear: to get all ' +
     `entries, for example for an archive, request a period that ended at least a minute ago.\n\n${ACCESS}`,
@@ -43,8 +43,8 @@ export const GET_REQUEST_LOG: OperationDocument = {
   operationId: 'getRequestLog',
   summary: 'Get a request log entry',
   description:
-    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason for a failure ' +
-    `and the durations of its phases. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
+    'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, ' +
+    `and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
     'environment are not found.',
   pathParameters: { id: { description: 'The `id` of the entry.', example: String(EXAMPLE_ENTRY.id) } },
   response: SingleRequestLogEntryResponse,

@@ -23,7 +23,12 @@ import {
   withMessage,
 } from '../../../infrastructure/validation/index.js';
 import { IsWithinPeriod, MAX_PERIOD_DAYS } from './request-log-period.js';
-import { REQUEST_LOG_TYPES, type RequestLogType } from '../storage/request-log-store.js';
+import {
+  REQUEST_LOG_OUTCOMES,
+  REQUEST_LOG_TYPES,
+  type RequestLogOutcome,
+  type RequestLogType,
+} from '../storage/request-log-store.js';
 
 const REQUEST_LOG_TYPE = enumeration(
   'RequestLogType',
@@ -31,12 +36,24 @@ const REQUEST_LOG_TYPE = enumeration(
   '`request`: an API request. `webhook`: a delivery attempt.',
 );
 
+const REQUEST_LOG_OUTCOME = enumeration(
+  'RequestLogOutcome',
+  REQUEST_LOG_OUTCOMES,
+  'How an API request or a delivery attempt ended.',
+);
+
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywxNzY5ODQ3MzMwMTIzLDQyXQ';
 const EXAMPLE_SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
+const EXAMPLE_ENDPOINT = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
+const EXAMPLE_EVENT = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 50;
 const MAX_EVENT_LENGTH = 100;
 const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
+const REASON =
+  'Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with ' +
+  'another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there ' +
+  `was no response: ${FAILURES}.`;
 
 /** The status code of a delivery attempt that got no response. */
 const NO_RESPONSE = 0;
@@ -118,6 +135,30 @@ export class ListRequestLogsQuery {
   )
   status_code?: number;
 
+  @UuidField({
+    ...FILTER,
+    description: 'Only delivery attempts to this webhook endpoint.',
+    example: EXAMPLE_ENDPOINT,
+  })
+  endpoint_id?: string;
+
+  @UuidField({
+    ...FILTER,
+    description:
+      'Only delivery attempts for the event with this ID, the `webhook-id` header of its deliveries.',
+    example: EXAMPLE_EVENT,
+  })
+  event_id?: string;
+
+  @EnumField(REQUEST_LOG_OUTCOME, {
+    ...FILTER,
+    description:
+      '`success`: only API requests with a status code below 400, and delivery attempts to which your endpoint responded ' +
+      'with 200. `failure`: only the others.',
+    example: 'failure',
+  })
+  outcome?: RequestLogOutcome;
+
   @IntegerField({
     ...FILTER,
     min: 1,
@@ -194,28 +235,34 @@ export class RequestLogEntryResponse {
     { nullable: true },
   )
   external_user_id!: string | null;
+
+  @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null, {
+    nullable: true,
+  })
+  endpoint_id!: string | null;
+
+  @UuidProperty(
+    'ID of the webhook event, the `webhook-id` header of its deliveries; null for an API request.',
+    null,
+    { nullable: true },
+  )
+  event_id!: string | null;
+
+  @TextProperty(REASON, null, { nullable: true })
+  reason!: string | null;
 }
 
 export class LoggedDeliveryResponse {
-  @UuidProperty('ID of the webhook endpoint.', 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11')
+  @UuidProperty('ID of the webhook endpoint, like `endpoint_id` of the entry.', EXAMPLE_ENDPOINT)
   webhook_endpoint_id!: string;
 
-  @UuidProperty(
-    'ID of the event: the `webhook-id` header of its deliveries.',
-    'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
-  )
+  @UuidProperty('ID of the event, like `event_id` of the entry.', EXAMPLE_EVENT)
   event_id!: string;
 
   @IntegerProperty('Number of the attempt, starting at 1.', 1)
   attempt!: number;
 
-  @TextProperty(
-    'Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. ' +
-      '`INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no ' +
-      `response: ${FAILURES}.`,
-    'NON_200',
-    { nullable: true },
-  )
+  @TextProperty('Why the attempt failed, like `reason` of the entry.', 'NON_200', { nullable: true })
   reason!: string | null;
 
   @Phase('to resolve the host name')
@@ -245,7 +292,18 @@ export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
     example: null,
   })
   delivery!: LoggedDeliveryResponse | null;
+
+  @TextProperty(
+    'The beginning of your endpoint’s response, if its status was not 200 and the body was text: at most 2 KiB, with ' +
+      '`[REDACTED]` in place of anything that looks like a secret. Null otherwise, and for an API request.',
+    null,
+    { nullable: true },
+  )
+  response_body!: string | null;
 }
+
+/** An entry as commands show it: the body of a response is only for its owner. */
+export type RequestLogHistoryEntry = Omit<SingleRequestLogEntryResponse, 'response_body'>;
 
 export class RequestLogListResponse {
   @ObjectProperty([RequestLogEntryResponse], 'The entries, newest first.')
@@ -273,6 +331,9 @@ const EXAMPLE_REQUEST = {
   session_id: null,
   task_id: null,
   external_user_id: 'user-8f3a',
+  endpoint_id: null,
+  event_id: null,
+  reason: null,
 };
 
 const EXAMPLE_ATTEMPT = {
@@ -288,6 +349,9 @@ const EXAMPLE_ATTEMPT = {
   session_id: EXAMPLE_SESSION,
   task_id: 25_605,
   external_user_id: 'user-8f3a',
+  endpoint_id: EXAMPLE_ENDPOINT,
+  event_id: EXAMPLE_EVENT,
+  reason: 'NON_200',
 };
 
 export const EXAMPLE_PAGE = {
@@ -299,8 +363,8 @@ export const EXAMPLE_PAGE = {
 export const EXAMPLE_ENTRY = {
   ...EXAMPLE_ATTEMPT,
   delivery: {
-    webhook_endpoint_id: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
-    event_id: 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55',
+    webhook_endpoint_id: EXAMPLE_ENDPOINT,
+    event_id: EXAMPLE_EVENT,
     attempt: 1,
     reason: 'NON_200',
     dns_ms: 2,
@@ -308,4 +372,5 @@ export const EXAMPLE_ENTRY = {
     tls_ms: 23,
     first_byte_ms: 48,
   },
+  response_body: '{"error":"The queue is full."}',
 };

@@ -90,7 +90,8 @@ export class RequestLogsService {
 /** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */
 function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
   const { start, end } = periodOf(query);
-  const { type, sessionId, taskId, externalUserId, event, statusCode } = filterOf(query);
+  const { type, sessionId, taskId, externalUserId, event, statusCode, ...further } = filterOf(query);
+  const { endpointId, eventId, outcome } = further;
   return [
     'request_logs',
     clientId,
@@ -103,6 +104,8 @@ function scopeOf({ clientId, environment }: AttributedClient, query: ListRequest
     externalUserId,
     event,
     statusCode,
+    // Absent, so that cursors of the previous release stay valid.
+    ...(Object.values(further).some((value) => value !== undefined) ? [endpointId, eventId, outcome] : []),
   ];
 }
 
@@ -114,13 +117,16 @@ function filterOf(query: ListRequestLogsQuery): RequestLogFilter {
     externalUserId: query.external_user_id,
     event: query.event,
     statusCode: query.status_code,
+    endpointId: query.endpoint_id?.toLowerCase(),
+    eventId: query.event_id?.toLowerCase(),
+    outcome: query.outcome,
   };
 }
 
 /**
- * Returns whether no entry can match, because only webhooks have events. Saves a query that would read the whole
- * period.
+ * Returns whether no entry can match, because only webhooks have events and endpoints. Saves a query that would read the
+ * whole period.
  */
-function isContradictory({ type, event }: ListRequestLogsQuery): boolean {
-  return type === 'request' && event !== undefined;
+function isContradictory({ type, event, event_id, endpoint_id }: ListRequestLogsQuery): boolean {
+  return type === 'request' && (event ?? event_id ?? endpoint_id) !== undefined;
 }

@@ -20,6 +20,7 @@ import {
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,
+  type RequestLogOutcome,
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
@@ -30,13 +31,24 @@ const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "create
   external_user_id AS "externalUserId", webhook_endpoint_id AS "endpointId", webhook_event_id AS "eventId",
   attempt AS number, reason, dns_ms AS dns, connect_ms AS connect, tls_ms AS tls, first_byte_ms AS "firstByte"`;
 
-const COLUMN_OF_FILTER: Readonly<Record<keyof RequestLogFilter, string>> = {
+/** Literally the condition of the index `request_log_failure_index`; otherwise PostgreSQL does not use it. */
+const HAS_FAILED = `(status_code >= 400 OR (type = 'webhook' AND status_code <> 200))`;
+const CONDITION_OF_OUTCOME: Readonly<Record<RequestLogOutcome, string>> = {
+  success: `NOT ${HAS_FAILED}`,
+  failure: HAS_FAILED,
+};
+
+type ValueFilter = Omit<RequestLogFilter, 'outcome'>;
+
+const COLUMN_OF_FILTER: Readonly<Record<keyof ValueFilter, string>> = {
   type: 'type',
   sessionId: 'session_id',
   taskId: 'task_id',
   externalUserId: 'external_user_id',
   event: 'event',
   statusCode: 'status_code',
+  endpointId: 'webhook_endpoint_id',
+  eventId: 'webhook_event_id',
 };
 
 const ATTEMPTS_PER_PAGE = 5_000;
@@ -58,11 +70,12 @@ interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attemp
 const APPEND = prepared(
   `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
                                 status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
-                                webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms)
+                                webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms,
+                                response_body)
        SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
                             $7::text[], $8::text[], $9::smallint[], $10::integer[], $11::uuid[],
                             $12::bigint[], $13::text[], $14::uuid[], $15::uuid[], $16::smallint[], $17::text[],
-                            $18::integer[], $19::integer[], $20::integer[], $21::integer[])`,
+                            $18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::text[])`,
 );
 
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
@@ -113,6 +126,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       entries.map(({ attempt }) => attempt?.phases.connect),
       entries.map(({ attempt }) => attempt?.phases.tls),
       entries.map(({ attempt }) => attempt?.phases.firstByte),
+      entries.map(({ attempt }) => attempt?.responseBody),
     ]);
   }
 
@@ -164,7 +178,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     // Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key
     // index of every partition.
     const [entry] = await this.query(
-      `SELECT * FROM (SELECT ${COLUMNS} FROM request_log WHERE id = $1 OFFSET 0) entry
+      `SELECT * FROM (SELECT ${COLUMNS}, response_body AS "responseBody" FROM request_log WHERE id = $1 OFFSET 0) entry
         WHERE "clientId" = ANY($2::uuid[])`,
       [id, clients.map(({ clientId }) => clientId)],
       ENTRY_QUERY_TIMEOUT_MESSAGE,
@@ -213,8 +227,10 @@ export class PostgresRequestLogRepository extends RequestLogStore {
 
 /** Adds only the conditions that are set, so that PostgreSQL can choose the index for them. */
 function conditions(filter: RequestLogFilter, firstParameter: number): string {
+  const outcome = filter.outcome === undefined ? '' : ` AND ${CONDITION_OF_OUTCOME[filter.outcome]}`;
   return activeFilters(filter)
     .map(([name], index) => ` AND ${COLUMN_OF_FILTER[name]} = $${firstParameter + index}`)
+    .concat(outcome)
     .join('');
 }
 
@@ -222,18 +238,28 @@ function values(filter: RequestLogFilter): unknown[] {
   return activeFilters(filter).map(([, value]) => value);
 }
 
-function activeFilters(filter: RequestLogFilter): [keyof RequestLogFilter, unknown][] {
+function activeFilters(filter: RequestLogFilter): [keyof ValueFilter, unknown][] {
   const entries = Object.entries(filter) as [keyof RequestLogFilter, unknown][];
-  return entries.filter(([, value]) => value !== undefined);
+  return entries.filter(
+    (entry): entry is [keyof ValueFilter, unknown] => entry[0] !== 'outcome' && entry[1] !== undefined,
+  );
 }
 
 function entryOf(row: Row): RequestLogEntry {
-  const { id, taskId, endpointId, eventId, number, reason, dns, connect, tls, firstByte, ...entry } = row;
+  const { id, taskId, endpointId, eventId, number, reason, responseBody, ...others } = row;
+  const { dns, connect, tls, firstByte, ...entry } = others;
   const phases = { dns, connect, tls, firstByte };
+  const attempt = {
+    eventId,
+    number,
+    reason,
+    phases,
+    ...(responseBody === undefined ? {} : { responseBody }),
+  };
   return {
     ...entry,
     id: Number(id),
     taskId: taskId === null ? null : Number(taskId),
-    ...(endpointId === null ? {} : { attempt: { endpointId, eventId, number, reason, phases } }),
+    ...(endpointId === null ? {} : { attempt: { endpointId, ...attempt } }),
   };
 }

@@ -7,6 +7,10 @@ import type { Period } from '../../../infrastructure/time/index.js';
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
 export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];
 
+/** A webhook has succeeded if the response was 200, an API request if it was not an error. */
+export const REQUEST_LOG_OUTCOMES = ['success', 'failure'] as const;
+export type RequestLogOutcome = (typeof REQUEST_LOG_OUTCOMES)[number];
+
 /** Additional data of an entry about a webhook delivery attempt. */
 export interface LoggedAttempt {
   readonly endpointId: string;
@@ -15,6 +19,8 @@ export interface LoggedAttempt {
   readonly number: number;
   /** Stable code of the failure; null if the attempt succeeded. */
   readonly reason: string | null;
+  /** The beginning of a failed response; null if it had no text. Of the methods that read, only `find` returns it. */
+  readonly responseBody?: string | null;
   readonly phases: Omit<RequestPhases, 'total'>;
 }
 
@@ -64,6 +70,9 @@ export interface RequestLogFilter {
   readonly externalUserId?: string | undefined;
   readonly event?: string | undefined;
   readonly statusCode?: number | undefined;
+  readonly endpointId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly outcome?: RequestLogOutcome | undefined;
 }
 
 /** Entries of a client in a period, including both ends. */

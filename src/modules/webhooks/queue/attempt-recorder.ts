@@ -59,7 +59,7 @@ export class AttemptRecorder {
 
   private entryOf({ delivery, outcome }: FinishedAttempt): NewRequestLogEntry {
     const { client, event, endpointId, url, attempt } = delivery;
-    const { statusCode, reason, phases } = outcome;
+    const { statusCode, reason, responseBody, phases } = outcome;
     return {
       clientId: client.clientId,
       environment: client.environment,
@@ -74,7 +74,7 @@ export class AttemptRecorder {
       sessionId: event.sessionId,
       taskId: event.taskId,
       externalUserId: event.externalUserId,
-      attempt: { endpointId, eventId: event.id, number: attempt, reason, phases },
+      attempt: { endpointId, eventId: event.id, number: attempt, reason, responseBody, phases },
     };
   }
 }

@@ -218,5 +218,5 @@ function withinShares(lanes: readonly LockedLane[], free: ClaimableRoom): Map<st
 
 function interruptedAfter(total: number): Outcome {
   const phases = { dns: null, connect: null, tls: null, firstByte: null, total };
-  return { statusCode: 0, reason: 'INTERRUPTED', phases };
+  return { statusCode: 0, reason: 'INTERRUPTED', responseBody: null, phases };
 }

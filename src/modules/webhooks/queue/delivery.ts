@@ -52,6 +52,8 @@ export interface Outcome {
   readonly retryAfterMilliseconds?: number;
   /** A sentence for the owner of the endpoint about why there was no response. */
   readonly explanation?: string;
+  /** The beginning of the text with which the receiver failed, without secrets; null if there was none. */
+  readonly responseBody: string | null;
   readonly phases: RequestPhases;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../infrastructure/tracing/index.js';
 import type { ClaimedDelivery, Outcome } from '../queue/delivery.js';
 import { EventSigner } from '../signing/event-signer.js';
+import { excerptOf } from './response-excerpt.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 
 /** Success is status 200 and nothing else (specification, "Delivery"). */
@@ -40,13 +41,20 @@ export class DeliverySender {
     const { url, event } = delivery;
     // Endpoints that share a host must not wait for each other: their lanes limit the concurrency.
     const connections = this.configuration.concurrency;
-    const result = await this.http.post({ url, headers, body: event.body, connections });
-    const { statusCode, failure, explanation, retryAfterSeconds, phases } = result;
+    const result = await this.http.post({
+      url,
+      headers,
+      body: event.body,
+      connections,
+      wantsText: (status) => status !== OK,
+    });
+    const { statusCode, failure, explanation, retryAfterSeconds, text, phases } = result;
     return {
       statusCode,
       reason: failure ?? (statusCode === OK ? null : 'NON_200'),
       ...(explanation !== null && { explanation }),
       ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
+      responseBody: (text && excerptOf(text)) || null,
       phases,
     };
   }

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import { readText } from './response-text.js';
+
+const LIMIT = 100;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+type Body = Parameters<typeof readText>[1];
+
+function read(headers: Record<string, string>, ...chunks: (string | Buffer)[]): ReturnType<typeof readText> {
+  return readText(headers, Readable.from(chunks.map((chunk) => Buffer.from(chunk))) as Body, LIMIT);
+}
+
+describe('readText', () => {
+  it.each([
+    'application/json',
+    'APPLICATION/JSON; charset=utf-8',
+    'application/problem+json',
+    'application/vnd.api+json;version=1',
+    'application/xml',
+    'application/soap+xml',
+    'text/plain',
+    'text/html; charset=ISO-8859-1',
+    '',
+  ])('reads a body of the type %j', async (type) => {
+    expect(await read({ 'content-type': type }, 'a', 'b')).toEqual({ text: 'ab', isComplete: true });
+  });
+
+  it('reads a body without a type', async () => {
+    expect(await read({}, 'ä\t\r\n\u{1F600}')).toEqual({ text: 'ä\t\r\n\u{1F600}', isComplete: true });
+  });
+
+  it('reads an empty body', async () => {
+    expect(await read(JSON_TYPE)).toEqual({ text: '', isComplete: true });
+  });
+
+  it.each(['image/png', 'application/octet-stream', 'application/jsonp', 'image/svg+xml', 'multipart/mixed'])(
+    'is null for the type %s',
+    async (type) => expect(await read({ 'content-type': type }, 'text')).toBeNull(),
+  );
+
+  it('is null for an encoded body', async () => {
+    expect(await read({ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'text')).toBeNull();
+    expect(await read({ ...JSON_TYPE, 'content-encoding': 'identity' }, 'text')).not.toBeNull();
+  });
+
+  it.each<[string, Buffer]>([
+    ['invalid UTF-8', Buffer.from([0x61, 0xff, 0x61])],
+    ['half of a character at the end', Buffer.from('aä').subarray(0, 2)],
+    ['a null character', Buffer.from('a\0b')],
+    ['a control character', Buffer.from([0x08, 0x01, 0x12, 0x03])],
+  ])('is null for %s', async (_, bytes) => expect(await read({}, bytes)).toBeNull());
+
+  it('leaves out a character that the limit cuts', async () => {
+    const body = `${'a'.repeat(LIMIT - 1)}äb`;
+    expect(await read({}, body)).toEqual({ text: 'a'.repeat(LIMIT - 1), isComplete: false });
+  });
+
+  it.each([LIMIT, LIMIT + 1])('reads a body of %i bytes up to the limit', async (length) => {
+    const text = 'a'.repeat(LIMIT);
+    expect(await read({}, 'a'.repeat(length))).toEqual({ text, isComplete: length === LIMIT });
+  });
+
+  it('stops reading at the limit', async () => {
+    let sent = 0;
+    const endless = Readable.from(
+      (function* () {
+        for (; sent < 1_000; sent += 1) yield Buffer.alloc(10, 'x');
+      })(),
+    );
+    expect(await readText({}, endless as Body, LIMIT)).toMatchObject({ isComplete: false });
+    expect(endless.destroyed).toBe(true);
+    expect(sent).toBeLessThan(100);
+  });
+
+  it('returns what has arrived when the body fails', async () => {
+    const failing = Readable.from(
+      (function* () {
+        yield Buffer.from('part');
+        throw new Error('reset');
+      })(),
+    );
+    expect(await readText({}, failing as Body, LIMIT)).toEqual({ text: 'part', isComplete: false });
+  });
+});
