@@ -30,7 +30,6 @@ import type {
   ListMerchantStatusesResponse,
   ListRequestLogsQuery,
   ListWebhookEndpointsQuery,
-  ListWebhookEndpointsResponse,
   McpTokenResponse,
   MerchantStatusResponse,
   OpenSessionRequest,
@@ -56,6 +55,7 @@ import type {
   TriggerWebhookRequest,
   TriggeredWebhookResponse,
   UpdateWebhookEndpointRequest,
+  WebhookEndpointListResponse,
   WebhookEndpointResponse,
 } from './schemas.js';
 import { Transport, type RequestOptions } from './transport.js';
@@ -327,7 +327,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List request logs.
    *
-   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Bodies, credentials and headers are not stored.
+   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.
    */
   listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
     return this.pages(
@@ -340,7 +340,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a request log entry.
    *
-   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the reason for a failure and the durations of its phases. Use it to find out why a delivery failed. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Entries of the other environment are not found.
+   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Entries of the other environment are not found.
    */
   getRequestLog(id: string | number, options?: RequestOptions): Promise<SingleRequestLogEntryResponse> {
     return this.send(
@@ -481,7 +481,7 @@ export class MerchantConnectivity extends Transport {
   listWebhookEndpoints(
     query: ListWebhookEndpointsQuery,
     options?: RequestOptions,
-  ): Promise<ListWebhookEndpointsResponse> {
+  ): Promise<WebhookEndpointListResponse> {
     return this.send(
       'listWebhookEndpoints',
       { method: 'GET', path: '/webhook-endpoints', surface: 'dashboard', credentials: 'bearer', query },
@@ -510,7 +510,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Change a webhook endpoint.
    *
-   * Changes the URL or the description. Absent fields keep their values, and so does the URL if it is `null`. Use it when your receiver moves: everything that is sent afterwards goes to the new URL. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.update` if something changed.
+   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to events that are published afterwards. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.update` if something changed.
    */
   updateWebhookEndpoint(
     id: string | number,
@@ -586,7 +586,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Test a webhook endpoint.
    *
-   * Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up an endpoint, and when deliveries fail. The event is sent once, regardless of the response, and appears in the request log. The operation takes up to 10 seconds.
+   * Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up an endpoint, and when deliveries fail. The event is sent once, regardless of the response and of the status and events of the endpoint, and appears in the request log. The operation takes up to 10 seconds.
    */
   testWebhookEndpoint(
     id: string | number,
@@ -609,7 +609,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Send an event again.
    *
-   * Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no further ones: `queued` is 0. Events are retained as long as the request log.
+   * Sends an event to the current URL of the endpoint once more, with retries, whether or not it was received before. Use it if your receiver lost an event. An event that is still being retried keeps its remaining attempts and gets no further ones: `queued` is 0. Events are retained as long as the request log. The endpoint must be subscribed to the event. If it is paused, the event waits.
    */
   redeliverWebhook(
     id: string | number,
@@ -650,7 +650,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Send all failed events again.
    *
-   * Sends every event again that the endpoint has not received since a given time: events whose last attempt failed. Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the request.
+   * Sends every event again that the endpoint has not received since a given time: events whose last attempt failed, and events that it missed while it was disabled. Events that it is not subscribed to are left out. Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the request.
    */
   recoverWebhooks(
     id: string | number,

@@ -448,6 +448,19 @@ export interface components {
        * @example Card updates
        */
       description?: string | null;
+      /**
+       * @description Names of the events to send to the endpoint. If absent, all events are sent, including those that are added later.
+       * @example [
+       *       "AUTHENTICATED",
+       *       "CARD_UPDATED"
+       *     ]
+       */
+      events?: components['schemas']['EventName'][] | null;
+      /**
+       * @description `paused` creates the endpoint without sending anything to it: events wait until you change the status to `enabled`. The default is `enabled`.
+       * @example enabled
+       */
+      status?: components['schemas']['SettableWebhookEndpointStatus'] | null;
     };
     CurrentTokenResponse: {
       /**
@@ -652,6 +665,7 @@ export interface components {
       | 'ENVIRONMENT_MISMATCH'
       | 'REQUEST_LOG_NOT_FOUND'
       | 'REQUEST_LOG_QUERY_TIMEOUT'
+      | 'WEBHOOK_ENDPOINT_DISABLED'
       | 'IDEMPOTENCY_KEY_REUSED'
       | 'TOO_MANY_REQUESTS'
       | 'NOT_FOUND'
@@ -1026,6 +1040,20 @@ export interface components {
        */
       status_code?: number;
       /**
+       * Format: uuid
+       * @description Only delivery attempts to this webhook endpoint.
+       * @example c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11
+       */
+      endpoint_id?: string;
+      /**
+       * Format: uuid
+       * @description Only delivery attempts for the event with this ID, the `webhook-id` header of its deliveries.
+       * @example c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55
+       */
+      event_id?: string;
+      /** @description `success`: only API requests with a status code below 400, and delivery attempts to which your endpoint responded with 200. `failure`: only the others. */
+      outcome?: components['schemas']['RequestLogOutcome'];
+      /**
        * @description Maximum number of entries in the page. It can differ from page to page.
        * @default 25
        * @example 25
@@ -1041,17 +1069,16 @@ export interface components {
       /** @description The environment whose events are sent. Must match the environment of the access token. */
       environment: components['schemas']['Environment'];
     };
-    ListWebhookEndpointsResponse: components['schemas']['WebhookEndpointResponse'][];
     LoggedDeliveryResponse: {
       /**
        * Format: uuid
-       * @description ID of the webhook endpoint.
+       * @description ID of the webhook endpoint, like `endpoint_id` of the entry.
        * @example c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11
        */
       webhook_endpoint_id: string;
       /**
        * Format: uuid
-       * @description ID of the event: the `webhook-id` header of its deliveries.
+       * @description ID of the event, like `event_id` of the entry.
        * @example c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55
        */
       event_id: string;
@@ -1061,7 +1088,7 @@ export interface components {
        */
       attempt: number;
       /**
-       * @description Why the attempt failed; null if it succeeded. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @description Why the attempt failed, like `reason` of the entry.
        * @example NON_200
        */
       reason: string | null;
@@ -1467,7 +1494,29 @@ export interface components {
        * @example user-8f3a
        */
       external_user_id: string | null;
+      /**
+       * Format: uuid
+       * @description The webhook endpoint that the event was sent to; null for an API request.
+       * @example null
+       */
+      endpoint_id: string | null;
+      /**
+       * Format: uuid
+       * @description ID of the webhook event, the `webhook-id` header of its deliveries; null for an API request.
+       * @example null
+       */
+      event_id: string | null;
+      /**
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @example null
+       */
+      reason: string | null;
     };
+    /**
+     * @description How an API request or a delivery attempt ended.
+     * @enum {string}
+     */
+    RequestLogOutcome: 'success' | 'failure';
     /**
      * @description `request`: an API request. `webhook`: a delivery attempt.
      * @enum {string}
@@ -1543,6 +1592,11 @@ export interface components {
        */
       status: components['schemas']['MerchantStatus'];
     };
+    /**
+     * @description The statuses that you can give a webhook endpoint.
+     * @enum {string}
+     */
+    SettableWebhookEndpointStatus: 'enabled' | 'paused';
     SingleRequestLogEntryResponse: {
       /**
        * Format: int64
@@ -1609,10 +1663,32 @@ export interface components {
        */
       external_user_id: string | null;
       /**
+       * Format: uuid
+       * @description The webhook endpoint that the event was sent to; null for an API request.
+       * @example null
+       */
+      endpoint_id: string | null;
+      /**
+       * Format: uuid
+       * @description ID of the webhook event, the `webhook-id` header of its deliveries; null for an API request.
+       * @example null
+       */
+      event_id: string | null;
+      /**
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @example null
+       */
+      reason: string | null;
+      /**
        * @description Details of a delivery attempt; null for an API request.
        * @example null
        */
       delivery: components['schemas']['LoggedDeliveryResponse'] | null;
+      /**
+       * @description The beginning of your endpoint’s response, if its status was not 200 and the body was text: at most 2 KiB, with `[REDACTED]` in place of anything that looks like a secret. Null otherwise, and for an API request.
+       * @example null
+       */
+      response_body: string | null;
     };
     StreamWebhooksResponse: string;
     SubmitApplicationRequest: {
@@ -1799,7 +1875,25 @@ export interface components {
        * @example Card updates
        */
       description?: string | null;
+      /**
+       * @description Names of the events to send to the endpoint. `null`: all events, including those that are added later. Applies to events that are published from now on.
+       * @example [
+       *       "AUTHENTICATED",
+       *       "CARD_UPDATED"
+       *     ]
+       */
+      events?: components['schemas']['EventName'][] | null;
+      /**
+       * @description `paused`: events wait, and nothing is sent until you change the status to `enabled`. `enabled` also ends the status `disabled`.
+       * @example enabled
+       */
+      status?: components['schemas']['SettableWebhookEndpointStatus'] | null;
     };
+    /**
+     * @description Why the service has disabled a webhook endpoint. `failing`: all attempts failed for days. More may be added.
+     * @enum {string}
+     */
+    WebhookEndpointDisabledReason: 'failing';
     /** @description How deliveries to a webhook endpoint went recently. */
     WebhookEndpointHealth: {
       /**
@@ -1818,6 +1912,15 @@ export interface components {
        * @example false
        */
       throttled: boolean;
+      /**
+       * @description Why the service disabled the endpoint; null unless `status` is `disabled`.
+       * @example null
+       */
+      disabled_reason: components['schemas']['WebhookEndpointDisabledReason'] | null;
+    };
+    WebhookEndpointListResponse: {
+      /** @description The endpoints, in the order in which they were created. */
+      data: components['schemas']['WebhookEndpointResponse'][];
     };
     WebhookEndpointResponse: {
       /**
@@ -1849,7 +1952,15 @@ export interface components {
        */
       created_at: string;
       /**
-       * @description `enabled`: events are sent to the endpoint. `paused`: they wait until it is resumed, at most as long as the request log is kept.
+       * @description Names of the events that are sent to the endpoint; null for all events, including those that are added later.
+       * @example [
+       *       "AUTHENTICATED",
+       *       "CARD_UPDATED"
+       *     ]
+       */
+      events: components['schemas']['EventName'][] | null;
+      /**
+       * @description `enabled`: events are sent to the endpoint. `paused`: they wait until it is enabled, at most as long as the request log is kept. `disabled`: the service has disabled the endpoint because it kept failing. It gets no events until you enable it, and you can resend those that it missed.
        * @example enabled
        */
       status: components['schemas']['WebhookEndpointStatus'];
@@ -1857,10 +1968,10 @@ export interface components {
       health: components['schemas']['WebhookEndpointHealth'];
     };
     /**
-     * @description Whether events are sent to a webhook endpoint.
+     * @description Whether events are sent to a webhook endpoint. More may be added.
      * @enum {string}
      */
-    WebhookEndpointStatus: 'enabled' | 'paused';
+    WebhookEndpointStatus: 'enabled' | 'paused' | 'disabled';
     /** @description The body of a webhook. The field `event` tells the events apart. */
     WebhookEvent:
       | components['schemas']['AuthenticatedWebhook']
@@ -1941,7 +2052,6 @@ export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
 export type ListMerchantStatusesResponse = components['schemas']['ListMerchantStatusesResponse'];
 export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
-export type ListWebhookEndpointsResponse = components['schemas']['ListWebhookEndpointsResponse'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
 export type McpTokenResponse = components['schemas']['McpTokenResponse'];
 export type MerchantNameOrId = components['schemas']['MerchantNameOrId'];
@@ -1968,6 +2078,7 @@ export type RecoveryResponse = components['schemas']['RecoveryResponse'];
 export type RecoveryStatus = components['schemas']['RecoveryStatus'];
 export type RedeliverRequest = components['schemas']['RedeliverRequest'];
 export type RequestLogEntryResponse = components['schemas']['RequestLogEntryResponse'];
+export type RequestLogOutcome = components['schemas']['RequestLogOutcome'];
 export type RequestLogType = components['schemas']['RequestLogType'];
 export type RevocationResponse = components['schemas']['RevocationResponse'];
 export type RevokeTokenRequest = components['schemas']['RevokeTokenRequest'];
@@ -1978,6 +2089,7 @@ export type SearchDetectedAccountsResponse = components['schemas']['SearchDetect
 export type SessionResponse = components['schemas']['SessionResponse'];
 export type SessionType = components['schemas']['SessionType'];
 export type SetMerchantStatusRequest = components['schemas']['SetMerchantStatusRequest'];
+export type SettableWebhookEndpointStatus = components['schemas']['SettableWebhookEndpointStatus'];
 export type SingleRequestLogEntryResponse = components['schemas']['SingleRequestLogEntryResponse'];
 export type StreamWebhooksResponse = components['schemas']['StreamWebhooksResponse'];
 export type SubmitApplicationRequest = components['schemas']['SubmitApplicationRequest'];
@@ -1987,7 +2099,9 @@ export type TokenType = components['schemas']['TokenType'];
 export type TriggerWebhookRequest = components['schemas']['TriggerWebhookRequest'];
 export type TriggeredWebhookResponse = components['schemas']['TriggeredWebhookResponse'];
 export type UpdateWebhookEndpointRequest = components['schemas']['UpdateWebhookEndpointRequest'];
+export type WebhookEndpointDisabledReason = components['schemas']['WebhookEndpointDisabledReason'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
+export type WebhookEndpointListResponse = components['schemas']['WebhookEndpointListResponse'];
 export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResponse'];
 export type WebhookEndpointStatus = components['schemas']['WebhookEndpointStatus'];
 export type WebhookEvent = components['schemas']['WebhookEvent'];
