@@ -205,6 +205,18 @@ describe('Query plans of the request log', () => {
       1,
       'environment_webhook_e',
     ],
+    [
+      'failures of an endpoint that has failures',
+      () => ({ endpointId: idOf('endpoint 1'), outcome: 'failure' }),
+      PAGE,
+      'webhook_endpoint_id_created_at_idx1',
+    ],
+    [
+      'failures of an endpoint that has none',
+      () => ({ endpointId: idOf('endpoint 3'), outcome: 'failure' }),
+      0,
+      'webhook_endpoint_id_created_at_idx1',
+    ],
   ])('use an index that starts with the filter for %s', async (_, filter, found, index) => {
     const { work } = await newest(filter());
     expect(work.found).toBe(found);
