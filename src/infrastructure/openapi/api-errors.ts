@@ -46,6 +46,7 @@ const EXAMPLE_RETRY_AFTER = 12;
  * of error has an example. Responses that several operations share become components.
  */
 export function ApiErrors(
+  operationId: string,
   errors: readonly (ErrorKind | DocumentedError)[],
   errorBody: ErrorBodyDocument = ERROR_BODY,
 ): MethodDecorator {
@@ -63,7 +64,7 @@ export function ApiErrors(
         content: {
           'application/json': {
             schema: { $ref: getSchemaPath(errorBody.model) },
-            examples: Object.fromEntries(ofStatus.map((error) => exampleOf(error, errorBody))),
+            examples: Object.fromEntries(ofStatus.map((error) => exampleOf(error, operationId, errorBody))),
           },
         },
         ...componentOf(labelOf(ofStatus, errorBody), ofStatus.map(descriptionOf).join('\n\n')),
@@ -120,11 +121,13 @@ function meaningOf({ kind }: DocumentedError): string {
 
 function exampleOf(
   { kind, messages, label, sharedMessage }: DocumentedError,
+  operationId: string,
   { model, bodyOf }: ErrorBodyDocument,
 ): [string, object] {
   const message = sharedMessage ?? messages[0];
   const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
-  const name = label === undefined ? undefined : `${prefixOf(model)}${label}`;
+  const owner = operationId.charAt(0).toUpperCase() + operationId.slice(1);
+  const name = label === undefined ? `${owner}${kind.label}` : `${prefixOf(model)}${label}`;
   return [kind.label, { value, ...componentOf(name) }];
 }
 

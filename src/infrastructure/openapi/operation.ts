@@ -122,7 +122,7 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
         mediaTypes.map((type) => [type, { schema, ...(example !== undefined && { example }) }]),
       ),
     }),
-    ApiErrors(operation.errors, operation.errorBody),
+    ApiErrors(operation.operationId, operation.errors, operation.errorBody),
   );
 }
 

@@ -62,7 +62,15 @@ export class DetectedAccountResponse {
 }
 
 const MERCHANT = namedSchema('MerchantNameOrId', {
-  oneOf: [NAME, { type: 'integer', minimum: 1, maximum: MAX_MERCHANT_ID }],
+  oneOf: [
+    namedSchema('MerchantName', { ...NAME, description: 'Name of a merchant, in any common spelling.' }),
+    namedSchema('MerchantId', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_MERCHANT_ID,
+      description: 'ID of a merchant.',
+    }),
+  ],
   description: 'A merchant, by name in any common spelling or by ID.',
 });
 

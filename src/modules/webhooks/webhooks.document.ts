@@ -79,6 +79,7 @@ interface WebhookRequest {
 function requestOf({ schema, example, ...document }: WebhookRequest): PathItem {
   return {
     post: {
+      tags: ['Webhooks'],
       ...document,
       security: [],
       parameters: headersOf(EXAMPLE_EVENT),
