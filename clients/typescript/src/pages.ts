@@ -16,7 +16,8 @@ export class Pages<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item>
 
   constructor(private readonly request: (cursor?: string) => Promise<Page<Item>>) {}
 
-  // oxlint-disable-next-line unicorn/no-thenable: `await` gives the first page.
+  // `await` gives the first page.
+  // oxlint-disable-next-line unicorn/no-thenable
   then<Value = Page<Item>, Failure = never>(
     onPage?: ((page: Page<Item>) => Value | PromiseLike<Value>) | null,
     onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,

@@ -1126,8 +1126,12 @@ export interface components {
        */
       expires_at: string;
     };
+    /** @description ID of a merchant. */
+    MerchantId: number;
+    /** @description Name of a merchant, in any common spelling. */
+    MerchantName: string;
     /** @description A merchant, by name in any common spelling or by ID. */
-    MerchantNameOrId: string | number;
+    MerchantNameOrId: components['schemas']['MerchantName'] | components['schemas']['MerchantId'];
     /**
      * @description Whether sessions of a type work at a merchant.
      * @enum {string}
@@ -2054,6 +2058,8 @@ export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery']
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
 export type McpTokenResponse = components['schemas']['McpTokenResponse'];
+export type MerchantId = components['schemas']['MerchantId'];
+export type MerchantName = components['schemas']['MerchantName'];
 export type MerchantNameOrId = components['schemas']['MerchantNameOrId'];
 export type MerchantStatus = components['schemas']['MerchantStatus'];
 export type MerchantStatusResponse = components['schemas']['MerchantStatusResponse'];

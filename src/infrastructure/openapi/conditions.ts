@@ -27,6 +27,7 @@ function conditionOf(field: string, condition: ConditionalPresence): Condition {
   const description = 'The other field that decides.';
   return {
     if: { required: [when], properties: { [when]: { const: is, description } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: isPresent(field),
   };
 }

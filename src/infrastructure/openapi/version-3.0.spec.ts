@@ -40,6 +40,7 @@ describe('toVersion30', () => {
       { type: 'string', enum: ['b'] },
     ],
     [{ type: 'object', propertyNames: { maxLength: 3 } }, { type: 'object' }],
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     [{ type: 'object', if: { required: ['b'] }, then: { required: ['c'] } }, { type: 'object' }],
     [
       { properties: { type: { type: ['integer', 'null'] } } },

@@ -25,7 +25,9 @@ const UNKNOWN = new Set(['else', 'if', 'propertyNames', 'then']);
  * Converts a document from OpenAPI 3.1 to 3.0, for generators that do not support 3.1: `null` becomes `nullable`, and
  * `const` an `enum`. Conditions between fields and webhooks are omitted, because OpenAPI 3.0 cannot describe them.
  */
-export function toVersion30({ webhooks: _, ...document }: OpenAPIObject): OpenAPIObject {
+export function toVersion30(original: OpenAPIObject): OpenAPIObject {
+  const document = { ...original };
+  delete document.webhooks;
   const { components = {} } = document;
   const schemas = components.schemas as Schemas;
   const convert = (node: unknown): unknown => {

@@ -24,7 +24,7 @@ export const MAX_EVENTS = 1_000;
 /** Bytes: about 4 KiB for each event. */
 export const MAX_BATCH_SIZE = 4_194_304;
 
-export const EXAMPLE_EVENT = {
+const EXAMPLE_EVENT = {
   client_id: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
   event: 'CARD_UPDATED',
   external_user_id: 'user-8f3a',

@@ -2,7 +2,7 @@ import { enumeration } from '../../infrastructure/schemas/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 
 /** The purpose of a session. */
-export const SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
+const SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
 export type SessionType = (typeof SESSION_TYPES)[number];
 export const SESSION_TYPE = enumeration('SessionType', SESSION_TYPES, 'The purpose of a session.');
 

@@ -7,7 +7,7 @@ import { forward } from '../forward.js';
 import { action, integerOption, type Session } from '../program.js';
 
 /** Milliseconds before the next connection; doubled each time, up to the second one. */
-const [FIRST_DELAY, MAX_DELAY] = [500, 10_000];
+const [FIRST_DELAY, MAX_DELAY] = [250, 2_000];
 /** How to stop the command. */
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
