@@ -9,7 +9,7 @@ import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Bytes of the document without line breaks. It had 588,785 when it repeated errors in each operation. */
-const MAX_SIZE = 260_000;
+const MAX_SIZE = 275_000;
 /** Minimum result of `redocly score`, out of 100. */
 const MIN_SCORE = 94;
 
