@@ -245,9 +245,15 @@ describe('mcs', () => {
     expect(await json(`endpoints update ${id} --description changed`)).toMatchObject({
       description: 'changed',
     });
+    const changes = '--events CARD_UPDATED,CARD_FAILED --status paused';
+    expect(await json(`endpoints update ${id} ${changes}`)).toMatchObject({
+      events: ['CARD_UPDATED', 'CARD_FAILED'],
+      status: 'paused',
+    });
+    expect(await json(`endpoints update ${id} --status enabled`)).toMatchObject({ status: 'enabled' });
     expect(await mcs(`endpoints update ${id}`)).toMatchObject({ code: 2 });
     expect((await mcs('endpoints list')).output.split('\n')).toEqual([
-      expect.stringMatching(/^id +url +environment +description/),
+      expect.stringMatching(/^id +url +environment +status +events +failures +description/),
       expect.stringContaining(`${id}  ${url}`),
       '',
     ]);
@@ -425,7 +431,7 @@ describe('mcs logs', () => {
     expect(entries[0]).toMatchObject({ external_user_id: 'list-1', path: '/mcp/tokens/create' });
     expect(await json<unknown[]>('logs list --user list-1 --limit 1')).toHaveLength(1);
     expect((await mcs('logs list --user list-2')).output).toMatch(
-      /^id +time +status +ms +what +user\n\d+ +\S+ \S+Z +200 +\d+ +POST \/mcp\/tokens\/create +list-2\n$/,
+      /^id +time +status +ms +what +reason +user\n\d+ +\S+ \S+Z +200 +\d+ +POST \/mcp\/tokens\/create +- +list-2\n$/,
     );
     expect(await json(`logs get ${String(entries[0]?.['id'])}`)).toMatchObject({
       external_user_id: 'list-1',

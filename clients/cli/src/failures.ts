@@ -66,11 +66,12 @@ function reportOfResponse({
   return {
     exitCode: status === 401 ? EXIT.notLoggedIn : EXIT.failure,
     message,
-    hint: HINTS[errorCode ?? ''] ?? wait ?? (help && `See ${help}`),
+    hint: HINTS[errorCode ?? ''] ?? wait,
     details: {
       status,
       ...(errorCode && { error_code: errorCode }),
       ...(requestId && { request_id: requestId }),
+      ...(help && { help }),
     },
   };
 }

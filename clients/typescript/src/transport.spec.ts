@@ -115,16 +115,33 @@ describe('The client', () => {
     });
 
     it('only safe operations if it is unknown whether the request was processed', async () => {
-      answers = [failure(503, { 'retry-after': '0' }), token()];
+      const unavailable = (): Response => failure(503, { 'retry-after': '0' });
+      answers = [unavailable(), token()];
       await client().createMcpToken({ external_user_id: 'u' });
-      answers = [failure(503, { 'retry-after': '0' })];
-      await expect(client().createSession({ type: 'link', external_user_id: 'u' })).rejects.toMatchObject({
-        status: 503,
-      });
+      answers = [unavailable()];
+      await expect(client().extendSession({ session_id: 's' })).rejects.toMatchObject({ status: 503 });
       answers = [new TypeError('fetch failed', { cause: new Error('ECONNRESET') })];
-      const lost = client().createSession({ type: 'link', external_user_id: 'u' });
-      await expect(lost).rejects.toThrow('createSession failed: ECONNRESET');
+      const lost = client().extendSession({ session_id: 's' });
+      await expect(lost).rejects.toThrow('extendSession failed: ECONNRESET');
       await expect(lost).rejects.toBeInstanceOf(ConnectionError);
+      expect(requests).toHaveLength(4);
+    });
+
+    it('publishing only with an idempotency key', async () => {
+      const event = {
+        client_id: 'c',
+        event: 'NEW_TRANSACTIONS_AVAILABLE',
+        external_user_id: 'u',
+        merchant_id: 16,
+      } as const;
+      const internal = client({ serviceToken: 'mcs_svc_x' });
+      answers = [failure(503, { 'retry-after': '0' }), Response.json({})];
+      await internal.publishEvent({ ...event, idempotency_key: 'k' });
+      answers = [failure(503, { 'retry-after': '0' })];
+      await expect(internal.publishEvent(event)).rejects.toMatchObject({ status: 503 });
+      answers = [failure(503, { 'retry-after': '0' })];
+      const events = [{ ...event, idempotency_key: 'k' }, event];
+      await expect(internal.publishEvents({ events })).rejects.toMatchObject({ status: 503 });
       expect(requests).toHaveLength(4);
     });
 

@@ -51,14 +51,18 @@ export interface OperationRequest {
 }
 
 /**
- * POST operations that are safe to repeat although it is unknown whether the first request was processed. A request that got 429
- * was not processed, and is repeated in any case.
+ * POST operations that are safe to repeat although it is unknown whether the first request was processed
+ * (docs/retrying.md). A request that got 429 was not processed, and is repeated in any case.
  */
 const REPEATABLE = new Set([
   'createMcpToken',
+  'createSession',
   'identifyDetectedAccounts',
   'introspectToken',
   'openSession',
+  'recoverWebhooks',
+  'redeliverWebhook',
+  'requestDeviceCode',
   'revokeToken',
   'searchDetectedAccounts',
 ]);
@@ -143,10 +147,10 @@ export class Transport {
   private delayAfter(
     error: unknown,
     operation: string,
-    { method }: OperationRequest,
+    request: OperationRequest,
     retries: number,
   ): number | undefined {
-    const isRepeatable = method !== 'POST' || REPEATABLE.has(operation);
+    const isRepeatable = request.method !== 'POST' || REPEATABLE.has(operation) || hasKeys(request.body);
     const wasNotProcessed = error instanceof ApiError && error.status === 429;
     const isTemporary =
       error instanceof ConnectionError || (error instanceof ApiError && error.status === 503);
@@ -199,6 +203,12 @@ export class Transport {
     if (!value) throw new TypeError(`${operation} requires ${name}.`);
     return `Bearer ${value}`;
   }
+}
+
+/** Whether each event to be published has an idempotency key. */
+function hasKeys(body: unknown): boolean {
+  const { events = [body] } = (body ?? {}) as { readonly events?: readonly unknown[] };
+  return events.every((event) => (event as { idempotency_key?: unknown } | undefined)?.idempotency_key);
 }
 
 function valueOf(secret: Secret | undefined): string | undefined | Promise<string> {

@@ -4,6 +4,8 @@ import { usage } from '../failures.js';
 import { action, type Session } from '../program.js';
 
 type Endpoint = Awaited<ReturnType<MerchantConnectivity['createWebhookEndpoint']>>;
+type Changes = NonNullable<Parameters<MerchantConnectivity['updateWebhookEndpoint']>[1]>;
+type Event = NonNullable<Endpoint['events']>[number];
 type TestRequest = Parameters<MerchantConnectivity['testWebhookEndpoint']>[1];
 
 export function addEndpoints(program: Command): void {
@@ -18,6 +20,7 @@ export function addEndpoints(program: Command): void {
     .description('create an endpoint')
     .requiredOption('--url <url>', 'public https address')
     .option('--description <text>', 'your own note')
+    .option('--events <names>', 'only these events, separated by commas')
     .option('--environment <name>', 'development or production; default: that of the login')
     .action(action(create));
   endpoints
@@ -25,6 +28,8 @@ export function addEndpoints(program: Command): void {
     .description('change an endpoint')
     .option('--url <url>', 'public https address')
     .option('--description <text>', 'your own note; empty to remove it')
+    .option('--events <names>', 'only these events, separated by commas; empty for all')
+    .option('--status <status>', 'enabled or paused')
     .action(action(update));
   endpoints.command('delete <id>').description('delete an endpoint').action(action(remove));
   endpoints
@@ -38,39 +43,52 @@ interface EndpointOptions {
   readonly environment?: string;
   readonly url?: string;
   readonly description?: string;
+  readonly events?: string;
+  readonly status?: string;
 }
 
 async function list(session: Session, { environment }: EndpointOptions): Promise<void> {
-  const found = await session
+  const { data } = await session
     .dashboard()
     .listWebhookEndpoints({ environment: session.environment(environment) });
-  session.output.table(Array.isArray(found) ? found : (found as { data: Endpoint[] }).data, {
+  session.output.table(data, {
     id: ({ id }: Endpoint) => id,
     url: ({ url }: Endpoint) => url,
     environment: (endpoint: Endpoint) => endpoint.environment,
+    status: ({ status }: Endpoint) => status,
+    events: ({ events }: Endpoint) => events ?? 'all',
+    failures: ({ health }: Endpoint) => health.consecutive_failures,
     description: ({ description }: Endpoint) => description,
   });
 }
 
 async function create(
   session: Session,
-  { url = '', description, environment }: EndpointOptions,
+  { url = '', description, environment, events }: EndpointOptions,
 ): Promise<void> {
   const endpoint = await session.dashboard().createWebhookEndpoint({
     environment: session.environment(environment),
     url,
     ...(description !== undefined && { description }),
+    ...(events !== undefined && { events: eventsOf(events) }),
   });
   show(session, 'Created', endpoint);
 }
 
-async function update(session: Session, { url, description }: EndpointOptions, id = ''): Promise<void> {
+async function update(session: Session, options: EndpointOptions, id = ''): Promise<void> {
+  const { url, description, events, status } = options;
   const changes = {
     ...(url !== undefined && { url }),
     ...(description !== undefined && { description: description === '' ? null : description }),
+    ...(events !== undefined && { events: events === '' ? null : eventsOf(events) }),
+    ...(status !== undefined && { status: status as Changes['status'] }),
   };
   if (Object.keys(changes).length === 0) throw usage('Give at least one option that changes the endpoint.');
-  show(session, 'Updated', await session.dashboard().updateWebhookEndpoint(id, changes));
+  show(session, 'Updated', await session.dashboard().updateWebhookEndpoint(id, changes as Changes));
+}
+
+function eventsOf(names: string): Event[] {
+  return names.split(',').map((name) => name.trim() as Event);
 }
 
 async function remove(session: Session, _options: object, id = ''): Promise<void> {

@@ -20,6 +20,9 @@ interface FilterOptions {
   readonly user?: string;
   readonly event?: string;
   readonly status?: string;
+  readonly outcome?: string;
+  readonly endpoint?: string;
+  readonly eventId?: string;
 }
 
 export function addLogs(program: Command): void {
@@ -32,7 +35,10 @@ export function addLogs(program: Command): void {
       .option('--task <id>', 'entries of this task')
       .option('--user <id>', 'entries of this user')
       .option('--event <name>', 'deliveries of this event')
-      .option('--status <code>', 'entries with this status code; 0: no response');
+      .option('--status <code>', 'entries with this status code; 0: no response')
+      .option('--outcome <outcome>', 'success or failure')
+      .option('--endpoint <id>', 'deliveries to this webhook endpoint')
+      .option('--event-id <id>', 'deliveries of the event with this id');
   withFilters(logs.command('list'))
     .description('list entries, newest first')
     .option('--start <time>', 'from this time on, such as 2026-01-31T08:00:00Z, or 2h for two hours ago')
@@ -58,6 +64,9 @@ function filtersOf(session: Session, options: FilterOptions): LogFilters {
     external_user_id: options.user,
     event: options.event,
     status_code: integerOption('--status', options.status),
+    outcome: options.outcome,
+    endpoint_id: options.endpoint,
+    event_id: options.eventId,
   };
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as LogFilters;
 }
@@ -91,6 +100,7 @@ async function list(
     status: ({ status_code: status }: LogEntry) => status,
     ms: ({ latency_ms: latency }: LogEntry) => latency,
     what: subjectOf,
+    reason: ({ reason }: LogEntry) => reason,
     user: ({ external_user_id: user }: LogEntry) => user,
   });
 }
@@ -145,12 +155,13 @@ function subjectOf({ method, path, event, url }: LogEntry): string {
 }
 
 function lineOf(output: Output, entry: LogEntry): string {
-  const { datetime, status_code: status, latency_ms: latency, external_user_id: user } = entry;
+  const { datetime, status_code: status, latency_ms: latency, external_user_id: user, reason } = entry;
   const parts = [
     output.styled('dim', timeOf(datetime)),
     output.status(status),
     `${latency} ms`.padStart(7),
     subjectOf(entry),
+    ...(reason === null ? [] : [output.styled('red', reason)]),
   ];
   return [...parts, ...(user === null ? [] : [output.styled('dim', user)])].join('  ');
 }
