@@ -166,8 +166,11 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
           { ...operation, ...(sent === undefined ? {} : { body: sent }) },
           { headers: { cookie } },
         );
-        expect([response.status, response.body['error_code']]).toEqual([401, 'INVALID_ACCESS_TOKEN']);
-        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="Dashboard API"');
+        const isForProgram = operation.acceptsBasic && cookie === '';
+        const code = isForProgram ? 'INVALID_API_KEYS' : 'INVALID_ACCESS_TOKEN';
+        expect([response.status, response.body['error_code']]).toEqual([401, code]);
+        const challenge = isForProgram ? /^Basic / : /^Bearer realm="Dashboard API"$/;
+        expect(response.headers.get('www-authenticate')).toMatch(challenge);
       }
     }
   });

@@ -703,6 +703,17 @@ describe('A deployment with some surfaces', () => {
         await send('/docs'),
       ];
       expect(statuses).toEqual([platform, platform, careers, internal, 200, 200]);
+      // Belongs to two surfaces, and accepts only the credentials of those that are served.
+      const credentials = { cookie: 'session=made-up', authorization: 'Basic bWFkZTp1cA==' };
+      const challenges = await Promise.all(
+        Object.entries(credentials).map(async ([name, value]) => {
+          const { headers } = await fetch(`${deployment.baseUrl}/merchants`, { headers: { [name]: value } });
+          return headers.get('www-authenticate')?.split(' ')[0] ?? null;
+        }),
+      );
+      const scheme = platform === 401 ? 'Basic' : surfaces === 'dashboard' ? 'Bearer' : null;
+      expect(challenges).toEqual([scheme, scheme]);
+      expect(await send('/merchants/export')).toBe(surfaces === 'dashboard' ? 401 : 404);
     } finally {
       await deployment.close();
     }

@@ -103,10 +103,13 @@ describe('Merchants', () => {
       { environment: ['production'] },
     ],
   ])('require an environment: %s', async (message, query, body) => {
-    for (const path of ['/merchants', '/merchants/export']) {
-      const response = await service.request(`${path}${query}`, { login: owner });
-      expect([response.status, response.body]).toEqual([400, invalidField(message)]);
-    }
+    const exporting = await service.request(`/merchants/export${query}`, { login: owner });
+    expect([exporting.status, exporting.body]).toEqual([400, invalidField(message)]);
+    const listing = await service.request(`/merchants${query}`, { login: owner });
+    // The field is optional for API clients.
+    const blank = 'The query parameter environment must not be blank.';
+    const expected = query === '?environment=' ? blank : message;
+    expect([listing.status, listing.body]).toEqual([400, invalidField(expected)]);
     for (const action of ['hide', 'activate'] as const)
       expect((await change(action, netflix.id, body)).body).toEqual(invalidField(message));
   });
@@ -116,6 +119,69 @@ describe('Merchants', () => {
       login: owner,
     });
     expect([status, body]).toEqual([400, invalidField('The query parameter hidden is not known.')]);
+  });
+});
+
+describe('GET /merchants with Basic credentials', () => {
+  const ofClient = (query = '', as = service.production, headers = {}) =>
+    service.request<Merchant[]>(`/merchants${query}`, { as, headers });
+
+  it('returns the merchants in the environment of the client', async () => {
+    await change('hide');
+    for (const [as, environment] of [
+      [service.production, 'production'],
+      [service.development, 'development'],
+    ] as const) {
+      const expected = await list(environment);
+      for (const query of ['', `?environment=${environment}`]) {
+        const { status, body } = await ofClient(query, as);
+        expect([status, body]).toEqual([200, expected]);
+      }
+    }
+    await change('activate');
+  });
+
+  it('rejects the other environment, and other parameters', async () => {
+    for (const [query, status, expected] of [
+      [
+        '?environment=development',
+        403,
+        error('INVALID_REQUEST', 'ENVIRONMENT_MISMATCH', 'The environment must be that of the client.'),
+      ],
+      ['?environment=', 400, invalidField('The query parameter environment must not be blank.')],
+      ['?hidden=true', 400, invalidField('The query parameter hidden is not known.')],
+    ] as const) {
+      const response = await ofClient(query);
+      expect([response.status, response.body]).toEqual([status, expected]);
+    }
+  });
+
+  it('ignores a login, and is written to the request log', async () => {
+    const { production } = service;
+    const before = await service.database.query('SELECT FROM request_log');
+    expect((await ofClient('', production, { cookie: owner.cookie })).status).toBe(200);
+    const wrong = { ...production, secret: 'wrong' };
+    const refused = await ofClient('', wrong, { cookie: owner.cookie });
+    expect([refused.status, refused.body]).toEqual([
+      401,
+      error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid client_id or secret provided.'),
+    ]);
+    await list();
+    const entries = await service.database.query(
+      'SELECT method, path, status_code, client_id FROM request_log ORDER BY created_at, id OFFSET $1',
+      [before.length],
+    );
+    const logged = { method: 'GET', path: '/merchants', client_id: production.clientId };
+    expect(entries).toEqual([
+      { ...logged, status_code: 200 },
+      { ...logged, status_code: 401 },
+    ]);
+  });
+
+  it('tells a request without credentials to send Basic credentials', async () => {
+    const { status, headers, body } = await service.request('/merchants');
+    expect([status, body]).toEqual([401, expect.objectContaining({ error_code: 'INVALID_API_KEYS' })]);
+    expect(headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 });
 

@@ -174,6 +174,8 @@ export interface TestedDashboardOperation extends TestedOperation {
   readonly isFresh?: true;
   /** Whether the path or body refers to something that does not exist, so that the response is 404. */
   readonly isNotFound?: true;
+  /** Whether the operation also belongs to the platform API. */
+  readonly acceptsBasic?: true;
 }
 
 export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -264,7 +266,7 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isFresh: true,
     isNotFound: true,
   }),
-  operation('listMerchants', 'GET /merchants?environment=production', { role: 'member' }),
+  operation('listMerchants', 'GET /merchants?environment=production', { role: 'member', acceptsBasic: true }),
   operation('exportMerchants', 'GET /merchants/export?environment=production', {
     role: 'admin',
     action: 'merchant.export',

@@ -28,6 +28,8 @@ import type {
   LinkedAccountResponse,
   ListAuditLogsQuery,
   ListMerchantStatusesResponse,
+  ListMerchantsQuery,
+  ListMerchantsResponse,
   ListRequestLogsQuery,
   ListWebhookEndpointsQuery,
   McpTokenResponse,
@@ -221,6 +223,19 @@ export class MerchantConnectivity extends Transport {
         credentials: 'service',
         body,
       },
+      options,
+    );
+  }
+
+  /**
+   * List merchants.
+   *
+   * Returns at most 10000 merchants, sorted by name, and whether your organization hides them. Use it to find the IDs of merchants, and to show your users which merchants they can choose. Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are not affected. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   */
+  listMerchants(query: ListMerchantsQuery = {}, options?: RequestOptions): Promise<ListMerchantsResponse> {
+    return this.send(
+      'listMerchants',
+      { method: 'GET', path: '/merchants', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

@@ -996,6 +996,11 @@ export interface components {
       next_cursor?: string;
     };
     ListMerchantStatusesResponse: components['schemas']['MerchantStatusResponse'][];
+    ListMerchantsQuery: {
+      /** @description Each environment has its own hidden merchants. Required with a login. With Basic credentials, the environment is that of the client. */
+      environment?: components['schemas']['Environment'];
+    };
+    ListMerchantsResponse: components['schemas']['MerchantResponse'][];
     ListRequestLogsQuery: {
       /** @description The environment of the log. Must match the environment of the access token. */
       environment: components['schemas']['Environment'];
@@ -1132,6 +1137,23 @@ export interface components {
     MerchantName: string;
     /** @description A merchant, by name in any common spelling or by ID. */
     MerchantNameOrId: components['schemas']['MerchantName'] | components['schemas']['MerchantId'];
+    MerchantResponse: {
+      /**
+       * @description ID of the merchant.
+       * @example 12
+       */
+      id: number;
+      /**
+       * @description Name of the merchant.
+       * @example Netflix
+       */
+      name: string;
+      /**
+       * @description Whether your organization hides the merchant.
+       * @example false
+       */
+      hidden: boolean;
+    };
     /**
      * @description Whether sessions of a type work at a merchant.
      * @enum {string}
@@ -2054,6 +2076,8 @@ export type LinkAccountRequest = components['schemas']['LinkAccountRequest'];
 export type LinkedAccountResponse = components['schemas']['LinkedAccountResponse'];
 export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
 export type ListMerchantStatusesResponse = components['schemas']['ListMerchantStatusesResponse'];
+export type ListMerchantsQuery = components['schemas']['ListMerchantsQuery'];
+export type ListMerchantsResponse = components['schemas']['ListMerchantsResponse'];
 export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
@@ -2061,6 +2085,7 @@ export type McpTokenResponse = components['schemas']['McpTokenResponse'];
 export type MerchantId = components['schemas']['MerchantId'];
 export type MerchantName = components['schemas']['MerchantName'];
 export type MerchantNameOrId = components['schemas']['MerchantNameOrId'];
+export type MerchantResponse = components['schemas']['MerchantResponse'];
 export type MerchantStatus = components['schemas']['MerchantStatus'];
 export type MerchantStatusResponse = components['schemas']['MerchantStatusResponse'];
 export type MerchantStatusUpdateWebhook = components['schemas']['MerchantStatusUpdateWebhook'];

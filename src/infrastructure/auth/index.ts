@@ -4,6 +4,7 @@ export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
 export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
 export { AccessibleClients } from './accessible-clients.js';
 export { CredentialsCheck } from './credentials-check.js';
+export { CurrentOrganization, type RequestingOrganization } from './current-organization.js';
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { FailedCredentials, type TooManyFailures } from './failed-credentials.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';

@@ -3,19 +3,19 @@ import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import type { Surface } from '../config/index.js';
 
-const SURFACE = 'surface';
+const SURFACES = 'surfaces';
 
-/** Assigns a route to a surface. Processes that do not serve the surface do not have the route. */
-export const OnSurface = (surface: Surface): MethodDecorator => SetMetadata(SURFACE, surface);
+/** Assigns a route to surfaces. Processes that serve none of them do not have the route. */
+export const OnSurface = (...surfaces: Surface[]): MethodDecorator => SetMetadata(SURFACES, surfaces);
 
 /**
- * Removes the controllers of surfaces that this process does not serve. Must run before the application is initialized,
+ * Removes the controllers of surfaces that this process does not serve; a controller without a surface stays. Must run before the application is initialized,
  * which is when Nest registers the routes.
  */
 export function keepRoutesOf(app: INestApplicationContext, surfaces: readonly Surface[]): void {
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const [token, { metatype }] of controllers) {
-      const own = surfacesOf(metatype as Type);
+      const own = handlersOf(metatype as Type).flatMap(surfacesOf);
       if (own.length > 0 && !own.some((surface) => surfaces.includes(surface))) controllers.delete(token);
     }
   }
@@ -27,15 +27,10 @@ export function pathsOf(surface: Surface, modules: ModulesContainer): Set<string
   return new Set(
     controllers.flatMap(({ metatype }) =>
       handlersOf(metatype as Type)
-        .filter((handler) => surfaceOf(handler) === surface)
+        .filter((handler) => surfacesOf(handler).includes(surface))
         .map((handler) => `/${[metatype as Type, handler].map(pathOf).filter(Boolean).join('/')}`),
     ),
   );
-}
-
-/** Returns the surfaces of a controller's routes. A controller without any is served by every process. */
-function surfacesOf(controller: Type): Surface[] {
-  return [...new Set(handlersOf(controller).map(surfaceOf))].filter((surface) => surface !== undefined);
 }
 
 function handlersOf({ prototype }: Type): object[] {
@@ -44,8 +39,8 @@ function handlersOf({ prototype }: Type): object[] {
   );
 }
 
-function surfaceOf(handler: object): Surface | undefined {
-  return Reflect.getMetadata(SURFACE, handler) as Surface | undefined;
+function surfacesOf(handler: object): Surface[] {
+  return (Reflect.getMetadata(SURFACES, handler) as Surface[] | undefined) ?? [];
 }
 
 function pathOf(target: object): string {

@@ -32,7 +32,7 @@ const LIMIT: RateLimit = {
   per: 'user',
   seconds: 60,
 };
-const DashboardLimitGuard = RateLimitGuard(LIMIT, RATE_LIMIT_EXCEEDED);
+export const DashboardLimitGuard = RateLimitGuard(LIMIT, RATE_LIMIT_EXCEEDED);
 
 /**
  * An operation of the dashboard API. Checks the access token or session (401), the rate limit (429) and the
@@ -55,21 +55,22 @@ export function DashboardOperation(
         `${resolveDescription(document.description, configurationOf)}\n\n` +
         `Limit: ${configurationOf(DashboardRateLimitConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
         'across all operations of the dashboard API.',
-      errors: [
-        ...document.errors,
-        INVALID_ACCESS_TOKEN,
-        ...(permission.recentLogin
-          ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
-          : []),
-        RATE_LIMIT_EXCEEDED,
-        ...FORBIDDEN_TOKENS[
-          permission.token === 'any' || permission.token === 'none' ? permission.token : 'scope'
-        ],
-        ...(permission.role === undefined || permission.role === 'member' ? [] : [INSUFFICIENT_ROLE]),
-        ...commonErrors(document),
-      ],
+      errors: [...document.errors, ...errorsOf(permission), ...commonErrors(document)],
     }),
   );
+}
+
+/** Returns the errors of requests without the permission, or over the limit. */
+export function errorsOf({ token, role, recentLogin }: DashboardPermission): OperationDocument['errors'] {
+  return [
+    INVALID_ACCESS_TOKEN,
+    ...(recentLogin
+      ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
+      : []),
+    RATE_LIMIT_EXCEEDED,
+    ...FORBIDDEN_TOKENS[token === 'any' || token === 'none' ? token : 'scope'],
+    ...(role === undefined || role === 'member' ? [] : [INSUFFICIENT_ROLE]),
+  ];
 }
 
 const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_SITE_REQUEST);

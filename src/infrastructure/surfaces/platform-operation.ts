@@ -7,7 +7,7 @@ import { PlatformRateLimitConfiguration, RateLimitGuard, type RateLimit } from '
 import { commonErrors } from './operation-errors.js';
 
 /** Counts the requests of a client to all operations without a limit of their own together. */
-const LIMIT: RateLimit = {
+export const PLATFORM_LIMIT: RateLimit = {
   name: 'platform',
   requests: (configuration) => configuration.get(PlatformRateLimitConfiguration).requestsPerMinute,
   per: 'client',
@@ -26,7 +26,7 @@ interface Checks {
  * (specification, "Order of checks").
  */
 export function PlatformOperation(document: OperationDocument, checks: Checks = {}): MethodDecorator {
-  const limited = { ...checks, limit: checks.limit ?? LIMIT };
+  const limited = { ...checks, limit: checks.limit ?? PLATFORM_LIMIT };
   return applyDecorators(
     HttpCode(200),
     UseGuards(BasicAuthGuard, ...guardsOf(limited)),

@@ -6,20 +6,14 @@ import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
 import { MerchantsService } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse, MerchantsQuery } from './merchants.dto.js';
-import { LIST_MERCHANTS, EXPORT_MERCHANTS, HIDE_MERCHANT, ACTIVATE_MERCHANT } from './merchants.docs.js';
+import { EXPORT_MERCHANTS, HIDE_MERCHANT, ACTIVATE_MERCHANT } from './merchants.docs.js';
 
 const ADMIN = { token: 'none', role: 'admin' } as const;
 
-@Topic('Merchants', 'Merchants, and which of them you hide. Requires a login.')
+@Topic('Merchants')
 @Controller()
 export class MerchantsController {
   constructor(private readonly merchants: MerchantsService) {}
-
-  @Get('merchants')
-  @DashboardOperation(LIST_MERCHANTS, { token: 'none' })
-  list(@CurrentActor() actor: DashboardActor, @Query() query: MerchantsQuery): Promise<MerchantResponse[]> {
-    return this.merchants.list(actor, query.environment);
-  }
 
   @Get('merchants/export')
   @DashboardOperation(EXPORT_MERCHANTS, { ...ADMIN, action: auditAction('merchant.export') })

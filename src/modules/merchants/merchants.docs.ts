@@ -1,6 +1,8 @@
-import type { OperationDocument } from '../../infrastructure/openapi/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
-import { MAX_MERCHANTS } from './merchants.service.js';
+import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
 const ID = { id: { description: 'The `id` of the merchant.', example: '12' } };
@@ -12,11 +14,15 @@ export const LIST_MERCHANTS: OperationDocument = {
   operationId: 'listMerchants',
   summary: 'List merchants',
   description:
-    `Returns at most ${MAX_MERCHANTS} merchants, sorted by name, and whether your organization hides them. Use it to ` +
-    `choose which merchants your users see, and to find the IDs of merchants. ${HIDDEN} Available to every user.`,
+    `Returns at most ${MAX_MERCHANTS} merchants, sorted by name, and whether your organization hides them. Use it to find ` +
+    `the IDs of merchants, and to show your users which merchants they can choose. ${HIDDEN} Requires the Basic ` +
+    'credentials of a client, or the login of any user. The dashboard API serves it too.',
   response: [MerchantResponse],
   responseDescription: 'The merchants.',
-  errors: [],
+  errors: [
+    withMessages(INVALID_FIELD, MESSAGES.required('environment')),
+    withMessages(ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
+  ],
 };
 
 export const EXPORT_MERCHANTS: OperationDocument = {

@@ -4,6 +4,15 @@ import { EnvironmentField } from '../../infrastructure/validation/index.js';
 
 const ENVIRONMENT = 'Each environment has its own hidden merchants.';
 
+export class ListMerchantsQuery {
+  @EnvironmentField({
+    in: 'query',
+    required: false,
+    description: `${ENVIRONMENT} Required with a login. With Basic credentials, the environment is that of the client.`,
+  })
+  environment?: PlatformEnvironment;
+}
+
 export class MerchantsQuery {
   @EnvironmentField({ in: 'query', description: ENVIRONMENT })
   environment!: PlatformEnvironment;

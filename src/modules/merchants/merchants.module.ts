@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
+import { MerchantListController } from './merchant-list.controller.js';
 import { MerchantName } from './merchant-name.entity.js';
 import { MerchantVisibility } from './merchant-visibility.entity.js';
 import { Merchant } from './merchant.entity.js';
@@ -12,7 +13,7 @@ import { MerchantsService } from './merchants.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
-  controllers: [MerchantsController],
+  controllers: [MerchantListController, MerchantsController],
   providers: [MerchantsService, MerchantsRepository, MerchantCatalogService, MerchantCatalogRepository],
   exports: [MerchantCatalogService],
 })

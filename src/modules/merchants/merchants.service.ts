@@ -1,9 +1,11 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { stringify } from 'csv-stringify/sync';
-import type { DashboardActor } from '../../infrastructure/auth/index.js';
+import type { DashboardActor, RequestingOrganization } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 import { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
@@ -12,6 +14,8 @@ import type { MerchantResponse } from './merchants.dto.js';
 
 /** Maximum number of merchants in a list. The catalog has a few hundred. */
 export const MAX_MERCHANTS = 10_000;
+
+export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
 
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
@@ -23,10 +27,18 @@ export class MerchantsService {
     private readonly clock: Clock,
   ) {}
 
+  /**
+   * @param requested may be absent for an API client, which belongs to one environment
+   * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
+   */
   async list(
-    { organizationId }: DashboardActor,
-    environment: PlatformEnvironment,
+    { organizationId, environment: own }: RequestingOrganization,
+    requested?: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
+    const environment = own ?? requested;
+    if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+    if (requested !== undefined && requested !== environment)
+      throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
     return this.repository.list({ organizationId, environment }, MAX_MERCHANTS);
   }
 
