@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js';
 import { decide, freshAddress, startFlow } from '../support/device-flow.js';
+import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import {
+  basic,
   startTestApp,
   type Login,
   type RequestOptions,
@@ -93,6 +95,8 @@ const newConfiguration = (): Promise<string> => {
 let endpoints = 0;
 const newEndpoint = async (): Promise<string> => {
   const url = `https://hooks.example.com/${(endpoints += 1)}`;
+  // There is a limit per environment.
+  await service.database.query('DELETE FROM webhook_endpoint');
   const id = await created('/webhook-endpoints/create', { environment: 'development', url });
   // An address that the service refuses to send to: a test ends at once and reaches no other host.
   await service.database.query(`UPDATE webhook_endpoint SET url = 'https://127.0.0.1/' || id WHERE id = $1`, [
@@ -109,10 +113,19 @@ const newToken = async (): Promise<string> => {
   rememberSecret(token);
   return token;
 };
+const newEntry = async (): Promise<number> => {
+  await newToken();
+  return eventually('the request is in the log', async () => {
+    const query = '/request-logs?environment=development';
+    const { body } = await service.request<{ data: { id: number }[] }>(query, { login: owner });
+    return body.data[0]?.id;
+  });
+};
 const clientId = async (): Promise<string> => service.development.clientId;
 
 /** What replaces the required IDs of the examples: in the path, by operation. */
 const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
+  getRequestLog: newEntry,
   deleteAllowlistedDomain: newDomain,
   viewApiSecret: clientId,
   rotateApiSecret: clientId,
@@ -151,11 +164,9 @@ const BODY_IDS: Readonly<Record<string, () => Promise<object>>> = {
 };
 
 /** Operations whose examples cannot succeed, because what they name cannot be created by a request. */
-const OTHER_STATUSES: Readonly<Record<string, number>> = {
-  // Needs an entry of the request log.
-  getRequestLog: 404,
-  redeliverWebhook: 400,
-};
+const OTHER_STATUSES: Readonly<Record<string, number>> = { redeliverWebhook: 400 };
+/** Responses that do not end. */
+const STREAMS = ['streamWebhooks'];
 
 function credentialsOf({ operationId, security }: Operation): RequestOptions {
   const accepts = (scheme: string): boolean => security.some((each) => scheme in each);
@@ -175,6 +186,12 @@ async function send(operation: (typeof operations)[number]): Promise<TestRespons
       .map(({ name, example }) => [name, String(example)]),
   );
   const path = `${operation.path.replace(/\{\w+\}/, id)}${query.size > 0 ? `?${query}` : ''}`;
+  if (STREAMS.includes(operationId)) {
+    const headers = { authorization: basic(service.development) };
+    const response = await fetch(service.baseUrl + path, { headers });
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, body: {} };
+  }
   const body = exampleOf(operation);
   const fields = { ...body?.fields, ...(await BODY_IDS[operationId]?.()) };
   const isForm = body?.type === 'application/x-www-form-urlencoded';

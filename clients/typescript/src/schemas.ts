@@ -434,7 +434,7 @@ export interface components {
     CreateWebhookEndpointRequest: {
       /**
        * @description The environment whose events are sent. Must match the environment of the access token.
-       * @example production
+       * @example development
        */
       environment: components['schemas']['Environment'];
       /**

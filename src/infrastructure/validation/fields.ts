@@ -257,5 +257,5 @@ export const ENVIRONMENT = enumeration(
 
 /** One of the two environments. */
 export function EnvironmentField(options: FieldOptions): PropertyDecorator {
-  return EnumField(ENVIRONMENT, { example: 'production', ...options });
+  return EnumField(ENVIRONMENT, { example: 'development', ...options });
 }
