@@ -44,7 +44,6 @@ export class UserResponse {
   id!: string;
 
   @TextProperty('Email address, in lower case.', 'ada@example.com', {
-    format: 'email',
     maxLength: 254,
   })
   email!: string;
