@@ -1093,10 +1093,10 @@ export interface components {
        */
       attempt: number;
       /**
-       * @description Like `reason` of the entry.
+       * @description Why the attempt failed, like `reason` of the entry.
        * @example NON_200
        */
-      reason: components['schemas']['FailureReason'] | null;
+      reason: string | null;
       /**
        * @description Milliseconds to resolve the host name; null if the attempt did not reach or did not need this step.
        * @example 7
@@ -1533,10 +1533,10 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Why the delivery attempt failed; null if it succeeded, and for an API request.
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
        * @example null
        */
-      reason: components['schemas']['FailureReason'] | null;
+      reason: string | null;
     };
     /**
      * @description How an API request or a delivery attempt ended.
@@ -1701,10 +1701,10 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Why the delivery attempt failed; null if it succeeded, and for an API request.
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
        * @example null
        */
-      reason: components['schemas']['FailureReason'] | null;
+      reason: string | null;
       /**
        * @description Details of a delivery attempt; null for an API request.
        * @example null

@@ -7,7 +7,8 @@ import {
   UuidProperty,
 } from '../../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { enumeration, type Enumeration } from '../../../infrastructure/schemas/index.js';
+import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
+import { enumeration } from '../../../infrastructure/schemas/index.js';
 import {
   Constraint,
   EnumField,
@@ -48,11 +49,11 @@ const EXAMPLE_EVENT = 'c1a8d2b4-6f0e-4f43-9b1d-2f6f0a1f9c55';
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 50;
 const MAX_EVENT_LENGTH = 100;
-/** The module `webhooks` has the schema and the values. */
-const FAILURE_REASON: Enumeration = {
-  values: [],
-  reference: { $ref: '#/components/schemas/FailureReason' },
-};
+const FAILURES = TRANSPORT_FAILURES.map((reason) => `\`${reason}\``).join(', ');
+const REASON =
+  'Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with ' +
+  'another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there ' +
+  `was no response: ${FAILURES}.`;
 
 /** The status code of a delivery attempt that got no response. */
 const NO_RESPONSE = 0;
@@ -247,12 +248,7 @@ export class RequestLogEntryResponse {
   )
   event_id!: string | null;
 
-  @EnumProperty(
-    FAILURE_REASON,
-    'Why the delivery attempt failed; null if it succeeded, and for an API request.',
-    null,
-    { nullable: true },
-  )
+  @TextProperty(REASON, null, { nullable: true })
   reason!: string | null;
 }
 
@@ -266,7 +262,7 @@ export class LoggedDeliveryResponse {
   @IntegerProperty('Number of the attempt, starting at 1.', 1)
   attempt!: number;
 
-  @EnumProperty(FAILURE_REASON, 'Like `reason` of the entry.', 'NON_200', { nullable: true })
+  @TextProperty('Why the attempt failed, like `reason` of the entry.', 'NON_200', { nullable: true })
   reason!: string | null;
 
   @Phase('to resolve the host name')
