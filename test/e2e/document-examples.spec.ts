@@ -23,9 +23,15 @@ interface Property {
   readonly $ref?: string;
   readonly example?: unknown;
 }
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly example?: unknown;
+}
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: readonly { name: string; in: string; required?: boolean; example?: unknown }[];
+  readonly parameters?: readonly (Parameter & { readonly $ref?: string })[];
   readonly requestBody?: {
     readonly content: Readonly<
       Record<string, { readonly schema: { $ref: string }; readonly example?: object }>
@@ -35,15 +41,24 @@ interface Operation {
 }
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, { properties?: Record<string, Property> }> };
+  components: {
+    parameters: Record<string, Parameter>;
+    schemas: Record<string, { properties?: Record<string, Property> }>;
+  };
 };
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     ...operation,
+    parameters: (operation.parameters ?? []).map(resolved),
     path,
     method: method.toUpperCase(),
   })),
 );
+
+function resolved(parameter: Parameter & { readonly $ref?: string }): Parameter {
+  const name = parameter.$ref?.split('/').at(-1);
+  return name === undefined ? parameter : (document.components.parameters[name] as Parameter);
+}
 
 let service: TestApp;
 let owner: Login;
@@ -177,7 +192,7 @@ function credentialsOf({ operationId, security }: Operation): RequestOptions {
 }
 
 async function send(operation: (typeof operations)[number]): Promise<TestResponse> {
-  const { operationId, parameters = [], method } = operation;
+  const { operationId, parameters, method } = operation;
   const merchants = await service.database.query<{ id: number }>('SELECT id FROM merchant LIMIT 1');
   const id = String((await PATH_IDS[operationId]?.()) ?? merchants[0]?.id);
   const query = new URLSearchParams(
@@ -219,11 +234,11 @@ describe('The example of each operation', () => {
   );
 
   it('contains no IDs and cursors that viewers would send without need', () => {
-    const optional = operations.flatMap(({ parameters = [] }) =>
+    const optional = operations.flatMap(({ parameters }) =>
       parameters.filter(({ required, example }) => required !== true && example !== undefined),
     );
     expect(optional).toEqual([]);
-    const ids = operations.flatMap(({ parameters = [] }) =>
+    const ids = operations.flatMap(({ parameters }) =>
       parameters.filter((parameter) => parameter.in === 'path' && parameter.example !== undefined),
     );
     expect(ids).toEqual([]);

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
@@ -67,7 +68,10 @@ export function ApiErrors(
             examples: Object.fromEntries(ofStatus.map((error) => exampleOf(error, operationId, errorBody))),
           },
         },
-        ...componentOf(labelOf(ofStatus, errorBody), ofStatus.map(descriptionOf).join('\n\n')),
+        ...componentOf(
+          nameOf(operationId, status, ofStatus, errorBody),
+          ofStatus.map(descriptionOf).join('\n\n'),
+        ),
       }),
     ),
   );
@@ -90,10 +94,23 @@ function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): Documente
   });
 }
 
-/** Returns the name of a response; undefined if it belongs to one operation. */
-function labelOf(errors: readonly DocumentedError[], { model }: ErrorBodyDocument): string | undefined {
+/**
+ * Returns the name of a response: of what it reports, or of the operation and the status if it belongs to one operation.
+ * Generators name the types of responses without a name after their schema, which responses with other headers share.
+ */
+function nameOf(
+  operationId: string,
+  status: number,
+  errors: readonly DocumentedError[],
+  { model }: ErrorBodyDocument,
+): string {
   const label = joined(errors.map((error) => error.label));
-  return label === undefined ? undefined : `${prefixOf(model)}${label}`;
+  if (label !== undefined) return `${prefixOf(model)}${label}`;
+  return `${capitalized(operationId)}${(STATUS_CODES[status] ?? '').replaceAll(/\W/g, '')}`;
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /** `OAuthErrorResponse` -> `OAuth` */
@@ -126,8 +143,8 @@ function exampleOf(
 ): [string, object] {
   const message = sharedMessage ?? messages[0];
   const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
-  const owner = operationId.charAt(0).toUpperCase() + operationId.slice(1);
-  const name = label === undefined ? `${owner}${kind.label}` : `${prefixOf(model)}${label}`;
+  const name =
+    label === undefined ? `${capitalized(operationId)}${kind.label}` : `${prefixOf(model)}${label}`;
   return [kind.label, { value, ...componentOf(name) }];
 }
 

@@ -21,11 +21,11 @@ const MARK = 'x-component';
 /**
  * Returns the mark of a part that several operations share.
  *
- * @param name name of the component; undefined if the part belongs to one operation
+ * @param name name of the component
  * @param description replaces that of the component in this operation
  */
-export function componentOf(name: string | undefined, description?: string): object {
-  return name === undefined ? {} : { [MARK]: { name, description } satisfies Mark };
+export function componentOf(name: string, description?: string): object {
+  return { [MARK]: { name, description } satisfies Mark };
 }
 
 /**

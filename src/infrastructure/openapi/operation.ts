@@ -14,6 +14,7 @@ import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
 import { exampleMessages, MESSAGES } from '../validation/index.js';
 import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
+import { componentOf } from './components.js';
 import { exampleOf } from './properties.js';
 import { RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
@@ -56,9 +57,18 @@ export interface OperationDocument {
 }
 
 interface PathParameter {
+  /** Name of the parameter in the API document, such as `UserIdParameter`. */
+  readonly component: string;
+  readonly schema: keyof typeof PATH_SCHEMAS;
   readonly description: string;
-  readonly example: string;
+  readonly example: string | number;
 }
+
+const PATH_SCHEMAS = {
+  uuid: { type: 'string', format: 'uuid' },
+  integer: { type: 'integer', minimum: 1 },
+  int64: { type: 'integer', format: 'int64', minimum: 1 },
+} as const;
 
 /** Names the surface of an operation for the builder of the document. */
 export const SURFACE_EXTENSION = 'x-surface';
@@ -105,8 +115,14 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
       summary: operation.summary,
     }),
     ...(operation.body ? [ApiBody({ type: operation.body, required: true })] : []),
-    ...Object.entries(operation.pathParameters ?? {}).map(([name, parameter]) =>
-      ApiParam({ name, ...parameter }),
+    ...Object.entries(operation.pathParameters ?? {}).map(
+      ([name, { component, schema: type, example: id, ...parameter }]) =>
+        ApiParam({
+          name,
+          ...parameter,
+          schema: { ...PATH_SCHEMAS[type], example: id },
+          ...componentOf(component),
+        }),
     ),
     ...Object.entries(operation.headerParameters ?? {}).map(([name, parameter]) =>
       ApiHeader({ name, required: false, schema: { type: 'string' }, ...parameter }),

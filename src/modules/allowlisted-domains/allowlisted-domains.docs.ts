@@ -40,7 +40,14 @@ export const REMOVE_DOMAIN: OperationDocument = {
     'Removes a domain; existing users of the domain stay. Use it when a domain no longer belongs to you. After the ' +
     'last domain is removed, users of any domain can be invited again. Available to admins and owners. Audited as ' +
     '`domain.remove`.',
-  pathParameters: { id: { description: 'The `id` of the domain.', example: EXAMPLE_ID } },
+  pathParameters: {
+    id: {
+      component: 'AllowlistedDomainIdParameter',
+      schema: 'uuid',
+      description: 'The `id` of the domain.',
+      example: EXAMPLE_ID,
+    },
+  },
   response: AllowlistedDomainResponse,
   responseDescription: 'The removed domain.',
   errors: [ALLOWLISTED_DOMAIN_NOT_FOUND],

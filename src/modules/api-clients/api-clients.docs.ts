@@ -10,8 +10,13 @@ import {
 import { RotationInProgressError } from './api-clients.service.js';
 
 const ID = {
-  client_id: { description: 'The `client_id` of the client.', example: EXAMPLE_CLIENT_ID },
-};
+  client_id: {
+    component: 'ClientIdParameter',
+    schema: 'uuid',
+    description: 'The `client_id` of the client.',
+    example: EXAMPLE_CLIENT_ID,
+  },
+} as const;
 const RECENT_LOGIN = 'Available to admins and owners who logged in within the last 5 minutes.';
 
 export const LIST_CLIENTS: OperationDocument = {

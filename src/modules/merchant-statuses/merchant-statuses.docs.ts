@@ -2,7 +2,14 @@ import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 
-const ID = { id: { description: 'The `id` of the merchant.', example: '16' } };
+const ID = {
+  id: {
+    component: 'MerchantIdParameter',
+    schema: 'integer',
+    description: 'The `id` of the merchant.',
+    example: 16,
+  },
+} as const;
 
 export const SET_MERCHANT_STATUS: OperationDocument = {
   operationId: 'setMerchantStatus',

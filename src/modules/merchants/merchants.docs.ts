@@ -5,7 +5,14 @@ import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
 import { ChangeMerchantVisibilityRequest, MerchantResponse } from './merchants.dto.js';
 
-const ID = { id: { description: 'The `id` of the merchant.', example: '12' } };
+const ID = {
+  id: {
+    component: 'MerchantIdParameter',
+    schema: 'integer',
+    description: 'The `id` of the merchant.',
+    example: 16,
+  },
+} as const;
 const HIDDEN =
   'Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are ' +
   'not affected.';

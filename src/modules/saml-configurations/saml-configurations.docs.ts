@@ -15,7 +15,14 @@ import {
 } from './saml-configurations.dto.js';
 import { METADATA_ERRORS } from './saml-metadata.js';
 
-const ID = { id: { description: 'The `id` of the configuration.', example: EXAMPLE_ID } };
+const ID = {
+  id: {
+    component: 'SamlConfigurationIdParameter',
+    schema: 'uuid',
+    description: 'The `id` of the configuration.',
+    example: EXAMPLE_ID,
+  },
+} as const;
 const NOT_YET =
   '\n\nSAML single sign-on is not available for login yet: the configurations are stored for later use.';
 const METADATA =

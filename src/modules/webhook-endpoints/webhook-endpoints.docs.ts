@@ -17,7 +17,14 @@ import {
   WebhookEndpointResponse,
 } from './webhook-endpoints.dto.js';
 
-const ID = { id: { description: 'The `id` of the endpoint.', example: EXAMPLE_ID } };
+const ID = {
+  id: {
+    component: 'WebhookEndpointIdParameter',
+    schema: 'uuid',
+    description: 'The `id` of the endpoint.',
+    example: EXAMPLE_ID,
+  },
+} as const;
 /** The service checks these, not the DTO. */
 const INVALID = withMessages(
   INVALID_FIELD,

@@ -51,7 +51,14 @@ export const REVOKE_ACCESS_GRANT: OperationDocument = {
     'Ends a grant immediately. Use it when the task is done early. If the grant has already ended, the response is the ' +
     'same and nothing changes. Available to admins and owners; only an owner can revoke `owner`. Audited as ' +
     '`access_grant.revoke`.',
-  pathParameters: { id: { description: 'The `id` of the grant.', example: EXAMPLE_GRANT_ID } },
+  pathParameters: {
+    id: {
+      component: 'AccessGrantIdParameter',
+      schema: 'uuid',
+      description: 'The `id` of the grant.',
+      example: EXAMPLE_GRANT_ID,
+    },
+  },
   response: AccessGrantResponse,
   responseDescription: 'The ended grant.',
   responseExample: { revoked_at: '2026-01-31T09:00:00.000Z', active: false },

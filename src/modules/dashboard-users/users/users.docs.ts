@@ -19,7 +19,14 @@ import {
 import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 const ONLY_OWNERS = withSharedMessages('OnlyOwners', INSUFFICIENT_ROLE, OWNERS_ONLY);
-const ID = { id: { description: 'The `id` of the user.', example: EXAMPLE_USER_ID } };
+const ID = {
+  id: {
+    component: 'UserIdParameter',
+    schema: 'uuid',
+    description: 'The `id` of the user.',
+    example: EXAMPLE_USER_ID,
+  },
+} as const;
 
 export const LIST_USERS: OperationDocument = {
   operationId: 'listUsers',

@@ -46,7 +46,14 @@ export const GET_REQUEST_LOG: OperationDocument = {
     'Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, ' +
     `and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. ${ACCESS} Entries of the other ` +
     'environment are not found.',
-  pathParameters: { id: { description: 'The `id` of the entry.', example: String(EXAMPLE_ENTRY.id) } },
+  pathParameters: {
+    id: {
+      component: 'RequestLogEntryIdParameter',
+      schema: 'int64',
+      description: 'The `id` of the entry.',
+      example: EXAMPLE_ENTRY.id,
+    },
+  },
   response: SingleRequestLogEntryResponse,
   responseDescription: 'The entry.',
   responseExample: EXAMPLE_ENTRY,

@@ -11,8 +11,13 @@ import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.j
 import { notSubscribed, UNKNOWN_EVENT } from './deliveries.service.js';
 
 const ID = {
-  id: { description: 'The `id` of the endpoint.', example: '6f9f3c1e-0d5b-4c9a-8a37-0f3f7a1e2b4c' },
-};
+  id: {
+    component: 'WebhookEndpointIdParameter',
+    schema: 'uuid',
+    description: 'The `id` of the endpoint.',
+    example: 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11',
+  },
+} as const;
 
 export const TEST_ENDPOINT: OperationDocument = {
   operationId: 'testWebhookEndpoint',
