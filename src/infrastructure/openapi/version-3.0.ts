@@ -23,7 +23,8 @@ const UNKNOWN = new Set(['else', 'if', 'propertyNames', 'then']);
 
 /**
  * Converts a document from OpenAPI 3.1 to 3.0, for generators that do not support 3.1: `null` becomes `nullable`, and
- * `const` an `enum`. Conditions between fields and webhooks are omitted, because OpenAPI 3.0 cannot describe them.
+ * `const` an `enum`. Examples of bodies and parameters are omitted: strictly, a reference that is `nullable` does not allow
+ * the `null` that some of them contain. Conditions between fields and webhooks are omitted, because OpenAPI 3.0 cannot describe them.
  */
 export function toVersion30(original: OpenAPIObject): OpenAPIObject {
   const document = { ...original };
@@ -44,7 +45,9 @@ export function toVersion30(original: OpenAPIObject): OpenAPIObject {
     return { ...(convert(components.responses?.[response]) as Node), ...siblings };
   };
   const convertNode = (node: Node): Node => {
-    const members = Object.entries(withNullable(node, schemas)).filter(([name]) => !UNKNOWN.has(name));
+    const members = Object.entries(withNullable(node, schemas)).filter(
+      ([name]) => !UNKNOWN.has(name) && !(name === 'example' && 'schema' in node),
+    );
     return Object.fromEntries(
       members.flatMap(([name, value]): [string, unknown][] => {
         if (name === 'const') return [['enum', [value]]];
