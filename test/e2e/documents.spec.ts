@@ -27,6 +27,7 @@ import { Visitor } from '../support/visitor.js';
  *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
  * - `<!-- not run: … -->` before a block gives the reason why it cannot be run.
  * - `<!-- meanwhile: a user approves -->` enters the user code that the block shows.
+ * - `<!-- in the background: … -->` runs the block in the background until the end of the page.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -181,6 +182,7 @@ async function runCommands(block: Block, { shell, isShown }: Context): Promise<s
     .replaceAll(/'?<(\w+)>(?::<(\w+)>)?'?/g, (_all, first: string, second?: string) =>
       second === undefined ? `"$${first}"` : `"$${first}:$${second}"`,
     );
+  if (block.instruction?.name === 'in the background') return shell.run(`{\n${commands}} &\n`);
   const isApproved = block.instruction?.text === 'a user approves';
   // Without the user code of an earlier block, this block shows the code.
   if (isApproved && userCode !== undefined) await approve(userCode);

@@ -18,7 +18,12 @@ export class Shell {
     this.bash = spawn('bash', ['--norc', '--noprofile', '-s'], {
       cwd: folder,
       detached: true,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR },
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        TMPDIR: process.env.TMPDIR,
+        XDG_CONFIG_HOME: join(folder, '.config'),
+      },
     });
     this.bash.stdin.on('error', () => undefined);
     this.bash.stdin.write('set -eu -o pipefail\n');

@@ -85,7 +85,12 @@ The first organization was created. Its credentials are shown only once. They ar
   dashboard    email      ${dashboard.email}
                password   ${dashboard.password}
 
-Try it:
+Try it, in another terminal:
+
+npx mcs login --credentials ${file}
+npx mcs tokens create --user user-1
+
+With curl:
 
 curl -sS ${base_url}/mcp/tokens/create \\
   -u '${development.client_id}:${development.secret}' \\
