@@ -16,6 +16,7 @@ import {
   dashboardActorOf,
   DASHBOARD_ROLES,
   type DashboardActor,
+  type DashboardPrincipal,
   type DashboardRole,
   type Scope,
 } from './dashboard-actor.js';
@@ -64,9 +65,28 @@ const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
 const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
 
 const PERMISSION = 'dashboard permission';
-/** Declares the permission that `DashboardPermissionGuard` checks. */
-export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
+/** Declares the permission that `DashboardPermissionGuard` checks: the one that the function returns for each request. */
+export const RequirePermission = (permission: () => DashboardPermission): MethodDecorator =>
   SetMetadata(PERMISSION, permission);
+
+const permissions = new Map<string, DashboardPermission>();
+
+/** Declares the permission that an operation of the dashboard API requires, so that its pages can require it too. */
+export function declarePermission(operationId: string, permission: DashboardPermission): void {
+  permissions.set(operationId, permission);
+}
+
+/** Returns the permission that an operation of the dashboard API requires. Call it only after all modules are loaded. */
+export function permissionOf(operationId: string): DashboardPermission {
+  const permission = permissions.get(operationId);
+  if (!permission) throw new Error(`The dashboard API has no operation ${operationId}.`);
+  return permission;
+}
+
+/** Returns whether the role of a user allows an operation of the dashboard API. */
+export function mayPerform(user: DashboardPrincipal, operationId: string): boolean {
+  return checkRole(user, permissionOf(operationId)) === undefined;
+}
 
 /** Denies requests without the operation's permission. Runs after `DashboardAuthGuard`. */
 @Injectable()
@@ -79,7 +99,7 @@ export class DashboardPermissionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
+    const permission = this.reflector.get<() => DashboardPermission>(PERMISSION, context.getHandler())();
     const request = context.switchToHttp().getRequest<Request>();
     const actor = dashboardActorOf(request);
     // Also for GET: another site must not write audit log entries in the user's name. A denial would be such an entry.
@@ -96,7 +116,7 @@ export class DashboardPermissionGuard implements CanActivate {
     const id = params['client_id'] ?? params['id'];
     const name = typeof id === 'string' && ID.test(id) ? id : null;
     const environment =
-      ENVIRONMENTS.find((each) => each === query['environment']) ??
+      ENVIRONMENTS.find((each) => each === (query['environment'] ?? params['environment'])) ??
       (await this.clients.all(actor)).find(({ clientId }) => clientId === name)?.environment ??
       (actor.credential.kind === 'token' ? actor.credential.environment : undefined);
     return { name, ...(environment && { environment }) };
@@ -137,7 +157,7 @@ function checkScope({ credential }: DashboardActor, { token }: DashboardPermissi
   });
 }
 
-function checkRole(actor: DashboardActor, { role }: DashboardPermission): ApiError | undefined {
+function checkRole(actor: DashboardPrincipal, { role }: DashboardPermission): ApiError | undefined {
   // DASHBOARD_ROLES is ordered from highest to lowest.
   if (role === undefined || DASHBOARD_ROLES.indexOf(actor.role) <= DASHBOARD_ROLES.indexOf(role))
     return undefined;

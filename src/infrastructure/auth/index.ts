@@ -26,8 +26,11 @@ export {
 export {
   DashboardPermissionGuard,
   DenialRecorder,
+  declarePermission,
   isRecentLogin,
   LOGIN_REQUIRED,
+  mayPerform,
+  permissionOf,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,
   type AuditedAction,

@@ -18,6 +18,21 @@ export class FormFields {
     return this.fields.get(name) || undefined;
   }
 
+  /** Returns all values of a field that may appear several times. */
+  all(name: string): string[] {
+    return this.fields.getAll(name).filter(Boolean);
+  }
+
+  /** Returns the fields that are not empty. Fields whose names end with `[]` become arrays without the brackets. */
+  values(): Record<string, string | string[]> {
+    const names = [...new Set(this.fields.keys())].filter((name) => this.get(name) !== undefined);
+    return Object.fromEntries(
+      names.map((name) =>
+        name.endsWith('[]') ? [name.slice(0, -2), this.all(name)] : [name, this.get(name) ?? ''],
+      ),
+    );
+  }
+
   /** The name of a field that was sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
   get repeated(): string | undefined {
     const seen = new Set<string>();

@@ -1,6 +1,16 @@
+export { BASE_STYLES } from './assets.js';
+export { dashboardPath } from './dashboard-path.js';
 export { browserOf } from './form-tokens.js';
-export { Form, Link, Moment, Notice, TextField } from './layout.js';
+export { usePage } from './page-context.js';
 export type { Page, PageResponse } from './page-response.js';
-export { PageRoute, FormBody } from './page-route.decorator.js';
+export {
+  DashboardAction,
+  DashboardPage,
+  FormBody,
+  operationsWithPages,
+  PageEnvironment,
+  PageRoute,
+} from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
-export { BASE_STYLES } from './stylesheet.controller.js';
+export * from './parts/index.js';
+export { queryFrom, requestFrom, submitted } from './submitted.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../http/index.js';
-import { Notice } from './layout.js';
+import { Notice } from './parts/index.js';
 import type { PageResponse } from './page-response.js';
 import { PageRenderer } from './page.renderer.js';
 

@@ -4,6 +4,10 @@ import type { ComponentChildren } from 'preact';
 export interface Page {
   /** Shown in the browser's tab and as the heading. */
   readonly title: string;
+  /** The page that this one belongs to, such as the list that an item is in. */
+  readonly parent?: { readonly title: string; readonly path: string };
+  /** Links and buttons beside the heading. */
+  readonly actions?: ComponentChildren;
   readonly content: ComponentChildren;
   /** Defaults to 200. */
   readonly status?: number;

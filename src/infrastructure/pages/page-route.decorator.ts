@@ -11,10 +11,14 @@ import {
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
+import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
+import type { PlatformEnvironment } from '../config/index.js';
+import { NOT_FOUND } from '../errors/index.js';
 import { OnSurface, type FormFields } from '../http/index.js';
+import { DashboardLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard } from './page.guards.js';
-import { PageRenderer } from './page.renderer.js';
+import { environmentIn, PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns. */
 @Injectable()
@@ -46,8 +50,62 @@ export function PageRoute({ login, form = false }: PageRouteOptions): MethodDeco
   );
 }
 
+/** Operations of the dashboard API that have a page. */
+const shownOperations = new Set<string>();
+
+/** Returns the `operationId` of every operation that has a page: one that shows it, or a form that performs it. */
+export function operationsWithPages(): ReadonlySet<string> {
+  return shownOperations;
+}
+
+/**
+ * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
+ * requires the operation's permission, and counts toward the same request limit. Denied requests leave no audit log entry,
+ * because nothing was attempted yet.
+ */
+export function DashboardPage(operationId: string): MethodDecorator {
+  return dashboardRoute(operationId, false);
+}
+
+/**
+ * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
+ * entries.
+ */
+export function DashboardAction(operationId: string): MethodDecorator {
+  return dashboardRoute(operationId, true);
+}
+
+function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator {
+  shownOperations.add(operationId);
+  return applyDecorators(
+    OnSurface('dashboard'),
+    ApiExcludeEndpoint(),
+    RequirePermission(() => {
+      const { action, ...permission } = permissionOf(operationId);
+      return isAction && action ? { ...permission, action } : permission;
+    }),
+    UseGuards(
+      PageGuard,
+      LoginGuard,
+      DashboardLimitGuard,
+      DashboardPermissionGuard,
+      ...(isAction ? [FormGuard] : []),
+    ),
+    UseInterceptors(PageInterceptor),
+  );
+}
+
 /** Handler parameter: the form that was sent to a page. */
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,
+);
+
+/** Handler parameter: the environment in the path of the page. Other values are unknown paths. */
+export const PageEnvironment = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): PlatformEnvironment => {
+    const environment = environmentIn(context.switchToHttp().getRequest<Request>());
+    if (!environment) throw NOT_FOUND.error();
+    return environment;
+  },
 );

@@ -4,7 +4,7 @@ import { DashboardSessionVerifier, sessionTokenOf } from '../auth/index.js';
 import { ErrorKind, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import { isCrossSiteRequest, readForm } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
-import { FORM_TOKEN_FIELD } from './layout.js';
+import { FORM_TOKEN_FIELD } from './parts/index.js';
 import { markAsPage } from './page-error-format.js';
 
 const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {

@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
+import { cookieOf, setCookie } from '../http/index.js';
+import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
+import type { PageContext } from './page-context.js';
 import type { PageResponse } from './page-response.js';
 
-/**
- * Headers of pages, which add to or override those of every response: no scripts, no external resources, no framing.
- */
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/** Pages of logged-in users may also run our own scripts, which send requests to this service only. */
+const POLICY_WITH_SCRIPTS = `${POLICY}; script-src 'self'; connect-src 'self'`;
+
+/** Headers of pages, which add to or override those of every response: no external resources, no framing. */
 const HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   // With 'no-referrer', browsers would send `Origin: null` with our own forms, which would then look like those of
   // another site.
   'Referrer-Policy': 'same-origin',
@@ -20,27 +25,61 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
+/** Remembers the environment, so that pages of the whole organization lead back to it. */
+const ENVIRONMENT_COOKIE = 'environment';
+const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
+
 /** Renders a page into the status, headers and body of the response. */
 @Injectable()
 export class PageRenderer {
-  constructor(private readonly tokens: FormTokens) {}
+  constructor(
+    private readonly tokens: FormTokens,
+    private readonly clock: Clock,
+  ) {}
 
   /** @returns the body. Status and headers are set on the response. */
   render(request: Request, response: Response, page: PageResponse): string {
-    response.set(HEADERS).type('html');
+    const user = request.user as DashboardIdentity | undefined;
+    response
+      .set(HEADERS)
+      .set('Content-Security-Policy', user ? POLICY_WITH_SCRIPTS : POLICY)
+      .type('html');
     if ('redirectTo' in page) {
       response.status(303).location(page.redirectTo);
       return '';
     }
-    const formToken = this.tokens.issue(request, response);
-    const user = request.user as DashboardIdentity | undefined;
-    const status = page.status ?? 200;
-    const html = renderToString(
-      <Layout title={page.title} isError={status >= 400} context={{ formToken, ...(user ? { user } : {}) }}>
-        {page.content}
-      </Layout>,
-    );
-    response.status(status).set(page.headers ?? {});
+    const context: PageContext = {
+      formToken: this.tokens.issue(request, response),
+      ...(user && { user }),
+      environment: this.environmentOf(request, response),
+      path: request.path,
+      query: singleParameters(request),
+      now: this.clock.now(),
+    };
+    const html = renderToString(<Layout page={page} context={context} />);
+    response.status(page.status ?? 200).set(page.headers ?? {});
     return `<!doctype html>${html}`;
   }
+
+  private environmentOf(request: Request, response: Response): PlatformEnvironment {
+    const remembered = ENVIRONMENTS.find((each) => each === cookieOf(request, ENVIRONMENT_COOKIE));
+    const shown = environmentIn(request);
+    if (shown && shown !== remembered) {
+      const expires = new Date(this.clock.milliseconds() + ENVIRONMENT_COOKIE_LIFETIME);
+      setCookie(response, ENVIRONMENT_COOKIE, shown, expires);
+    }
+    return shown ?? remembered ?? 'development';
+  }
+}
+
+/** Returns the environment in the path of a page of the dashboard, or undefined if it has none. */
+export function environmentIn({ params }: Request): PlatformEnvironment | undefined {
+  return ENVIRONMENTS.find((each) => each === params['environment']);
+}
+
+function singleParameters({ query }: Request): Record<string, string> {
+  const single = Object.entries(query).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(single);
 }

@@ -1,12 +1,13 @@
 import { Global, Module } from '@nestjs/common';
+import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
 import { PageErrorFormat } from './page-error-format.js';
 import { PageRenderer } from './page.renderer.js';
-import { StylesheetController } from './stylesheet.controller.js';
+import { PartsController } from './parts.controller.js';
 
 @Global()
 @Module({
-  controllers: [StylesheetController],
+  controllers: [AssetsController, PartsController],
   providers: [FormTokens, PageRenderer, PageErrorFormat],
   exports: [FormTokens, PageRenderer],
 })

@@ -1,6 +1,7 @@
 import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import {
+  declarePermission,
   DashboardAuthGuard,
   DashboardPermissionGuard,
   CROSS_SITE_REQUEST,
@@ -42,10 +43,11 @@ export function DashboardOperation(
   document: OperationDocument,
   permission: DashboardPermission,
 ): MethodDecorator {
+  declarePermission(document.operationId, permission);
   const bearer = permission.token === 'none' ? [] : [ApiSecurity('bearer')];
   return applyDecorators(
     HttpCode(document.status ?? 200),
-    RequirePermission(permission),
+    RequirePermission(() => permission),
     UseGuards(DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard),
     ...bearer,
     ApiSecurity('session'),

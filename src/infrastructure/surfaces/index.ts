@@ -1,5 +1,5 @@
 export { CareersOperation } from './careers-operation.js';
-export { DashboardOperation } from './dashboard-operation.js';
+export { DashboardLimitGuard, DashboardOperation } from './dashboard-operation.js';
 export { InternalOperation } from './internal-operation.js';
 export { SharedOperation } from './shared-operation.js';
 export { PlatformOperation, SdkOperation } from './platform-operation.js';

@@ -14,6 +14,7 @@ import type { Request } from 'express';
 import {
   BasicAuthGuard,
   DashboardAuthGuard,
+  declarePermission,
   DashboardPermissionGuard,
   RequirePermission,
   sessionTokenOf,
@@ -44,9 +45,10 @@ export function SharedOperation(
   document: OperationDocument,
   permission: DashboardPermission,
 ): MethodDecorator {
+  declarePermission(document.operationId, permission);
   return applyDecorators(
     HttpCode(document.status ?? 200),
-    RequirePermission(permission),
+    RequirePermission(() => permission),
     UseGuards(
       ...[BasicAuthGuard, RateLimitGuard(PLATFORM_LIMIT, TOO_MANY_REQUESTS)].map(onlyFor('platform')),
       ...[DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard].map(onlyFor('dashboard')),

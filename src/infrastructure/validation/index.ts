@@ -21,7 +21,7 @@ export {
 export { exampleMessages } from './example-messages.js';
 export { MESSAGES, withMessage } from './messages.js';
 export { ReportAllMissingFields } from './missing-fields.js';
-export { RequestValidationPipe, validated } from './request-validation.pipe.js';
+export { RequestValidationPipe, validated, validatedQuery } from './request-validation.pipe.js';
 export { isMissing, validateText } from './text.js';
 export { isTimestamp } from './timestamp.js';
 export { validateName } from './validate-name.js';

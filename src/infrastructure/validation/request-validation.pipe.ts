@@ -21,11 +21,21 @@ export class RequestValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const { names } = fieldsOf(metatype);
     if (names.size === 0) return value;
-    if (type === 'query') rejectUnknown(value as object, names);
-    const dto = validated(metatype as ClassConstructor<object>, value as object);
-    if (type === 'query') rejectBlank(value as object);
-    return dto;
+    const dto = metatype as ClassConstructor<object>;
+    return type === 'query' ? validatedQuery(dto, value as object) : validated(dto, value as object);
   }
+}
+
+/**
+ * Turns the parameters of a query into a DTO.
+ *
+ * @throws ApiError INVALID_FIELD for an unknown, repeated or blank parameter, or the first violation
+ */
+export function validatedQuery<Dto extends object>(type: ClassConstructor<Dto>, query: object): Dto {
+  rejectUnknown(query, fieldsOf(type).names);
+  const dto = validated(type, query);
+  rejectBlank(query);
+  return dto;
 }
 
 /**

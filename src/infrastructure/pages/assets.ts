@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { StaticContent } from '../http/index.js';
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
+
+/** The properties and elements that all pages of the service share. Other style sheets begin with them. */
+export const BASE_STYLES = read('base.css');
+
+const SCRIPT = { 'Content-Type': 'text/javascript; charset=utf-8' };
+
+/** The files that pages load, by their paths. */
+export const ASSETS: ReadonlyMap<string, StaticContent> = new Map([
+  [
+    '/pages.css',
+    new StaticContent(`${BASE_STYLES}${read('pages.css')}${read('dashboard.css')}`, {
+      'Content-Type': 'text/css; charset=utf-8',
+    }),
+  ],
+  [
+    '/htmx.js',
+    new StaticContent(
+      readFileSync(createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js')),
+      SCRIPT,
+    ),
+  ],
+  ['/pages.js', new StaticContent(read('pages.mjs'), SCRIPT)],
+]);
+
+/** The scripts of the pages of logged-in users, in the order in which they run. */
+export const SCRIPTS = ['/htmx.js', '/pages.js'];

@@ -1,0 +1,135 @@
+import type { VNode } from 'preact';
+import { mayPerform } from '../auth/index.js';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
+import { dashboardPath } from './dashboard-path.js';
+import { usePage, type PageContext } from './page-context.js';
+import { Form } from './parts/form.js';
+
+interface NavigationItem {
+  readonly label: string;
+  readonly path: string | ((environment: PlatformEnvironment) => string);
+  /** The operation whose permission the page requires. */
+  readonly operation?: string;
+}
+
+/** The pages that every part of the dashboard links to. Pages that the user may not see are left out. */
+const GROUPS: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
+  {
+    label: 'Environment',
+    items: [
+      { label: 'Overview', path: (environment) => dashboardPath(environment), operation: 'listRequestLogs' },
+      environmentItem('Request logs', 'request-logs', 'listRequestLogs'),
+      environmentItem('Events', 'events', 'listRequestLogs'),
+      environmentItem('Webhook endpoints', 'webhook-endpoints', 'listWebhookEndpoints'),
+      environmentItem('API credentials', 'api-credentials', 'listApiClients'),
+      environmentItem('Merchants', 'merchants', 'listMerchants'),
+    ],
+  },
+  {
+    label: 'Organization',
+    items: [
+      { label: 'Users', path: '/dashboard/users', operation: 'listUsers' },
+      { label: 'Access grants', path: '/dashboard/access-grants', operation: 'listAccessGrants' },
+      { label: 'Allowed domains', path: '/dashboard/allowed-domains', operation: 'listAllowlistedDomains' },
+      { label: 'Single sign-on', path: '/dashboard/single-sign-on', operation: 'listSamlConfigurations' },
+      { label: 'Audit log', path: '/dashboard/audit-log', operation: 'listUsers' },
+      { label: 'Settings', path: '/dashboard/organization', operation: 'getOrganization' },
+    ],
+  },
+  {
+    label: 'You',
+    items: [
+      { label: 'Devices', path: '/dashboard/devices' },
+      { label: 'Connect a device', path: '/device' },
+      { label: 'Your account', path: '/account' },
+      { label: 'Documentation', path: '/docs' },
+    ],
+  },
+];
+
+function environmentItem(label: string, name: string, operation: string): NavigationItem {
+  return { label, path: (environment) => dashboardPath(environment, name), operation };
+}
+
+/** The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. */
+export function Navigation(): VNode {
+  return (
+    <>
+      <details class="menu">
+        <summary>Menu</summary>
+        <Links label="Menu" />
+      </details>
+      <Links label="Main" />
+    </>
+  );
+}
+
+function Links({ label }: { readonly label: string }): VNode {
+  const page = usePage();
+  const { user, path, environment } = page;
+  const current = currentItem(page);
+  return (
+    <nav aria-label={label}>
+      {GROUPS.map((group) => (
+        <ul key={group.label}>
+          {group.items.filter(isAllowed(page)).map((item) => {
+            const to = pathOf(item, environment);
+            return (
+              <li key={to}>
+                <a href={to} aria-current={to === path ? 'page' : to === current ? 'true' : undefined}>
+                  {item.label}
+                </a>
+              </li>
+            );
+          })}
+        </ul>
+      ))}
+      <p class="user">{user?.email}</p>
+      <Form action="/logout">
+        <button class="quiet">Log out</button>
+      </Form>
+    </nav>
+  );
+}
+
+/** Links to the same page in each environment; from the page of one thing, to the list that it is in. */
+export function EnvironmentSwitch(): VNode {
+  const { environment, path } = usePage();
+  const [, , isInEnvironment, page] =
+    /^(\/dashboard)\/(development|production)(?:\/([\w-]+))?/.exec(path) ?? [];
+  return (
+    <ul class="environments" aria-label="Environment">
+      {ENVIRONMENTS.map((each) => (
+        <li key={each}>
+          <a
+            class={`environment ${each}`}
+            href={isInEnvironment && page ? dashboardPath(each, page) : dashboardPath(each)}
+            aria-current={each === environment ? 'true' : undefined}
+          >
+            {ENVIRONMENT_NAMES[each]}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = {
+  development: 'Development',
+  production: 'Production',
+};
+
+function isAllowed({ user }: PageContext): (item: NavigationItem) => boolean {
+  return ({ operation }) => operation === undefined || (user !== undefined && mayPerform(user, operation));
+}
+
+function pathOf({ path }: NavigationItem, environment: PlatformEnvironment): string {
+  return typeof path === 'string' ? path : path(environment);
+}
+
+/** Returns the path of the item that the page belongs to: the longest one that its path begins with. */
+function currentItem({ path, environment }: PageContext): string | undefined {
+  return GROUPS.flatMap(({ items }) => items.map((item) => pathOf(item, environment)))
+    .filter((each) => path === each || (path.startsWith(`${each}/`) && each !== dashboardPath(environment)))
+    .toSorted((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,33 @@
+// Improves the pages of logged-in users, which also work without this script.
+
+document.documentElement.classList.add('with-script');
+
+/** Milliseconds that the copy button says that it has copied. */
+const CONFIRMATION_TIME = 2_000;
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest?.('button.copy');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.closest('.code-block').querySelector('code').textContent);
+  button.textContent = 'Copied';
+  setTimeout(() => (button.textContent = 'Copy'), CONFIRMATION_TIME);
+});
+
+// Fields without a value are no filters, so the address need not name them.
+document.addEventListener('htmx:configRequest', ({ detail }) => {
+  for (const [name, value] of [...detail.formData]) if (value === '') detail.formData.delete(name);
+});
+
+// Live updates pause while nobody can see the page.
+document.addEventListener('htmx:beforeRequest', (event) => {
+  const isUpdate = event.target.getAttribute('hx-trigger')?.startsWith('every');
+  if (isUpdate && document.hidden) event.preventDefault();
+});
+
+// The answer is another page, such as the login: show it.
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const { xhr } = event.detail;
+  if (new URL(xhr.responseURL).pathname === location.pathname) return;
+  event.detail.shouldSwap = false;
+  location.assign(xhr.responseURL);
+});

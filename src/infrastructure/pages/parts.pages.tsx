@@ -1,0 +1,163 @@
+import type { Page } from './page-response.js';
+import {
+  ActionButton,
+  Badge,
+  BarChart,
+  ButtonLink,
+  Checkboxes,
+  CodeBlock,
+  Confirmation,
+  Details,
+  EmptyState,
+  FilterForm,
+  LineChart,
+  Moment,
+  Notice,
+  Pagination,
+  RelativeTime,
+  Results,
+  SelectField,
+  Table,
+  TextArea,
+  TextField,
+} from './parts/index.js';
+
+const HERE = '/dashboard/parts';
+const TIME = new Date('2026-01-31T08:15:30.123Z');
+const OPTIONS = [
+  { value: '', label: 'Any' },
+  { value: 'api', label: 'API call' },
+  { value: 'webhook', label: 'Webhook delivery' },
+];
+const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
+const wave = (hour: number): number => Math.round(500 + 400 * Math.sin(hour / 4));
+
+/** A page with all parts that pages are made of, in every state. */
+export function partsPage(): Page {
+  return {
+    title: 'Parts of pages',
+    parent: { title: 'Overview', path: '/dashboard' },
+    actions: (
+      <>
+        <ButtonLink to={HERE}>First action</ButtonLink>
+        <ButtonLink to={HERE} kind="second">
+          Second action
+        </ButtonLink>
+        <ButtonLink to={HERE} kind="danger">
+          Dangerous action
+        </ButtonLink>
+      </>
+    ),
+    content: (
+      <>
+        <h2>Notices and badges</h2>
+        <Notice kind="good">The endpoint was created.</Notice>
+        <Notice kind="bad">This URL is not public.</Notice>
+        <p>
+          <Badge tone="good">Enabled</Badge> <Badge tone="warn">Paused</Badge>{' '}
+          <Badge tone="bad">Disabled</Badge> <Badge tone="soft">No deliveries</Badge>
+        </p>
+        <h2>Times</h2>
+        <p>
+          <Moment time={TIME} />, <RelativeTime time={TIME} />
+        </p>
+        <h2>Filters, table and pages</h2>
+        <FilterForm>
+          <TextField name="user" label="User" required={false} />
+          <SelectField name="type" label="Type" options={OPTIONS} />
+          <TextField name="since" label="Since" type="datetime-local" hint="UTC" required={false} />
+        </FilterForm>
+        <Results canBeLive>
+          <Table
+            caption="Entries"
+            rows={[1, 2, 3]}
+            keyOf={(row) => row}
+            columns={[
+              { title: 'Name', cell: (row) => <a href={HERE}>{`Entry ${row}`}</a> },
+              { title: 'State', cell: (row) => (row === 2 ? <Badge tone="bad">Failed</Badge> : 'Succeeded') },
+              { title: 'Duration', isNumber: true, cell: (row) => `${row * 120} ms` },
+              {
+                title: 'Actions',
+                cell: (row) => (
+                  <ActionButton action={HERE} of={`entry ${row}`}>
+                    Send again
+                  </ActionButton>
+                ),
+              },
+            ]}
+          />
+          <Pagination nextCursor="next" />
+        </Results>
+        <h2>Nothing to show</h2>
+        <EmptyState title="No endpoints yet">
+          <p>Create an endpoint to receive webhooks.</p>
+          <ButtonLink to={HERE}>Create endpoint</ButtonLink>
+        </EmptyState>
+        <h2>Names and values</h2>
+        <Details
+          entries={[
+            ['URL', 'https://hooks.example.com/merchants'],
+            ['Created', <RelativeTime key="time" time={TIME} />],
+            ['Left out', null],
+          ]}
+        />
+        <h2>Forms</h2>
+        <Confirmation action={HERE} button="Delete endpoint" cancel={HERE}>
+          <TextField
+            name="url"
+            label="URL"
+            type="url"
+            hint="A public https URL"
+            error="This URL is not public."
+          />
+          <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
+          <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
+          <Checkboxes
+            name="events[]"
+            legend="Events"
+            hint="All events if none is selected"
+            options={OPTIONS.slice(1)}
+            values={['api']}
+          />
+        </Confirmation>
+        <h2>Code</h2>
+        <CodeBlock
+          title="Request"
+          code={'curl https://api.example.com/mcp/tokens/create \\\n  -u "$client_id:$secret"'}
+        />
+        <h2>Charts</h2>
+        <BarChart
+          title="Requests per hour"
+          labels={HOURS}
+          series={[
+            { label: 'Successful', tone: 'good', values: HOURS.map((_, hour) => wave(hour)) },
+            { label: 'Rejected', tone: 'warn', values: HOURS.map((_, hour) => (hour % 5) * 30) },
+            { label: 'Failed', tone: 'bad', values: HOURS.map((_, hour) => (hour === 9 ? 90 : 0)) },
+          ]}
+        />
+        <LineChart
+          title="Latency"
+          labels={HOURS}
+          format={(value) => `${value} ms`}
+          series={[
+            {
+              label: 'p50',
+              tone: 'soft',
+              values: HOURS.map((_, hour) => (hour > 3 && hour < 6 ? null : 20 + hour)),
+            },
+            {
+              label: 'p95',
+              tone: 'warn',
+              values: HOURS.map((_, hour) => (hour > 3 && hour < 6 ? null : 80 + hour * 2)),
+            },
+          ]}
+        />
+        <BarChart
+          title="No data"
+          labels={HOURS.slice(0, 2)}
+          series={[{ label: 'Requests', tone: 'soft', values: [0, 0] }]}
+        />
+      </>
+    ),
+  };
+}

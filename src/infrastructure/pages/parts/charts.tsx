@@ -1,0 +1,176 @@
+import { scaleBand, scaleLinear, scalePoint } from 'd3-scale';
+import { line } from 'd3-shape';
+import type { ComponentChildren, VNode } from 'preact';
+import type { Tone } from './badge.js';
+import { Table } from './table.js';
+
+interface Series {
+  readonly label: string;
+  readonly tone: Tone;
+  /** One value per label of the chart; null where there is none. */
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** The labels of the horizontal axis, all different, such as times. */
+  readonly labels: readonly string[];
+  readonly series: readonly Series[];
+  /** Formats a value. Defaults to a number with separators. */
+  readonly format?: (value: number) => string;
+}
+
+const [WIDTH, HEIGHT] = [640, 180];
+const MARGIN = { top: 8, right: 8, bottom: 20, left: 56 };
+const NUMBER = new Intl.NumberFormat('en');
+const formatNumber = (value: number): string => NUMBER.format(value);
+
+/** Bars, one per label, with the series on top of each other. */
+export function BarChart(props: ChartProps): VNode {
+  const totals = props.labels.map((_, index) => sum(props.series.map(({ values }) => values[index] ?? 0)));
+  const x = scaleBand<string>([...props.labels], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.2);
+  const y = verticalScale(Math.max(...totals, 0));
+  const bars = props.labels.flatMap((label, index) => {
+    let base = 0;
+    return props.series.map(({ tone, values, label: name }) => {
+      const value = values[index] ?? 0;
+      const [top, bottom] = [y(base + value), y(base)];
+      base += value;
+      return value === 0 ? null : (
+        <rect
+          key={`${label} ${name}`}
+          class={`fill-${tone}`}
+          x={round(x(label) ?? 0)}
+          width={round(x.bandwidth())}
+          y={round(top)}
+          height={round(bottom - top)}
+        />
+      );
+    });
+  });
+  return (
+    <Chart {...props} y={y} xOf={(label) => (x(label) ?? 0) + x.bandwidth() / 2}>
+      {bars}
+    </Chart>
+  );
+}
+
+/** Lines, one per series, which are interrupted where a value is missing. */
+export function LineChart(props: ChartProps): VNode {
+  const x = scalePoint<string>([...props.labels], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.5);
+  const y = verticalScale(
+    Math.max(...props.series.flatMap(({ values }) => values.map((value) => value ?? 0)), 0),
+  );
+  const xOf = (label: string): number => x(label) ?? 0;
+  return (
+    <Chart {...props} y={y} xOf={xOf}>
+      {props.series.map(({ label, tone, values }) => {
+        const path = line<number | null>()
+          .defined((value) => value !== null)
+          .x((_value, index) => round(xOf(props.labels[index] ?? '')))
+          .y((value) => round(y(value ?? 0)))([...values]);
+        const points = values.flatMap((value, index) =>
+          value === null ? [] : [{ value, x: round(xOf(props.labels[index] ?? '')) }],
+        );
+        return (
+          <g key={label} class={`stroke-${tone}`}>
+            <path d={path ?? ''} />
+            {/* A value between two missing ones has no line. */}
+            {points.map((point) => (
+              <circle key={point.x} cx={point.x} cy={round(y(point.value))} r={1.5} />
+            ))}
+          </g>
+        );
+      })}
+    </Chart>
+  );
+}
+
+type Scale = ReturnType<typeof verticalScale>;
+
+function verticalScale(maximum: number) {
+  return scaleLinear([0, maximum || 1], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(4);
+}
+
+interface FrameProps extends ChartProps {
+  readonly y: Scale;
+  readonly xOf: (label: string) => number;
+  readonly children: ComponentChildren;
+}
+
+/** Axes, legend, and the same values as a table, which everyone can open and screen readers can read. */
+function Chart({ title, labels, series, format = formatNumber, y, xOf, children }: FrameProps): VNode {
+  const every = Math.ceil(labels.length / 6);
+  const rows = labels.map((label, index) => ({ label, index }));
+  return (
+    <figure class="chart">
+      <figcaption>
+        {title}
+        <ul class="legend">
+          {series.map(({ label, tone }) => (
+            <li key={label}>
+              <svg class={`fill-${tone}`} viewBox="0 0 10 10" aria-hidden="true">
+                <rect width="10" height="10" />
+              </svg>
+              {label}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={`${title}. The table below has the values.`}
+      >
+        <g class="axis">
+          {y.ticks(4).map((tick) => (
+            <g key={tick}>
+              <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
+              <text class="value" x={MARGIN.left - 6} y={round(y(tick)) + 4}>
+                {format(tick)}
+              </text>
+            </g>
+          ))}
+          {labels.map((label, index) =>
+            index % every === 0 ? (
+              <text key={label} class="label" x={round(xOf(label))} y={HEIGHT - 4}>
+                {label}
+              </text>
+            ) : null,
+          )}
+        </g>
+        {children}
+      </svg>
+      <details>
+        <summary>
+          Show as a table<span class="unseen">{`: ${title}`}</span>
+        </summary>
+        <Table
+          caption={title}
+          rows={rows}
+          keyOf={({ label }) => label}
+          columns={[
+            { title: 'Time', cell: ({ label }) => label },
+            ...series.map(({ label, values }) => ({
+              title: label,
+              isNumber: true,
+              cell: ({ index }: { readonly index: number }) => {
+                const value = values[index] ?? null;
+                return value === null ? 'none' : format(value);
+              },
+            })),
+          ]}
+        />
+      </details>
+    </figure>
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Tenths of a unit are finer than a pixel. */
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { usePage } from '../page-context.js';
+
+/** The list that filters and live updates replace. */
+const RESULTS = 'results';
+
+/**
+ * The filters of a list, which become parameters of the page's address. With a script, only the results are replaced, and the
+ * address changes too.
+ *
+ * @param children fields; those without a value are not applied
+ */
+export function FilterForm({ children }: { readonly children: ComponentChildren }): VNode {
+  const { path, query } = usePage();
+  const isFiltered = Object.keys(query).some(
+    (name) => name !== 'cursor' && name !== 'live' && name !== 'done',
+  );
+  return (
+    <form
+      class="filters"
+      method="get"
+      action={path}
+      hx-get={path}
+      hx-target={`#${RESULTS}`}
+      hx-select={`#${RESULTS}`}
+      hx-swap="outerHTML"
+      hx-push-url="true"
+    >
+      {children}
+      <div class="actions">
+        <button class="second">Apply filters</button>
+        {isFiltered ? <a href={path}>Clear filters</a> : null}
+      </div>
+    </form>
+  );
+}
+
+interface ResultsProps {
+  /** Whether the list may be updated live: the user turns it on. */
+  readonly canBeLive?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The results of a list. With live updates, a script loads the list again every 5 seconds while the page is visible. Users
+ * start and stop them (WCAG 2.2, 2.2.2), and each update counts toward the user's request limit.
+ */
+export function Results({ canBeLive = false, children }: ResultsProps): VNode {
+  const { path, query } = usePage();
+  const isLive = canBeLive && query['live'] === 'on';
+  const address = pathWith(path, query, {});
+  const live = isLive
+    ? { 'hx-get': address, 'hx-trigger': 'every 5s', 'hx-select': `#${RESULTS}`, 'hx-swap': 'outerHTML' }
+    : {};
+  return (
+    <div id={RESULTS} {...live}>
+      {canBeLive ? (
+        <p class="live needs-script">
+          {isLive ? <span class="badge tone-good">Live</span> : null}{' '}
+          <a href={pathWith(path, query, { live: isLive ? undefined : 'on' })}>
+            {isLive ? 'Stop live updates' : 'Start live updates'}
+          </a>
+        </p>
+      ) : null}
+      {children}
+    </div>
+  );
+}
+
+/** Returns a path with the parameters of a query and some changes to them; undefined removes a parameter. */
+export function pathWith(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | undefined>>,
+): string {
+  const parameters = Object.entries({ ...query, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '' && entry[0] !== 'done',
+  );
+  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
+}

@@ -1,0 +1,188 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { usePage } from '../page-context.js';
+
+export const FORM_TOKEN_FIELD = 'form_token';
+
+interface FormProps {
+  readonly action: string;
+  readonly children: ComponentChildren;
+}
+
+/** A form that is sent with POST and the anti-forgery token. */
+export function Form({ action, children }: FormProps): VNode {
+  return (
+    <form method="post" action={action}>
+      <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
+      {children}
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** Error message about the value. */
+  readonly error?: string | undefined;
+}
+
+/** The ids that describe a field to screen readers (WCAG 2.2, 3.3.1). */
+function descriptionsOf({ name, hint, error }: FieldProps): {
+  readonly hintId?: string | undefined;
+  readonly errorId?: string | undefined;
+  readonly all?: string | undefined;
+} {
+  const hintId = hint ? `${name}-hint` : undefined;
+  const errorId = error ? `${name}-error` : undefined;
+  return { hintId, errorId, all: [hintId, errorId].filter(Boolean).join(' ') || undefined };
+}
+
+function Described(props: FieldProps & { readonly children: ComponentChildren }): VNode {
+  const { hintId, errorId } = descriptionsOf(props);
+  return (
+    <div class="field">
+      <label for={props.name}>{props.label}</label>
+      {hintId ? (
+        <span id={hintId} class="hint">
+          {props.hint}
+        </span>
+      ) : null}
+      {errorId ? (
+        <span id={errorId} class="error">
+          {props.error}
+        </span>
+      ) : null}
+      {props.children}
+    </div>
+  );
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
+  readonly value?: string | undefined;
+  /** The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to `off`. */
+  readonly autocomplete?: string;
+  readonly inputmode?: 'numeric' | 'text';
+  /** Defaults to true. */
+  readonly required?: boolean;
+  readonly maxLength?: number;
+}
+
+/** A labeled field. Its error is associated with it for screen readers. */
+export function TextField(props: TextFieldProps): VNode {
+  return (
+    <Described {...props}>
+      <input
+        id={props.name}
+        name={props.name}
+        type={props.type ?? 'text'}
+        value={props.value}
+        required={props.required ?? true}
+        maxLength={props.maxLength}
+        autocomplete={props.autocomplete ?? 'off'}
+        inputmode={props.inputmode}
+        aria-describedby={descriptionsOf(props).all}
+        aria-invalid={props.error ? 'true' : undefined}
+      />
+    </Described>
+  );
+}
+
+interface TextAreaProps extends FieldProps {
+  readonly value?: string | undefined;
+  readonly rows?: number;
+}
+
+/** A labeled field of several lines, which is required. */
+export function TextArea(props: TextAreaProps): VNode {
+  return (
+    <Described {...props}>
+      <textarea
+        id={props.name}
+        name={props.name}
+        rows={props.rows ?? 8}
+        required
+        aria-describedby={descriptionsOf(props).all}
+        aria-invalid={props.error ? 'true' : undefined}
+      >
+        {props.value}
+      </textarea>
+    </Described>
+  );
+}
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly options: readonly Option[];
+  readonly value?: string | undefined;
+}
+
+/** A labeled choice of one option. */
+export function SelectField(props: SelectFieldProps): VNode {
+  return (
+    <Described {...props}>
+      <select id={props.name} name={props.name} aria-describedby={descriptionsOf(props).all}>
+        {props.options.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === (props.value ?? '')}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </Described>
+  );
+}
+
+interface CheckboxesProps {
+  readonly name: string;
+  readonly legend: string;
+  readonly hint?: string;
+  readonly options: readonly Option[];
+  readonly values: readonly string[];
+}
+
+/** A group of checkboxes. The form has one field per checked box, all with the same name. */
+export function Checkboxes({ name, legend, hint, options, values }: CheckboxesProps): VNode {
+  return (
+    <fieldset aria-describedby={hint ? `${name}-hint` : undefined}>
+      <legend>{legend}</legend>
+      {hint ? (
+        <span id={`${name}-hint`} class="hint">
+          {hint}
+        </span>
+      ) : null}
+      <div class="checkboxes">
+        {options.map(({ value, label }) => (
+          <label key={value} class="checkbox">
+            <input type="checkbox" name={name} value={value} checked={values.includes(value)} />
+            {label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** A form with one button, which changes something at once and can be undone. */
+export function ActionButton(props: {
+  readonly action: string;
+  readonly children: ComponentChildren;
+  /** Read to screen readers after the label, if several buttons of a page have the same label. */
+  readonly of?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}): VNode {
+  return (
+    <Form action={props.action}>
+      {Object.entries(props.fields ?? {}).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button class="second">
+        {props.children}
+        {props.of ? <span class="unseen">{` ${props.of}`}</span> : null}
+      </button>
+    </Form>
+  );
+}

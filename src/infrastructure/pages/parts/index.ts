@@ -1,0 +1,21 @@
+export { Badge, type Tone } from './badge.js';
+export { BarChart, LineChart } from './charts.js';
+export { CodeBlock } from './code-block.js';
+export { Confirmation } from './confirmation.js';
+export { EmptyState } from './empty-state.js';
+export { FilterForm, Results, pathWith } from './filter-form.js';
+export {
+  ActionButton,
+  Checkboxes,
+  Form,
+  FORM_TOKEN_FIELD,
+  SelectField,
+  TextArea,
+  TextField,
+  type Option,
+} from './form.js';
+export { Allowed, ButtonLink, Link } from './links.js';
+export { Moment, RelativeTime } from './moment.js';
+export { Done, Notice, Problem } from './notice.js';
+export { Pagination } from './pagination.js';
+export { Details, Table, type Column } from './table.js';

@@ -1,0 +1,63 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers are aligned to the right. */
+  readonly isNumber?: boolean;
+}
+
+interface TableProps<Row> {
+  /** Read to screen readers; not shown. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+}
+
+/**
+ * A table. On a phone, each row becomes a block with the titles of the columns beside the values. The roles keep the table a
+ * table for screen readers, because browsers take a table with another `display` value for plain text.
+ */
+export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): VNode {
+  return (
+    <table role="table" class="data">
+      <caption class="unseen">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            {columns.map(({ title, cell, isNumber }) => (
+              <td key={title} role="cell" data-title={title} class={isNumber ? 'number' : undefined}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Names and values of one thing. Entries whose value is null are left out. */
+export function Details({
+  entries,
+}: {
+  readonly entries: readonly (readonly [name: string, value: ComponentChildren])[];
+}): VNode {
+  return (
+    <dl>
+      {entries
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-value`}>{value}</dd>])}
+    </dl>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ClassConstructor } from 'class-transformer';
+import { ApiError, INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import type { FormFields } from '../http/index.js';
+import { validated, validatedQuery } from '../validation/index.js';
+import type { PageResponse } from './page-response.js';
+
+/**
+ * Performs what a form asks for. If the request is rejected for a reason that the user can correct, shows the form again with
+ * the reason.
+ *
+ * @param formAgain gets the message of the error
+ */
+export async function submitted(
+  action: () => Promise<PageResponse>,
+  formAgain: (problem: string) => PageResponse | Promise<PageResponse>,
+): Promise<PageResponse> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isCorrectable(error)) throw error;
+    const page = await formAgain(error.message);
+    return 'redirectTo' in page ? page : { ...page, status: error.status };
+  }
+}
+
+function isCorrectable(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    error.status < 500 &&
+    error.status !== 404 &&
+    error.code !== INVALID_ACCESS_TOKEN.code
+  );
+}
+
+/**
+ * Turns a form into the request of an operation. Empty fields are absent, and names that end with `[]` are arrays.
+ *
+ * @throws ApiError INVALID_FIELD
+ */
+export function requestFrom<Dto extends object>(
+  type: ClassConstructor<Dto>,
+  form: FormFields,
+  more: object = {},
+): Dto {
+  return validated(type, { ...form.values(), ...more });
+}
+
+/**
+ * Turns the query of a list's page into the query of the operation. Blank parameters are filters that the user left empty.
+ *
+ * @param query the query of the page; parameters that control only the page are ignored
+ * @throws ApiError INVALID_FIELD
+ */
+export function queryFrom<Dto extends object>(
+  type: ClassConstructor<Dto>,
+  query: object,
+  more: object = {},
+): Dto {
+  const filters = Object.entries(query).filter(
+    ([name, value]) => value !== '' && !PAGE_PARAMETERS.includes(name),
+  );
+  return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
+}
+
+/** `done` names the message after a form, and `live` turns on live updates. */
+const PAGE_PARAMETERS = ['done', 'live'];
