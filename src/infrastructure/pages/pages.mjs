@@ -15,7 +15,8 @@ document.addEventListener('click', async ({ target }) => {
 
 // Fields without a value are no filters, so the address need not name them.
 document.addEventListener('htmx:configRequest', ({ detail }) => {
-  for (const [name, value] of [...detail.formData]) if (value === '') detail.formData.delete(name);
+  const empty = [...detail.formData].filter(([, value]) => value === '');
+  for (const [name] of empty) detail.formData.delete(name);
 });
 
 // Live updates pause while nobody can see the page.

@@ -2,14 +2,16 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
+import { AllowlistedDomainsPagesController } from './allowlisted-domains-pages.controller.js';
+import { AllowlistedDomainsPagesService } from './allowlisted-domains-pages.service.js';
 import { AllowlistedDomainsController } from './allowlisted-domains.controller.js';
 import { AllowlistedDomainsRepository } from './allowlisted-domains.repository.js';
 import { AllowlistedDomainsService } from './allowlisted-domains.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AllowlistedDomain]), AuditLogsModule],
-  controllers: [AllowlistedDomainsController],
-  providers: [AllowlistedDomainsService, AllowlistedDomainsRepository],
+  controllers: [AllowlistedDomainsController, AllowlistedDomainsPagesController],
+  providers: [AllowlistedDomainsService, AllowlistedDomainsPagesService, AllowlistedDomainsRepository],
   exports: [AllowlistedDomainsService],
 })
 export class AllowlistedDomainsModule {}

@@ -1,0 +1,39 @@
+import { addUser, auditOf } from '../support/dashboard-users.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+const PATH = '/dashboard/allowed-domains';
+
+describe('The pages about allowed domains', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+  });
+  afterAll(() => service.close());
+
+  it('add and remove a domain', async () => {
+    const user = await addUser(service);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    expect((await visitor.get(PATH)).text).toContain('All email domains are allowed');
+
+    const refused = await visitor.fill(`${PATH}/new`, { domain: 'not a domain' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('must be a domain name');
+    expect(refused.text).toContain('value="not a domain"');
+
+    const added = await visitor.fill(`${PATH}/new`, { domain: 'example.com' });
+    expect([added.status, added.location]).toEqual([303, `${PATH}?done=added`]);
+    const list = await visitor.get(`${PATH}?done=added`);
+    expect(list.text).toContain('The domain was added.');
+    const [, removal = ''] = /href="([^"]+\/remove)"/.exec(list.text) ?? [];
+    expect((await visitor.get(removal)).text).toContain('Remove example.com?');
+    expect((await visitor.submit(removal)).location).toBe(`${PATH}?done=removed`);
+    expect(await auditOf(service, user)).toEqual([
+      'auth.login success',
+      'domain.add success',
+      'domain.remove success',
+    ]);
+  });
+});
