@@ -1,6 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
-import { NOT_FOUND } from '../errors/index.js';
 import type { PageResponse } from './page-response.js';
 import { PageRoute } from './page-route.decorator.js';
 import { partsPage } from './parts.pages.js';
@@ -13,7 +12,6 @@ export class PartsController {
   @Get()
   @PageRoute({ login: true })
   show(): PageResponse {
-    if (this.configuration.isProduction) throw NOT_FOUND.error();
-    return partsPage();
+    return partsPage(this.configuration);
   }
 }

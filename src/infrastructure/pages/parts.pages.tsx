@@ -1,3 +1,5 @@
+import type { ServiceConfiguration } from '../config/index.js';
+import { NOT_FOUND } from '../errors/index.js';
 import type { Page } from './page-response.js';
 import {
   ActionButton,
@@ -32,8 +34,13 @@ const OPTIONS = [
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 const wave = (hour: number): number => Math.round(500 + 400 * Math.sin(hour / 4));
 
-/** A page with all parts that pages are made of, in every state. */
-export function partsPage(): Page {
+/**
+ * A page with all parts that pages are made of, in every state.
+ *
+ * @throws ApiError NOT_FOUND in production
+ */
+export function partsPage({ isProduction }: ServiceConfiguration): Page {
+  if (isProduction) throw NOT_FOUND.error();
   return {
     title: 'Parts of pages',
     parent: { title: 'Overview', path: '/dashboard' },

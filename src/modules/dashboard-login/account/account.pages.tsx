@@ -1,6 +1,6 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import { Badge, Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 import { browserName } from './browser-name.js';
@@ -42,11 +42,26 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
           </dd>
         </dl>
         <h2>Where you are logged in</h2>
-        <ul class="sessions">
-          {sessions.map((session) => (
-            <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
-          ))}
-        </ul>
+        {byBrowser(sessions).map(({ browser, newest, older }) => (
+          <Fragment key={browser}>
+            <h3>{browser}</h3>
+            <ul class="sessions">
+              {newest.map((session) => (
+                <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
+              ))}
+            </ul>
+            {older.length === 0 ? null : (
+              <details>
+                <summary>{`Show ${older.length} older ${older.length === 1 ? 'login' : 'logins'} in ${browser}`}</summary>
+                <ul class="sessions">
+                  {older.map((session) => (
+                    <Session key={session.id} session={session} isThis={isSessionOf(actor, session)} />
+                  ))}
+                </ul>
+              </details>
+            )}
+          </Fragment>
+        ))}
         <Form action="/account/sessions/end-others">
           <p>This also ends the access of devices that you approved.</p>
           <button class="second">End all other sessions</button>
@@ -54,6 +69,24 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
       </>
     ),
   };
+}
+
+/** Logins of one browser that are shown at once; the others fold away. */
+const SHOWN_PER_BROWSER = 2;
+
+interface BrowserSessions {
+  readonly browser: string;
+  readonly newest: readonly DashboardSession[];
+  readonly older: readonly DashboardSession[];
+}
+
+/** Groups sessions, newest first, by browser. */
+function byBrowser(sessions: readonly DashboardSession[]): BrowserSessions[] {
+  const browsers = [...new Set(sessions.map(({ userAgent }) => browserName(userAgent)))];
+  return browsers.map((browser) => {
+    const own = sessions.filter(({ userAgent }) => browserName(userAgent) === browser);
+    return { browser, newest: own.slice(0, SHOWN_PER_BROWSER), older: own.slice(SHOWN_PER_BROWSER) };
+  });
 }
 
 function isSessionOf({ credential }: DashboardActor, session: DashboardSession): boolean {
@@ -66,11 +99,10 @@ function Session(props: { readonly session: DashboardSession; readonly isThis: b
   return (
     <li>
       <div>
-        <strong>{browser}</strong>
-        {isThis ? <span class="badge">This browser</span> : null}
+        {session.ip} {isThis ? <Badge tone="good">This browser</Badge> : null}
         <br />
         <span class="hint">
-          {session.ip}, since <Moment time={session.authenticatedAt} />
+          since <Moment time={session.authenticatedAt} />
         </span>
       </div>
       {isThis ? null : (

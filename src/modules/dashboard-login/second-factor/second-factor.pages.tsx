@@ -58,12 +58,16 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
         isRefused={refused === 'renew'}
       />
       <h2>Turn off</h2>
-      <p>You will need only your password to log in. Your recovery codes will stop working.</p>
+      <p>
+        You will need only your password to log in. Your recovery codes will stop working. This asks for your password
+        and not for a code, so that it also works if you have lost your phone and logged in with a recovery code.
+      </p>
       <PasswordForm
         action="/account/second-factor/disable"
         name="password_to_turn_off"
         button="Turn off two-factor authentication"
         isRefused={refused === 'turn off'}
+        isDestructive
       />
     </>
   );
@@ -74,9 +78,10 @@ interface PasswordFormProps {
   readonly name: string;
   readonly button: string;
   readonly isRefused: boolean;
+  readonly isDestructive?: boolean;
 }
 
-function PasswordForm({ action, name, button, isRefused }: PasswordFormProps): VNode {
+function PasswordForm({ action, name, button, isRefused, isDestructive = false }: PasswordFormProps): VNode {
   return (
     <Form action={action}>
       <TextField
@@ -86,7 +91,7 @@ function PasswordForm({ action, name, button, isRefused }: PasswordFormProps): V
         autocomplete="current-password"
         error={isRefused ? 'This isn’t your password.' : undefined}
       />
-      <button class="second">{button}</button>
+      <button class={isDestructive ? 'danger' : 'second'}>{button}</button>
     </Form>
   );
 }
@@ -98,7 +103,9 @@ export function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWron
     content: (
       <>
         <h2>1. Add this account to your authenticator app</h2>
-        <p>Scan this QR code with the app:</p>
+        <p>
+          Scan this QR code with the app. If the app is on this device, <a href={uri}>open it here</a>.
+        </p>
         <QrCode text={uri} label="QR code for your authenticator app. The same key is shown below as text." />
         <p>Or enter this key in the app:</p>
         <p>

@@ -1,12 +1,21 @@
-import type { VNode } from 'preact';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Link, Notice, TextField, type PageResponse } from '../../../infrastructure/pages/index.js';
+import {
+  Details,
+  Form,
+  Link,
+  Notice,
+  RelativeTime,
+  TextField,
+  type PageResponse,
+} from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
 /** A request as it is shown to the user who decides. */
 export interface DeviceRequestView extends DeviceAuthorization {
   readonly userCode: string;
+  /** The name of the API client. */
+  readonly clientName: string;
 }
 
 /** The outcome of a request as it is shown to a user. */
@@ -53,56 +62,61 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
   };
 }
 
-/** The page where a user sees what requests access, and decides. */
+/**
+ * The page where a user sees what requests access, and decides. The code to compare and both buttons come first, so that they
+ * are on the screen of a phone.
+ */
 export function confirmationPage(request: DeviceRequestView): PageResponse {
   return {
     title: 'Approve this device?',
     content: (
       <>
-        <p>
-          A device requests access on your behalf for 15 minutes. Approve the request only if the device is in
-          front of you and shows this code:
-        </p>
-        <p>
+        <p>Approve only if the device is in front of you and shows this code:</p>
+        <p class="compared">
           <strong class="code">{request.userCode}</strong>
         </p>
-        <dl>
-          <dt>API client</dt>
-          <dd>
-            <code>{request.clientId}</code>, the {request.environment} client of your organization
-          </dd>
-          <dt>Environment</dt>
-          <dd>
-            <span class={`environment ${request.environment}`}>{ENVIRONMENTS[request.environment]}</span>
-          </dd>
-          <dt>Permissions</dt>
-          <dd>
-            <ul>
-              {request.scopes.map((scope) => (
-                <li key={scope}>{SCOPES[scope]}</li>
-              ))}
-            </ul>
-          </dd>
-          <dt>IP address</dt>
-          <dd>{request.ip}</dd>
-          <dt>Program</dt>
-          <dd>{request.userAgent || 'unknown (the program sent no user agent)'}</dd>
-          <dt>Requested at</dt>
-          <dd>
-            <Time value={request.requestedAt} />
-          </dd>
-        </dl>
+        <p>
+          <span class={`environment ${request.environment}`}>{ENVIRONMENTS[request.environment]}</span>
+        </p>
         <Form action="/device/confirm">
           <input type="hidden" name="request" value={request.id} />
           <div class="choice">
             <button name="decision" value="approve">
               Approve
             </button>
-            <button name="decision" value="deny">
+            <button class="danger second" name="decision" value="deny">
               Decline
             </button>
           </div>
         </Form>
+        <h2>What the device gets</h2>
+        <p>The device gets access on your behalf for 15 minutes:</p>
+        <ul>
+          {request.scopes.map((scope) => (
+            <li key={scope}>{SCOPES[scope]}</li>
+          ))}
+        </ul>
+        <h2>Where the request comes from</h2>
+        <Details
+          entries={[
+            [
+              'API client',
+              <>
+                {request.clientName}
+                <br />
+                <code>{request.clientId}</code>
+              </>,
+            ],
+            ['IP address', request.ip],
+            [
+              'Program',
+              <>
+                {request.userAgent || 'unknown'} <span class="hint">Reported by the device, which can claim anything</span>
+              </>,
+            ],
+            ['Requested', <RelativeTime key="time" time={request.requestedAt} />],
+          ]}
+        />
       </>
     ),
   };
@@ -154,8 +168,3 @@ const RESULTS = {
     text: 'The code expired before anyone approved it. Request a new code on the device.',
   },
 } as const;
-
-function Time({ value }: { readonly value: Date }): VNode {
-  const text = value.toISOString();
-  return <time dateTime={text}>{`${text.slice(0, 10)} ${text.slice(11, 19)} UTC`}</time>;
-}
