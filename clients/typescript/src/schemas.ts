@@ -88,6 +88,7 @@ export interface components {
       | 'client.update'
       | 'account.create'
       | 'account.activate'
+      | 'account.update'
       | 'account.logo_update';
     /** @description The dashboard user or operator who performed the action. */
     AuditActorResponse: {
@@ -1571,7 +1572,7 @@ export interface components {
      * @description The role of a dashboard user. The first has the most rights.
      * @enum {string}
      */
-    Role: 'owner' | 'admin' | 'member';
+    Role: 'owner' | 'admin' | 'member' | 'viewer';
     /**
      * @description What an access token may be used for.
      * @enum {string}

@@ -6,7 +6,7 @@ import { requestOrigin, type RequestOrigin } from '../http/index.js';
 import { enumeration } from '../schemas/index.js';
 
 /** The roles of dashboard users, from the most rights to the fewest. */
-export const DASHBOARD_ROLES = ['owner', 'admin', 'member'] as const;
+export const DASHBOARD_ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
 export type DashboardRole = (typeof DASHBOARD_ROLES)[number];
 export const ROLE = enumeration(
   'Role',
@@ -29,6 +29,8 @@ export interface DashboardPrincipal {
   readonly role: DashboardRole;
   /** Access tokens and device approvals of an earlier version have ended. */
   readonly accessVersion: number;
+  /** Whether the organization requires a second factor that the user has not set up. */
+  readonly lacksSecondFactor: boolean;
 }
 
 /** A login in a browser. */

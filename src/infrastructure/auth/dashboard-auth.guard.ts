@@ -7,6 +7,9 @@ import { bearerHeaders, expiredToken, invalidToken, missingToken } from './beare
 import type { DashboardIdentity } from './dashboard-actor.js';
 import { sessionTokenOf } from './session-cookie.js';
 
+/** Login of a user whose organization requires a second factor that the user has not set up. */
+export const SECOND_FACTOR_REQUIRED =
+  'Your organization requires two-factor authentication. Set it up at /account/second-factor.';
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
 /** RFC 6750, section 3. */
@@ -27,7 +30,7 @@ export abstract class DashboardSessionVerifier {
 /**
  * Admits requests with a valid access token, or from a browser with a login. Other requests get a 401 response that
  * tells missing credentials, another scheme, an expired token and an invalid token apart, and nothing else. A cross-site
- * request with a login gets 403. If a request has an Authorization header, the browser's login is ignored.
+ * request with a login gets 403, and so does a user who lacks a second factor that the organization requires. If a request has an Authorization header, the browser's login is ignored.
  */
 @Injectable()
 export class DashboardAuthGuard extends AuthGuard('bearer') {
@@ -44,6 +47,7 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     if (!identity)
       throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, { headers: { 'WWW-Authenticate': BEARER_CHALLENGE } });
     if (isCrossSiteRequest(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
+    if (identity.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     request.user = identity;
     return true;
   }

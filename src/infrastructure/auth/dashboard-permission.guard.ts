@@ -159,7 +159,8 @@ function checkScope({ credential }: DashboardActor, { token }: DashboardPermissi
 
 function checkRole(actor: DashboardPrincipal, { role }: DashboardPermission): ApiError | undefined {
   // DASHBOARD_ROLES is ordered from highest to lowest.
-  if (role === undefined || DASHBOARD_ROLES.indexOf(actor.role) <= DASHBOARD_ROLES.indexOf(role))
-    return undefined;
+  const allowed =
+    role === undefined ? DASHBOARD_ROLES : DASHBOARD_ROLES.slice(0, DASHBOARD_ROLES.indexOf(role) + 1);
+  if (allowed.includes(actor.role)) return undefined;
   return INSUFFICIENT_ROLE.error();
 }

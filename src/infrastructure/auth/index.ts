@@ -8,7 +8,12 @@ export { CurrentOrganization, type RequestingOrganization } from './current-orga
 export { CurrentClient, currentClientOf } from './current-client.js';
 export { FailedCredentials, type TooManyFailures } from './failed-credentials.js';
 export { CredentialVerifier, type AuthenticatedClient, type CredentialCheck } from './credential-verifier.js';
-export { CROSS_SITE_REQUEST, DashboardAuthGuard, DashboardSessionVerifier } from './dashboard-auth.guard.js';
+export {
+  CROSS_SITE_REQUEST,
+  DashboardAuthGuard,
+  DashboardSessionVerifier,
+  SECOND_FACTOR_REQUIRED,
+} from './dashboard-auth.guard.js';
 export {
   DASHBOARD_ROLES,
   dashboardActorOf,

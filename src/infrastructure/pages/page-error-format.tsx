@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { SECOND_FACTOR_REQUIRED } from '../auth/index.js';
 import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../http/index.js';
 import { Notice } from './parts/index.js';
@@ -40,6 +41,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
     const next = request.method === 'GET' ? request.originalUrl : request.path;
     return { redirectTo: `/login?next=${encodeURIComponent(next)}` };
   }
+  if (error.message === SECOND_FACTOR_REQUIRED) return { redirectTo: '/account/second-factor' };
   return {
     title: 'Something went wrong',
     status: error.status,

@@ -17,7 +17,7 @@ import { NOT_FOUND } from '../errors/index.js';
 import { OnSurface, type FormFields } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
-import { FormGuard, LoginGuard, PageGuard } from './page.guards.js';
+import { FormGuard, LoginGuard, PageGuard, SecondFactorGuard } from './page.guards.js';
 import { environmentIn, PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns. */
@@ -36,16 +36,27 @@ class PageInterceptor implements NestInterceptor<PageResponse, string> {
 export interface PageRouteOptions {
   /** Whether the page requires a login. */
   readonly login: boolean;
+  /** Whether users may open it without a second factor that their organization requires. */
+  readonly withoutSecondFactor?: boolean;
   /** Whether the route receives a form. */
   readonly form?: boolean;
 }
 
 /** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse`. */
-export function PageRoute({ login, form = false }: PageRouteOptions): MethodDecorator {
+export function PageRoute({
+  login,
+  withoutSecondFactor = false,
+  form = false,
+}: PageRouteOptions): MethodDecorator {
   return applyDecorators(
     OnSurface('dashboard'),
     ApiExcludeEndpoint(),
-    UseGuards(PageGuard, ...(login ? [LoginGuard] : []), ...(form ? [FormGuard] : [])),
+    UseGuards(
+      PageGuard,
+      ...(login ? [LoginGuard] : []),
+      ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
+      ...(form ? [FormGuard] : []),
+    ),
     UseInterceptors(PageInterceptor),
   );
 }
@@ -87,6 +98,7 @@ function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator
     UseGuards(
       PageGuard,
       LoginGuard,
+      SecondFactorGuard,
       DashboardLimitGuard,
       DashboardPermissionGuard,
       ...(isAction ? [FormGuard] : []),

@@ -1,7 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DashboardSessionVerifier, sessionTokenOf } from '../auth/index.js';
-import { ErrorKind, INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import {
+  DashboardSessionVerifier,
+  SECOND_FACTOR_REQUIRED,
+  sessionTokenOf,
+  type DashboardIdentity,
+} from '../auth/index.js';
+import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest, readForm } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/index.js';
@@ -32,6 +37,16 @@ export class PageGuard implements CanActivate {
 export class LoginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (!context.switchToHttp().getRequest<Request>().user) throw INVALID_ACCESS_TOKEN.error();
+    return true;
+  }
+}
+
+/** Sends users who lack a second factor that their organization requires to the page that sets it up. */
+@Injectable()
+export class SecondFactorGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const user = context.switchToHttp().getRequest<Request>().user as DashboardIdentity | undefined;
+    if (user?.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     return true;
   }
 }

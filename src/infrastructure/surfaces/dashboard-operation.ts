@@ -5,6 +5,7 @@ import {
   DashboardAuthGuard,
   DashboardPermissionGuard,
   CROSS_SITE_REQUEST,
+  SECOND_FACTOR_REQUIRED,
   LOGIN_REQUIRED,
   RequirePermission,
   RECENT_LOGIN_REQUIRED,
@@ -70,11 +71,14 @@ export function errorsOf({ token, role, recentLogin }: DashboardPermission): Ope
       ? [withSharedMessages('RecentLoginRequired', INVALID_ACCESS_TOKEN, RECENT_LOGIN_REQUIRED)]
       : []),
     RATE_LIMIT_EXCEEDED,
+    NO_SECOND_FACTOR,
     ...FORBIDDEN_TOKENS[token === 'any' || token === 'none' ? token : 'scope'],
-    ...(role === undefined || role === 'member' ? [] : [INSUFFICIENT_ROLE]),
+    ...(role === undefined ? [] : [INSUFFICIENT_ROLE]),
   ];
 }
 
+/** Errors (403) of a login. */
+const NO_SECOND_FACTOR = withSharedMessages('SecondFactorRequired', NO_ACCESS, SECOND_FACTOR_REQUIRED);
 const FROM_OTHER_SITE = withSharedMessages('CrossSiteRequest', NO_ACCESS, CROSS_SITE_REQUEST);
 
 /** Errors (403) for an access token, or for a session in its place. */

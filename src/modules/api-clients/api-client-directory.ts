@@ -16,7 +16,7 @@ const MAX_CACHED_CLIENTS = 10_000;
 /** Finds API clients. If `PIN_ENVIRONMENT` is set, it does not find clients of the other environment. */
 @Injectable()
 export class ApiClientDirectory {
-  /** Records never change, and clients are never deleted, so entries don't expire. */
+  /** The records never change, and clients are never deleted, so entries don't expire. */
   private readonly cache = new LRUCache<string, ClientRecord>({ max: MAX_CACHED_CLIENTS });
 
   constructor(
@@ -48,6 +48,14 @@ export class ApiClientDirectory {
   ): Promise<ClientRecord | undefined> {
     const client = await this.repository.clientIn(organizationId, environment);
     return this.served(client ? toRecord(client) : undefined);
+  }
+
+  /** Returns what the organization calls a client, or else its environment in words. */
+  async nameOf(clientId: string): Promise<string> {
+    const client = await this.repository.client(clientId);
+    return (
+      client?.name ?? (client?.environment === 'production' ? 'Production client' : 'Development client')
+    );
   }
 
   private served(client: ClientRecord | undefined): ClientRecord | undefined {

@@ -16,6 +16,10 @@ export class ApiClient {
   @Column({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
+  /** What the organization calls the client; null until it is named. */
+  @Column({ type: 'varchar', length: 100, nullable: true })
+  name!: string | null;
+
   /** Restricted operations that this client may use. */
   @Column({ name: 'enabled_operations', type: 'text', array: true, default: () => "'{}'" })
   enabledOperations!: string[];

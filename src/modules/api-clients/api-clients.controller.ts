@@ -1,12 +1,23 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
-import { ApiClientResponse, ApiSecretResponse, RotateSecretRequest } from './api-clients.dto.js';
+import {
+  ApiClientResponse,
+  ApiSecretResponse,
+  RotateSecretRequest,
+  UpdateClientRequest,
+} from './api-clients.dto.js';
 import { ApiSecretsService } from './api-secrets.service.js';
-import { LIST_CLIENTS, VIEW_SECRET, ROTATE_SECRET, ACTIVATE_SECRET } from './api-clients.docs.js';
+import {
+  LIST_CLIENTS,
+  UPDATE_CLIENT,
+  VIEW_SECRET,
+  ROTATE_SECRET,
+  ACTIVATE_SECRET,
+} from './api-clients.docs.js';
 
 /** Required for operations that show or change a secret. */
 const RECENTLY_LOGGED_IN_ADMIN = { token: 'none', role: 'admin', recentLogin: true } as const;
@@ -17,9 +28,19 @@ export class ApiClientsController {
   constructor(private readonly secrets: ApiSecretsService) {}
 
   @Get('api-clients')
-  @DashboardOperation(LIST_CLIENTS, { token: 'none' })
+  @DashboardOperation(LIST_CLIENTS, { token: 'none', role: 'member' })
   list(@CurrentActor() actor: DashboardActor): Promise<ApiClientResponse[]> {
     return this.secrets.list(actor);
+  }
+
+  @Patch('api-clients/:client_id')
+  @DashboardOperation(UPDATE_CLIENT, { token: 'none', role: 'admin', action: auditAction('client.update') })
+  update(
+    @CurrentActor() actor: DashboardActor,
+    @Param('client_id') clientId: string,
+    @JsonBody() request: UpdateClientRequest,
+  ): Promise<ApiClientResponse> {
+    return this.secrets.rename(actor, clientId, request.name);
   }
 
   @Post('api-clients/:client_id/secret/view')

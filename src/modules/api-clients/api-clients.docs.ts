@@ -6,6 +6,7 @@ import {
   ApiSecretResponse,
   EXAMPLE_CLIENT_ID,
   RotateSecretRequest,
+  UpdateClientRequest,
 } from './api-clients.dto.js';
 import { RotationInProgressError } from './api-clients.service.js';
 
@@ -29,6 +30,19 @@ export const LIST_CLIENTS: OperationDocument = {
   response: [ApiClientResponse],
   responseDescription: 'All clients of the organization.',
   errors: [],
+};
+
+export const UPDATE_CLIENT: OperationDocument = {
+  operationId: 'updateApiClient',
+  summary: 'Name an API client',
+  description:
+    'Gives a client a name. Use it so that users recognize the client when they approve a device. Available to admins ' +
+    'and owners. Audited as `client.update`.',
+  pathParameters: ID,
+  body: UpdateClientRequest,
+  response: ApiClientResponse,
+  responseDescription: 'The client with its new name.',
+  errors: [API_CLIENT_NOT_FOUND],
 };
 
 export const VIEW_SECRET: OperationDocument = {

@@ -6,9 +6,11 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { ENVIRONMENT, IntegerField } from '../../infrastructure/validation/index.js';
+import { ENVIRONMENT, IntegerField, TextField } from '../../infrastructure/validation/index.js';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from './api-clients.service.js';
 
+const MAX_NAME_LENGTH = 100;
+const EXAMPLE_NAME = 'Example shop';
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
 
 export class RotateSecretRequest {
@@ -21,6 +23,15 @@ export class RotateSecretRequest {
     example: 24,
   })
   overlap_hours: number = DEFAULT_OVERLAP_HOURS;
+}
+
+export class UpdateClientRequest {
+  @TextField({
+    max: MAX_NAME_LENGTH,
+    description: 'What you call the client. Users see the name when they approve a device.',
+    example: EXAMPLE_NAME,
+  })
+  name!: string;
 }
 
 function ClientId(): PropertyDecorator {
@@ -37,6 +48,12 @@ export class ApiClientResponse {
 
   @Environment()
   environment!: PlatformEnvironment;
+
+  @TextProperty('What you call the client; null until you name it.', EXAMPLE_NAME, {
+    nullable: true,
+    maxLength: MAX_NAME_LENGTH,
+  })
+  name!: string | null;
 
   @TextProperty('Operations available by arrangement that are enabled for this client.', [], {
     isArray: true,

@@ -87,6 +87,15 @@ export class ApiClientsRepository {
     await this.transaction.manager.update(ApiSecret, { id }, change);
   }
 
+  /** @returns whether the client had another name */
+  async rename(clientId: string, name: string): Promise<boolean> {
+    const [, count] = await this.transaction.manager.query<[unknown, number]>(
+      'UPDATE api_client SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2',
+      [clientId, name],
+    );
+    return count > 0;
+  }
+
   /** @returns whether the client exists */
   async enableOperation(clientId: string, operation: string): Promise<boolean> {
     const [, count] = await this.transaction.manager.query<[unknown, number]>(

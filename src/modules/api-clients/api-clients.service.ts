@@ -71,7 +71,14 @@ export class ApiClientsService {
   async create(organizationId: string, environment: PlatformEnvironment): Promise<IssuedCredentials> {
     const clientId = randomUUID();
     const createdAt = this.clock.now();
-    const client: ApiClient = { id: clientId, organizationId, environment, enabledOperations: [], createdAt };
+    const client: ApiClient = {
+      id: clientId,
+      organizationId,
+      environment,
+      name: null,
+      enabledOperations: [],
+      createdAt,
+    };
     if (!(await this.repository.addClient(client))) {
       throw new OperatorError(`The organization already has a ${environment} client.`);
     }

@@ -24,6 +24,14 @@ export class ApiSecretsService {
     return Promise.all(clients.map((client) => this.toResponse(client)));
   }
 
+  /** Idempotent. */
+  @Transactional()
+  async rename(actor: DashboardActor, clientId: string, name: string): Promise<ApiClientResponse> {
+    const client = await this.own(actor, clientId);
+    if (await this.repository.rename(client.id, name)) await this.record('client.update', actor, client);
+    return this.toResponse({ ...client, name });
+  }
+
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */
   @Transactional()
   async view(actor: DashboardActor, clientId: string): Promise<ApiSecretResponse> {
@@ -67,6 +75,7 @@ export class ApiSecretsService {
     return {
       client_id: client.id,
       environment: client.environment,
+      name: client.name,
       enabled_operations: client.enabledOperations,
       created_at: client.createdAt,
       newest_secret_version: rotation.newestVersion,

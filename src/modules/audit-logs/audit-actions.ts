@@ -53,9 +53,13 @@ export const AUDIT_ACTIONS = {
   'domain.add': { target: 'domain', meaning: 'A domain was added to the allowlist.' },
   'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowlist.' },
   'client.create': { target: 'api_client', meaning: 'An API client was created.' },
-  'client.update': { target: 'api_client', meaning: 'An operation was enabled for an API client.' },
+  'client.update': {
+    target: 'api_client',
+    meaning: 'An API client was named, or an operation was enabled for it.',
+  },
   'account.create': { target: 'account', meaning: 'The organization was created.' },
   'account.activate': { target: 'account', meaning: 'The account of the organization was activated.' },
+  'account.update': { target: 'account', meaning: 'A setting of the organization was changed.' },
   'account.logo_update': { target: 'account', meaning: 'The logo of the app was changed.' },
 } as const satisfies Readonly<Record<string, ActionDescription>>;
 

@@ -13,7 +13,7 @@ export class MerchantListController {
   constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants')
-  @SharedOperation(LIST_MERCHANTS, { token: 'none' })
+  @SharedOperation(LIST_MERCHANTS, { token: 'none', role: 'member' })
   list(
     @CurrentOrganization() organization: RequestingOrganization,
     @Query() query: ListMerchantsQuery,

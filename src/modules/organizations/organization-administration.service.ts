@@ -1,10 +1,10 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
-import type { OrganizationResponse } from './organization.dto.js';
+import type { OrganizationResponse, UpdateOrganizationRequest } from './organization.dto.js';
 import { OrganizationsRepository } from './organizations.repository.js';
 import { BYTES, decodeBase64, mediaTypeOf } from './logo.js';
 
@@ -18,14 +18,29 @@ export class OrganizationAdministrationService {
   ) {}
 
   async get({ organizationId }: DashboardActor): Promise<OrganizationResponse> {
-    const { id, name, activatedAt, logoMediaType } = await this.repository.find(organizationId);
+    const { id, name, activatedAt, logoMediaType, secondFactorRequiredFrom } =
+      await this.repository.find(organizationId);
     return {
       organization_id: id,
       name,
       activated_at: activatedAt,
       has_logo: logoMediaType !== null,
       logo_media_type: logoMediaType,
+      second_factor_required_from: secondFactorRequiredFrom,
     };
+  }
+
+  /** Changes nothing if the setting has this value already. */
+  @Transactional()
+  async update(
+    actor: DashboardActor,
+    { require_second_factor: isRequired, grace_period_days: days }: UpdateOrganizationRequest,
+  ): Promise<OrganizationResponse> {
+    const from = isRequired ? new Date(this.clock.milliseconds() + days * DAY) : null;
+    const isChanged = await this.repository.requireSecondFactor(actor.organizationId, from);
+    const organization = await this.get(actor);
+    if (isChanged) await this.record('account.update', actor, organization);
+    return organization;
   }
 
   /** Changes nothing if the organization is already active. */

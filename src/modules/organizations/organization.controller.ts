@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Post, Req, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Patch, Post, Req, type StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { JsonBody } from '../../infrastructure/http/index.js';
@@ -6,9 +6,15 @@ import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import { auditAction } from '../audit-logs/index.js';
 import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
-import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
+import { OrganizationResponse, UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
 import { OrganizationAdministrationService } from './organization-administration.service.js';
-import { GET_ORGANIZATION, ACTIVATE_ORGANIZATION, UPDATE_LOGO, GET_LOGO } from './organization.docs.js';
+import {
+  GET_ORGANIZATION,
+  UPDATE_ORGANIZATION,
+  ACTIVATE_ORGANIZATION,
+  UPDATE_LOGO,
+  GET_LOGO,
+} from './organization.docs.js';
 
 @Topic('Organization', 'Your organization and its logo. Requires a login.')
 @Controller()
@@ -16,9 +22,23 @@ export class OrganizationController {
   constructor(private readonly administration: OrganizationAdministrationService) {}
 
   @Get('organization')
-  @DashboardOperation(GET_ORGANIZATION, { token: 'none' })
+  @DashboardOperation(GET_ORGANIZATION, { token: 'none', role: 'member' })
   get(@CurrentActor() actor: DashboardActor): Promise<OrganizationResponse> {
     return this.administration.get(actor);
+  }
+
+  @Patch('organization')
+  @DashboardOperation(UPDATE_ORGANIZATION, {
+    token: 'none',
+    role: 'owner',
+    recentLogin: true,
+    action: auditAction('account.update'),
+  })
+  update(
+    @CurrentActor() actor: DashboardActor,
+    @JsonBody() request: UpdateOrganizationRequest,
+  ): Promise<OrganizationResponse> {
+    return this.administration.update(actor, request);
   }
 
   @Post('organization/activate')
@@ -47,7 +67,7 @@ export class OrganizationController {
   // A user uploaded the image: browsers must not execute anything in it.
   @Get('organization/logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
-  @DashboardOperation(GET_LOGO, { token: 'none' })
+  @DashboardOperation(GET_LOGO, { token: 'none', role: 'member' })
   logo(@CurrentActor() actor: DashboardActor, @Req() request: Request): Promise<StreamableFile> {
     return this.administration.logo(actor, request.accepts([...LOGO_MEDIA_TYPES, BYTES]));
   }

@@ -1,6 +1,6 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { BYTES, LOGO_MEDIA_TYPES } from './logo.js';
-import { OrganizationResponse, UpdateLogoRequest } from './organization.dto.js';
+import { OrganizationResponse, UpdateLogoRequest, UpdateOrganizationRequest } from './organization.dto.js';
 import { LOGO_NOT_FOUND } from './organization-errors.js';
 
 export const GET_ORGANIZATION: OperationDocument = {
@@ -11,6 +11,20 @@ export const GET_ORGANIZATION: OperationDocument = {
     'to every user.',
   response: OrganizationResponse,
   responseDescription: 'The organization.',
+  errors: [],
+};
+
+export const UPDATE_ORGANIZATION: OperationDocument = {
+  operationId: 'updateOrganization',
+  summary: 'Change the settings of the organization',
+  description:
+    'Requires two-factor authentication of every user, or ends the requirement. Until the grace period ends, nothing ' +
+    'changes for users without it. Then they can log in, but do nothing else before they have set it up. Access tokens ' +
+    'stay valid. Available to owners who logged in within the last 5 minutes. Audited as `account.update`.',
+  body: UpdateOrganizationRequest,
+  response: OrganizationResponse,
+  responseDescription: 'The organization.',
+  responseExample: { second_factor_required_from: '2026-02-07T08:15:30.123Z' },
   errors: [],
 };
 

@@ -6,7 +6,13 @@ import {
   UuidProperty,
 } from '../../infrastructure/openapi/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
-import { Constraint, TextField, withMessage } from '../../infrastructure/validation/index.js';
+import {
+  BooleanField,
+  Constraint,
+  IntegerField,
+  TextField,
+  withMessage,
+} from '../../infrastructure/validation/index.js';
 import { decodeBase64, MAX_LOGO_BYTES, LOGO_MEDIA_TYPES, mediaTypeOf, type LogoMediaType } from './logo.js';
 
 const LOGO_MEDIA_TYPE = enumeration('LogoMediaType', LOGO_MEDIA_TYPES, 'Media type of a logo.');
@@ -46,6 +52,30 @@ export class UpdateLogoRequest {
   image!: string;
 }
 
+/** Days in which users can set up a second factor before they need it. */
+const [DEFAULT_GRACE_DAYS, MAX_GRACE_DAYS] = [7, 90];
+
+export class UpdateOrganizationRequest {
+  @BooleanField({
+    description:
+      'Whether every user needs two-factor authentication. If it is already required, the date from which it is required ' +
+      'stays.',
+    example: true,
+  })
+  require_second_factor!: boolean;
+
+  @IntegerField({
+    required: false,
+    min: 0,
+    max: MAX_GRACE_DAYS,
+    default: DEFAULT_GRACE_DAYS,
+    description:
+      'Days until users without two-factor authentication can only set it up. Used only if it was not required before.',
+    example: DEFAULT_GRACE_DAYS,
+  })
+  grace_period_days: number = DEFAULT_GRACE_DAYS;
+}
+
 export class OrganizationResponse {
   @UuidProperty('ID of the organization.', '1f0f6a7c-2d1e-4b6f-8a3c-9d5e7f1a2b3c')
   organization_id!: string;
@@ -65,4 +95,11 @@ export class OrganizationResponse {
     nullable: true,
   })
   logo_media_type!: LogoMediaType | null;
+
+  @TimestampProperty(
+    'From when users without two-factor authentication can only set it up; null if it is not required.',
+    undefined,
+    { nullable: true },
+  )
+  second_factor_required_from!: Date | null;
 }

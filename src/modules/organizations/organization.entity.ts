@@ -16,6 +16,10 @@ export class Organization {
   @Column({ name: 'activated_at', type: 'timestamptz', precision: 3, nullable: true })
   activatedAt!: Date | null;
 
+  /** From when users need a second factor; null if they do not. */
+  @Column({ name: 'second_factor_required_from', type: 'timestamptz', precision: 3, nullable: true })
+  secondFactorRequiredFrom!: Date | null;
+
   /** The logo of the organization's app. Up to 256 KiB, so it is selected explicitly. */
   @Column({ type: 'bytea', nullable: true, select: false })
   logo!: Buffer | null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
+import { IsNull, Not } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { LogoMediaType } from './logo.js';
 import { Organization } from './organization.entity.js';
@@ -47,6 +47,16 @@ export class OrganizationsRepository {
       Organization,
       { id: organizationId, activatedAt: IsNull() },
       { activatedAt: now },
+    );
+    return affected === 1;
+  }
+
+  /** @param from null to end the requirement @returns whether the organization had the other setting */
+  async requireSecondFactor(organizationId: string, from: Date | null): Promise<boolean> {
+    const { affected } = await this.transaction.manager.update(
+      Organization,
+      { id: organizationId, secondFactorRequiredFrom: from ? IsNull() : Not(IsNull()) },
+      { secondFactorRequiredFrom: from },
     );
     return affected === 1;
   }

@@ -46,6 +46,7 @@ export class OrganizationsService {
       activatedAt: null,
       logo: null,
       logoMediaType: null,
+      secondFactorRequiredFrom: null,
     });
     const development = await this.apiClients.create(id, 'development');
     const production = await this.apiClients.create(id, 'production');

@@ -21,7 +21,7 @@ import {
 } from './webhook-endpoints.docs.js';
 
 const READ = { token: 'webhook_endpoints:read' } as const;
-const WRITE = { token: 'webhook_endpoints:write' } as const;
+const WRITE = { token: 'webhook_endpoints:write', role: 'member' } as const;
 
 @Topic('Webhook endpoints', 'URLs that events are sent to, tests and redeliveries.')
 @Controller()

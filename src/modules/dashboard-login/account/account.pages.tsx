@@ -1,11 +1,24 @@
 import { Fragment, type VNode } from 'preact';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Badge, Form, Link, Moment, Notice, TextField, type Page } from '../../../infrastructure/pages/index.js';
+import {
+  Badge,
+  Form,
+  Link,
+  Moment,
+  Notice,
+  TextField,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 import { browserName } from './browser-name.js';
 
-const ROLES: Readonly<Record<DashboardRole, string>> = { owner: 'Owner', admin: 'Admin', member: 'Member' };
+const ROLES: Readonly<Record<DashboardRole, string>> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  member: 'Member',
+  viewer: 'Viewer',
+};
 
 export interface AccountPageProps {
   readonly actor: DashboardActor;

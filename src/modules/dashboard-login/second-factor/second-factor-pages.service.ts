@@ -21,8 +21,8 @@ export class SecondFactorPagesService {
     private readonly clock: Clock,
   ) {}
 
-  async show({ userId }: DashboardActor): Promise<PageResponse> {
-    return secondFactorStatePage(await this.secondFactor.state(userId));
+  async show({ userId, lacksSecondFactor }: DashboardActor): Promise<PageResponse> {
+    return secondFactorStatePage(await this.secondFactor.state(userId), { isRequired: lacksSecondFactor });
   }
 
   async prepare(actor: DashboardActor): Promise<PageResponse> {
@@ -46,12 +46,13 @@ export class SecondFactorPagesService {
 
   async disable(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     if (await this.secondFactor.disable(actor, form.get('password_to_turn_off') ?? '')) return STATE;
-    return secondFactorStatePage(await this.secondFactor.state(actor.userId), 'turn off');
+    return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'turn off' });
   }
 
   async renewRecoveryCodes(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const codes = await this.secondFactor.renewRecoveryCodes(actor, form.get('password') ?? '');
-    if (!codes) return secondFactorStatePage(await this.secondFactor.state(actor.userId), 'renew');
+    if (!codes)
+      return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'renew' });
     return codes.length > 0 ? recoveryCodesPage(codes, false) : STATE;
   }
 }

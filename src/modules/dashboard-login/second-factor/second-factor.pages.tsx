@@ -9,12 +9,21 @@ const QUIET_ZONE = 4;
 /** The change that was refused because the password was wrong. */
 export type RefusedChange = 'turn off' | 'renew';
 
-export function secondFactorStatePage(state: SecondFactorState, refused?: RefusedChange): Page {
+/** @param isRequired whether the user has to set it up before anything else */
+export function secondFactorStatePage(
+  state: SecondFactorState,
+  { refused, isRequired = false }: { readonly refused?: RefusedChange; readonly isRequired?: boolean } = {},
+): Page {
   return {
     title: 'Two-factor authentication',
     status: refused ? 403 : 200,
     content: (
       <>
+        {isRequired ? (
+          <Notice kind="bad">
+            Your organization requires two-factor authentication. Set it up to continue.
+          </Notice>
+        ) : null}
         {state.enabledAt ? <On state={state} enabledAt={state.enabledAt} refused={refused} /> : <Off />}
         <Link to="/account">Back to your account</Link>
       </>
@@ -59,8 +68,9 @@ function On({ state, enabledAt, refused }: OnProps): VNode {
       />
       <h2>Turn off</h2>
       <p>
-        You will need only your password to log in. Your recovery codes will stop working. This asks for your password
-        and not for a code, so that it also works if you have lost your phone and logged in with a recovery code.
+        You will need only your password to log in. Your recovery codes will stop working. This asks for your
+        password and not for a code, so that it also works if you have lost your phone and logged in with a
+        recovery code.
       </p>
       <PasswordForm
         action="/account/second-factor/disable"

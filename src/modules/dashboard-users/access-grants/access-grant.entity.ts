@@ -14,7 +14,7 @@ export class AccessGrant {
   userId!: string;
 
   @Column({ type: 'varchar', length: 6 })
-  role!: Exclude<DashboardRole, 'member'>;
+  role!: Extract<DashboardRole, 'owner' | 'admin'>;
 
   @Column({ type: 'varchar', length: 256 })
   reason!: string;

@@ -3,7 +3,7 @@ import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 
 /** A user of the dashboard of one organization. */
 @Entity({ name: 'dashboard_user' })
-@Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member')`)
+@Check('dashboard_user_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)
 @Unique('dashboard_user_organization_email_key', ['organizationId', 'email'])
 export class DashboardUser {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'dashboard_user_pkey' })

@@ -37,13 +37,15 @@ export class PrincipalsBatch {
 
   private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
     const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(
-      `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", name, email,
+      `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", dashboard_user.name,
+              email, coalesce(second_factor_required_from <= now AND totp_enabled_at IS NULL, false) AS "lacksSecondFactor",
               access_version AS "accessVersion",
               CASE WHEN 'owner' IN (role, granted) THEN 'owner'
                    WHEN 'admin' IN (role, granted) THEN 'admin'
                    ELSE role END AS role
          FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS lookup (id, now, position)
          JOIN dashboard_user USING (id)
+         JOIN organization ON organization.id = organization_id
          LEFT JOIN LATERAL (
                 -- 'owner' sorts after 'admin'.
                SELECT max(access_grant.role) AS granted

@@ -8,6 +8,7 @@ import { rateLimitKeyOfAddress, type FormFields } from '../../../infrastructure/
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { ApiClientDirectory } from '../../api-clients/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
@@ -53,6 +54,7 @@ export class DevicePagesService {
     private readonly limits: AttemptLimitsRepository,
     private readonly repository: DeviceAuthorizationsRepository,
     private readonly authorizations: DeviceAuthorizationsService,
+    private readonly clients: ApiClientDirectory,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly configuration: ServiceConfiguration,
@@ -93,7 +95,8 @@ export class DevicePagesService {
     if (!this.isPending(request)) return { redirectTo: resultPath(request.id) };
     if (request.enteredInSession !== sessionIdOf(actor)) return ENTER_CODE;
     const userCode = this.sealer.open(request.userCodeSealed, ownerOfUserCode(request.id));
-    return confirmationPage({ ...request, userCode: formatUserCode(userCode) });
+    const clientName = await this.clients.nameOf(request.clientId);
+    return confirmationPage({ ...request, userCode: formatUserCode(userCode), clientName });
   }
 
   async decide(actor: DashboardActor, form: FormFields): Promise<PageResponse> {

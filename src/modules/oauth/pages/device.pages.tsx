@@ -111,7 +111,8 @@ export function confirmationPage(request: DeviceRequestView): PageResponse {
             [
               'Program',
               <>
-                {request.userAgent || 'unknown'} <span class="hint">Reported by the device, which can claim anything</span>
+                {request.userAgent || 'unknown'}{' '}
+                <span class="hint">Reported by the device, which can claim anything</span>
               </>,
             ],
             ['Requested', <RelativeTime key="time" time={request.requestedAt} />],

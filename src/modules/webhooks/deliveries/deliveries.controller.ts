@@ -14,7 +14,7 @@ import { RecoverRequest, RecoveryResponse } from '../recoveries/recoveries.dto.j
 import { RecoveriesService } from '../recoveries/recoveries.service.js';
 import { TEST_ENDPOINT, REDELIVER_EVENT, RECOVER_EVENTS, GET_RECOVERY } from './deliveries.docs.js';
 
-const PERMISSION = { token: 'webhook_endpoints:write' } as const;
+const PERMISSION = { token: 'webhook_endpoints:write', role: 'member' } as const;
 
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
