@@ -78,6 +78,7 @@ describe('GET /api-clients', () => {
       [service.development, service.production].map(({ clientId, environment }) => ({
         client_id: clientId,
         environment,
+        name: null,
         enabled_operations: [],
         created_at: expect.any(String) as string,
         newest_secret_version: 1,
@@ -86,6 +87,24 @@ describe('GET /api-clients', () => {
       })),
     );
     expect(JSON.stringify([body, ...headers])).not.toMatch(/mcs_/);
+  });
+});
+
+describe('PATCH /api-clients/{client_id}', () => {
+  it('names a client, which leaves one audit log entry', async () => {
+    const { clientId } = service.development;
+    const rename = (name: unknown) =>
+      service.request(`/api-clients/${clientId}`, { method: 'PATCH', login: owner, body: { name } });
+    const entries = await auditedBy(service, async () => {
+      for (const each of [1, 2]) {
+        const { status, body } = await rename('Café “Nord”');
+        expect([each, status, body['name']]).toEqual([each, 200, 'Café “Nord”']);
+      }
+    });
+    expect(entries).toEqual([`client.update success ${clientId}`]);
+    expect(await stateOf(clientId, owner)).toMatchObject({ name: 'Café “Nord”' });
+    for (const name of ['', ' ', 'x'.repeat(101), null, 7]) expect((await rename(name)).status).toBe(400);
+    expect(await stateOf(clientId, owner)).toMatchObject({ name: 'Café “Nord”' });
   });
 });
 

@@ -267,7 +267,7 @@ describe('npm run cli', () => {
       const [withPassword, generated] = await Promise.all([
         result(`${add('grace@example.com')} --password-stdin`, password),
         result<Record<string, string>>(add('hopper@example.com', 'admin')),
-        expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member.'),
+        expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member, viewer.'),
         expectError(add('no-address'), 'The email address is not valid.'),
       ]);
       rememberSecret(generated['password'] ?? '');

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
+import { DASHBOARD_ROLES, SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
@@ -39,6 +39,7 @@ let service: TestApp;
 let owner: Login;
 let admin: Login;
 let member: Login;
+let viewer: Login;
 /** The owner of another organization. */
 let otherOwner: Login;
 let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
@@ -48,6 +49,7 @@ beforeAll(async () => {
   owner = await service.login('owner');
   admin = await service.login('admin');
   member = await service.login('member');
+  viewer = await service.login('viewer');
   const { id } = await service.anotherOrganization();
   otherOwner = await service.login('owner', id);
   tokenOf = acceptAccessTokens(service);
@@ -198,9 +200,9 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     });
   }
 
-  it.each(['admin', 'member'] as const)('checks the role (%s)', async (name) => {
-    const login = { admin, member }[name];
-    const mayNot = (role === 'owner' && name === 'admin') || (role !== 'member' && name === 'member');
+  it.each(['admin', 'member', 'viewer'] as const)('checks the role (%s)', async (name) => {
+    const login = { admin, member, viewer }[name];
+    const mayNot = DASHBOARD_ROLES.indexOf(name) > DASHBOARD_ROLES.indexOf(role);
     if (!mayNot) {
       if (method !== 'GET' && !operation.isNotFound) return;
       expect([200, 404]).toContain((await send(operation, { login })).status);
@@ -455,6 +457,26 @@ const ACTIONS: readonly Action[] = [
       await service.database.query('UPDATE organization SET activated_at = NULL');
       return { target: { name: 'Test organization' } };
     },
+  },
+  {
+    operationId: 'updateOrganization',
+    isIdempotent: true,
+    prepare: async () => {
+      await service.database.query(
+        `UPDATE organization SET second_factor_required_from = now() + interval '1 day'`,
+      );
+      return { body: { require_second_factor: false }, target: { name: 'Test organization' } };
+    },
+  },
+  {
+    operationId: 'updateApiClient',
+    isOwned: true,
+    isIdempotent: true,
+    prepare: async () => ({
+      path: `/api-clients/${clientId()}`,
+      body: { name: unique() },
+      target: { name: clientId(), environment: 'development' },
+    }),
   },
   {
     operationId: 'updateOrganizationLogo',

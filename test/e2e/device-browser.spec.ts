@@ -93,20 +93,29 @@ describeInBrowser('Approval in a browser', (windows) => {
     expect((await poll(service, flow)).status).toBe(status);
   });
 
-  it('both choices are equally prominent', async () => {
-    const page = await open();
+  it('both choices are equally large, look different, and are on the screen of a phone', async () => {
+    const page = await open({ size: { width: 390, height: 844 } });
     await logIn(page, user);
     await enter(page, (await startFlow(service)).user_code);
-    const looks = await Promise.all(
+    const [approve, decline] = await Promise.all(
       ['Approve', 'Decline'].map((name) =>
         page.getByRole('button', { name }).evaluate((button) => {
-          const { color, backgroundColor, borderColor, fontSize, fontWeight } = getComputedStyle(button);
-          const { width, height } = button.getBoundingClientRect();
-          return { color, backgroundColor, borderColor, fontSize, fontWeight, width, height };
+          const { backgroundColor, fontSize, fontWeight } = getComputedStyle(button);
+          const { width, height, bottom } = button.getBoundingClientRect();
+          return { size: { fontSize, fontWeight, width, height }, backgroundColor, bottom };
         }),
       ),
     );
-    expect(looks[0]).toEqual(looks[1]);
+    expect(approve?.size).toEqual(decline?.size);
+    expect(approve?.backgroundColor).not.toBe(decline?.backgroundColor);
+    for (const button of [approve, decline]) expect(button?.bottom).toBeLessThan(844);
+    const sizes = (await page.evaluate(
+      `[...document.querySelectorAll('main *')].map((each) => parseFloat(getComputedStyle(each).fontSize))`,
+    )) as number[];
+    const code = await page
+      .locator('.compared .code')
+      .evaluate((each) => parseFloat(getComputedStyle(each).fontSize));
+    expect(code).toBe(Math.max(...sizes));
   });
 
   it.each(['light', 'dark'] as const)('every page is accessible in the %s color scheme', async (scheme) => {

@@ -142,6 +142,7 @@ const clientId = async (): Promise<string> => service.development.clientId;
 const PATH_IDS: Readonly<Record<string, () => Promise<string | number>>> = {
   getRequestLog: newEntry,
   deleteAllowlistedDomain: newDomain,
+  updateApiClient: clientId,
   viewApiSecret: clientId,
   rotateApiSecret: clientId,
   activateApiSecret: clientId,

@@ -35,6 +35,7 @@ describe('The organization', () => {
         activated_at: null,
         has_logo: false,
         logo_media_type: null,
+        second_factor_required_from: null,
       });
   });
 

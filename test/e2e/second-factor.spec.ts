@@ -6,7 +6,7 @@ import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support
 import { logLinesOf } from '../support/log-lines.js';
 import { mailTo } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
@@ -196,6 +196,48 @@ describe('Setting up the second factor', () => {
   it('requires a login', async () => {
     for (const path of ['/account/second-factor', SETUP])
       expect((await new Visitor(service).get(path)).location).toBe(`/login?next=${encodeURIComponent(path)}`);
+  });
+});
+
+describe('A second factor that the organization requires', () => {
+  const REQUIRED =
+    'Your organization requires two-factor authentication. Set it up at /account/second-factor.';
+  const requireIt = (login: Login, required: boolean, days?: number) =>
+    service.request('/organization', {
+      method: 'PATCH',
+      login,
+      body: { require_second_factor: required, ...(days !== undefined && { grace_period_days: days }) },
+    });
+
+  it('is set up before anything else, once the grace period has ended', async () => {
+    const { id: organizationId } = await service.anotherOrganization();
+    const owner = await service.login('owner', organizationId);
+    const user = await addUser(service, organizationId);
+    const visitor = new Visitor(service);
+    await visitor.logIn(user.email, user.password);
+    const required = await requireIt(owner, true, 2);
+    expect(required.status).toBe(200);
+    const from = Date.parse(String(required.body['second_factor_required_from']));
+    expect(Math.round((from - Date.now() - ahead) / MINUTE)).toBe(2 * 24 * 60);
+    // Requiring it again does not change the date.
+    expect((await requireIt(owner, true, 0)).body).toEqual(required.body);
+    expect((await visitor.get('/account')).status).toBe(200);
+
+    expect((await requireIt(owner, false)).body).toMatchObject({ second_factor_required_from: null });
+    await requireIt(owner, true, 0);
+    const api = await service.request('/webhook-endpoints?environment=development', { login: owner });
+    expect([api.status, api.body['error_code'], api.body['error_message']]).toEqual([
+      403,
+      'NO_ACCESS',
+      REQUIRED,
+    ]);
+    for (const path of ['/account', '/dashboard/allowed-domains', '/device'])
+      expect((await visitor.get(path)).location).toBe('/account/second-factor');
+    expect((await visitor.get('/account/second-factor')).text).toContain('Set it up to continue.');
+    await visitor.submit(SETUP);
+    const secret = secretOn(await visitor.get(SETUP));
+    recoveryCodesOn(await visitor.submit('/account/second-factor/enable', { code: codeOf(secret) }));
+    expect((await visitor.get('/account')).status).toBe(200);
   });
 });
 

@@ -109,8 +109,8 @@ describe('POST /users/create', () => {
     ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
     ['The name field must not contain null characters or unpaired surrogates.', { name: 'a\0' }],
     ['The role field is required.', { role: undefined }],
-    ['The selected role is invalid. Allowed values: owner, admin, member.', { role: 'Owner' }],
-    ['The selected role is invalid. Allowed values: owner, admin, member.', { role: ['admin'] }],
+    ['The selected role is invalid. Allowed values: owner, admin, member, viewer.', { role: 'Owner' }],
+    ['The selected role is invalid. Allowed values: owner, admin, member, viewer.', { role: ['admin'] }],
   ])('rejects invalid input with "%s"', async (message, change) => {
     expectRefused(await invite(newUser(change)), invalidField(message));
   });
@@ -223,7 +223,7 @@ describe('PATCH /users/{id}', () => {
   it.each<[string, object]>([
     ['The name field must be a string.', { name: 1 }],
     ['The name field must not be greater than 256 characters.', { name: 'x'.repeat(257) }],
-    ['The selected role is invalid. Allowed values: owner, admin, member.', { role: 'root' }],
+    ['The selected role is invalid. Allowed values: owner, admin, member, viewer.', { role: 'root' }],
     ['The disabled field must be true or false.', { disabled: 'true' }],
   ])('rejects invalid input with "%s"', async (message, body) => {
     const { userId } = await service.login('member');

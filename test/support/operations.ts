@@ -284,6 +284,12 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     body: PRODUCTION,
   }),
   operation('getOrganization', 'GET /organization', { role: 'member' }),
+  operation('updateOrganization', 'PATCH /organization', {
+    role: 'owner',
+    action: 'account.update',
+    isFresh: true,
+    body: { require_second_factor: false },
+  }),
   operation('activateOrganization', 'POST /organization/activate', {
     role: 'owner',
     action: 'account.activate',
@@ -295,6 +301,12 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
   }),
   operation('getOrganizationLogo', 'GET /organization/logo', { role: 'member', isNotFound: true }),
   operation('listApiClients', 'GET /api-clients', { role: 'member' }),
+  operation('updateApiClient', `PATCH /api-clients/${UNKNOWN_ID}`, {
+    role: 'admin',
+    action: 'client.update',
+    isNotFound: true,
+    body: { name: 'Example shop' },
+  }),
   operation('viewApiSecret', `POST /api-clients/${UNKNOWN_ID}/secret/view`, {
     role: 'admin',
     action: 'secret.view',
@@ -315,20 +327,20 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isNotFound: true,
   }),
   operation('listRequestLogs', 'GET /request-logs?environment=production', {
-    role: 'member',
+    role: 'viewer',
     scope: 'request_logs:read',
   }),
   operation('getRequestLog', `GET /request-logs/${UNKNOWN_ID}`, {
-    role: 'member',
+    role: 'viewer',
     scope: 'request_logs:read',
     isNotFound: true,
   }),
   operation('listWebhookEndpoints', 'GET /webhook-endpoints?environment=production', {
-    role: 'member',
+    role: 'viewer',
     scope: 'webhook_endpoints:read',
   }),
   operation('getWebhookEndpoint', `GET /webhook-endpoints/${UNKNOWN_ID}`, {
-    role: 'member',
+    role: 'viewer',
     scope: 'webhook_endpoints:read',
     isNotFound: true,
   }),
@@ -370,7 +382,7 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     body: { since: '2026-01-31T08:00:00Z' },
   }),
   operation('getWebhookRecovery', `GET /webhook-endpoints/${UNKNOWN_ID}/recover`, {
-    role: 'member',
+    role: 'viewer',
     scope: 'webhook_endpoints:read',
     isNotFound: true,
   }),
