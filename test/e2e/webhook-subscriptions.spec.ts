@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Transactional } from '../../src/infrastructure/database/index.js';
-import { Mailer, type Mail } from '../../src/infrastructure/mail/index.js';
+import { Mailer, type RenderedMail } from '../../src/infrastructure/mail/index.js';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
 import { FailingEndpointsJob } from '../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
@@ -186,16 +186,16 @@ describe('A paused endpoint', () => {
 });
 
 describe('An endpoint that keeps failing', () => {
-  let mails: Mail[];
-  let send: Mailer['send'];
+  let mails: RenderedMail[];
+  let deliver: Mailer['deliver'];
 
   beforeAll(() => {
     const mailer = service.app.get(Mailer);
-    send = mailer.send.bind(mailer);
-    mailer.send = async (mail) => void mails.push(mail);
+    deliver = mailer.deliver.bind(mailer);
+    mailer.deliver = async (mail) => void mails.push(mail);
   });
   afterAll(() => {
-    service.app.get(Mailer).send = send;
+    service.app.get(Mailer).deliver = deliver;
   });
   beforeEach(() => {
     mails = [];
@@ -272,7 +272,7 @@ describe('An endpoint that keeps failing', () => {
     expect(await get(id)).toMatchObject({ status: 'disabled', health: { disabled_reason: 'failing' } });
     expect(subjects()).toEqual(await toAll(ANNOUNCEMENT));
     expect(mails.find(({ to }) => to === owner.email)?.text).toContain(
-      `POST /webhook-endpoints/${id}/recover`,
+      `${service.baseUrl}/dashboard/development/webhook-endpoints/${id}`,
     );
     mails.length = 0;
     expect(await auditedBy(service, runJob)).toEqual([]);

@@ -26,12 +26,18 @@ export class PublicAddress implements OnApplicationBootstrap {
    * that this process listens on. Never uses a request's Host header, because the client chooses it.
    */
   of(surface: Surface): string {
-    const configured = this.configuration.publicUrlOf(surface);
-    if (configured !== undefined) return configured.replace(/\/+$/, '');
-    if (this.port === undefined)
+    const address = this.find(surface);
+    if (address === undefined)
       throw new Error(
         `The public URL of the ${surface} surface is not known. Set ${surface.toUpperCase()}_URL.`,
       );
-    return `http://127.0.0.1:${this.port}`;
+    return address;
+  }
+
+  /** Like `of()`, but returns undefined in a process that neither listens nor has the URL configured, such as a worker. */
+  find(surface: Surface): string | undefined {
+    const configured = this.configuration.publicUrlOf(surface);
+    if (configured !== undefined) return configured.replace(/\/+$/, '');
+    return this.port === undefined ? undefined : `http://127.0.0.1:${this.port}`;
   }
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
-import { Mailer, type Mail } from './mailer.js';
+import { Mailer, type RenderedMail } from './mailer.js';
 
 /** Writes each email to a file and logs the path of the file. Used if no SMTP server is configured. */
 export class FileMailer extends Mailer {
@@ -20,7 +20,7 @@ export class FileMailer extends Mailer {
     this.directory = resolve(dataDirectory, 'mail');
   }
 
-  async send(mail: Mail): Promise<void> {
+  override async deliver(mail: RenderedMail): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const file = join(this.directory, `${randomUUID()}.eml`);
     // The email may contain a link that is as good as a password.
@@ -29,15 +29,23 @@ export class FileMailer extends Mailer {
   }
 
   /** Formats the email without nodemailer, which folds long lines: links could then not be copied from the file. */
-  private format({ to, subject, text }: Mail): string {
+  private format({ to, subject, text, html }: RenderedMail): string {
+    const boundary = randomUUID();
     const headers = [
       `From: ${this.configuration.from}`,
       `To: ${to}`,
       `Subject: ${subject}`,
       `Date: ${this.clock.now().toUTCString()}`,
-      'Content-Type: text/plain; charset=utf-8',
-      'Content-Transfer-Encoding: 8bit',
+      'MIME-Version: 1.0',
+      `Content-Type: multipart/alternative; boundary="${boundary}"`,
     ];
-    return [...headers, '', ...text.split('\n')].join('\r\n');
+    const parts = Object.entries({ plain: text, html }).flatMap(([type, content]) => [
+      `--${boundary}`,
+      `Content-Type: text/${type}; charset=utf-8`,
+      'Content-Transfer-Encoding: 8bit',
+      '',
+      ...content.split('\n'),
+    ]);
+    return [...headers, '', ...parts, `--${boundary}--`, ''].join('\r\n');
   }
 }

@@ -1,15 +1,27 @@
-/** A plain text email to one recipient. */
+import { htmlOf, textOf } from './mail-body.js';
+import type { MailPart } from './mail-part.js';
+
+/** An email to one recipient. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  readonly text: string;
+  readonly body: readonly MailPart[];
 }
 
-/** Ends the text of every email. */
-export const SIGNATURE = '-- \nMerchant Connectivity';
+/** An email as it is sent, with the same content as text and as HTML (RFC 2046, section 5.1.4). */
+export interface RenderedMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
 
 /** Port for sending emails. */
 export abstract class Mailer {
   /** Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise. */
-  abstract send(mail: Mail): Promise<void>;
+  send({ to, subject, body }: Mail): Promise<void> {
+    return this.deliver({ to, subject, text: textOf(body), html: htmlOf(subject, body) });
+  }
+
+  abstract deliver(mail: RenderedMail): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { createTransport, type Transporter } from 'nodemailer';
 import type { MailConfiguration } from './mail.configuration.js';
-import { Mailer, type Mail } from './mailer.js';
+import { Mailer, type RenderedMail } from './mailer.js';
 
 /** Milliseconds. Emails are sent in the background, but must not hang forever. */
 const TIMEOUT = 15_000;
@@ -14,7 +14,7 @@ export class SmtpMailer extends Mailer {
     this.transport = transportOf(configuration);
   }
 
-  async send(mail: Mail): Promise<void> {
+  override async deliver(mail: RenderedMail): Promise<void> {
     await this.transport.sendMail({ from: this.configuration.from, ...mail });
   }
 }

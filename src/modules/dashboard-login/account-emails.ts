@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { BackgroundTasks, type RequestOrigin } from '../../infrastructure/http/index.js';
-import { Mailer, SIGNATURE, type Mail } from '../../infrastructure/mail/index.js';
+import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { browserName } from './account/browser-name.js';
 
-const IF_NOT_YOU = `If you didn't do this, request a new password on the login page right away, and tell an owner of
-your organization.`;
+const IF_NOT_YOU =
+  "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
 
 /**
  * Emails to users about their accounts. They are sent in the background, so that response times do not show whether an
@@ -22,81 +22,58 @@ export class AccountEmails {
   ) {}
 
   sendReset(to: string, link: string): void {
-    this.send({
-      to,
-      subject: 'Set a new password',
-      text: `Someone, probably you, requested a new password for your account.
-
-Set a new password here. The link works once and expires in one hour:
-
-${link}
-
-If you didn't request it, ignore this email. Your password stays the same.`,
-    });
+    this.send(to, 'Set a new password', [
+      'Someone, probably you, requested a new password for your account.',
+      'Set a new password here. The link works once and expires in one hour:',
+      { link, label: 'Set a new password' },
+      "If you didn't request it, ignore this email. Your password stays the same.",
+    ]);
   }
 
   sendInvitation(to: string, organization: string, link: string): void {
-    this.send({
-      to,
-      subject: 'Your invitation',
-      text: `You have been invited to the dashboard of ${organization}.
-
-Set a password to get started. The link works once and expires in 7 days:
-
-${link}
-
-If you didn't expect this invitation, ignore this email.`,
-    });
+    this.send(to, 'Your invitation', [
+      `You have been invited to the dashboard of ${organization}.`,
+      'Set a password to get started. The link works once and expires in 7 days:',
+      { link, label: 'Set a password' },
+      "If you didn't expect this invitation, ignore this email.",
+    ]);
   }
 
   sendChanged(to: string): void {
-    this.send({
-      to,
-      subject: 'Your password was changed',
-      text: `The password of your account was changed, and your other sessions were ended.
-
-If you didn't change it, request a new password on the login page right away, and tell an owner of
-your organization.`,
-    });
+    this.send(to, 'Your password was changed', [
+      'The password of your account was changed, and your other sessions were ended.',
+      IF_NOT_YOU,
+    ]);
   }
 
   sendSecondFactorEnabled(to: string): void {
-    this.send({
-      to,
-      subject: 'Two-factor authentication was turned on',
-      text: `Two-factor authentication was turned on for your account.\n\n${IF_NOT_YOU}`,
-    });
+    this.send(to, 'Two-factor authentication was turned on', [
+      'Two-factor authentication was turned on for your account.',
+      IF_NOT_YOU,
+    ]);
   }
 
   sendSecondFactorDisabled(to: string): void {
-    this.send({
-      to,
-      subject: 'Two-factor authentication was turned off',
-      text: `Two-factor authentication was turned off for your account.\n\n${IF_NOT_YOU}`,
-    });
+    this.send(to, 'Two-factor authentication was turned off', [
+      'Two-factor authentication was turned off for your account.',
+      IF_NOT_YOU,
+    ]);
   }
 
   sendRecoveryCodesReplaced(to: string): void {
-    this.send({
-      to,
-      subject: 'Your recovery codes were replaced',
-      text: `New recovery codes were created for your account. The old codes no longer work.\n\n${IF_NOT_YOU}`,
-    });
+    this.send(to, 'Your recovery codes were replaced', [
+      'New recovery codes were created for your account. The old codes no longer work.',
+      IF_NOT_YOU,
+    ]);
   }
 
   sendNewBrowser(to: string, { ip, userAgent }: RequestOrigin): void {
-    this.send({
-      to,
-      subject: 'New login to your account',
-      text: `Someone logged in to your account in a browser that you have not used before:
-
-Browser: ${browserName(userAgent)}
-IP address: ${ip}
-Time: ${this.clock.now().toISOString()}
-
-If this was you, ignore this email. If not, request a new password on the login page right away, and
-tell an owner of your organization.`,
-    });
+    this.send(to, 'New login to your account', [
+      'Someone logged in to your account in a browser that you have not used before:',
+      { facts: { Browser: browserName(userAgent), 'IP address': ip, Time: this.clock.now().toISOString() } },
+      'If this was you, ignore this email.',
+      IF_NOT_YOU,
+    ]);
   }
 
   /** Runs work that sends an email. It continues after the response. */
@@ -110,7 +87,7 @@ tell an owner of your organization.`,
     );
   }
 
-  private send(mail: Mail): void {
-    this.inBackground(() => this.mailer.send({ ...mail, text: `${mail.text}\n\n${SIGNATURE}\n` }));
+  private send(to: string, subject: string, body: Mail['body']): void {
+    this.inBackground(() => this.mailer.send({ to, subject, body }));
   }
 }

@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Mailer, SIGNATURE, type Mail } from '../../../infrastructure/mail/index.js';
+import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { Mailer, type Mail } from '../../../infrastructure/mail/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
+import { dashboardPath } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import type { FailingEndpoint } from './failing-endpoints.repository.js';
@@ -13,6 +15,7 @@ export class FailingEndpointEmails {
   constructor(
     private readonly mailer: Mailer,
     private readonly users: DashboardUsersService,
+    private readonly publicAddress: PublicAddress,
   ) {}
 
   /** @param remaining milliseconds until the endpoint is disabled @returns false if no recipient could be reached */
@@ -20,56 +23,64 @@ export class FailingEndpointEmails {
     const days = Math.ceil(remaining / DAY);
     return this.send(endpoint, {
       subject: 'A webhook endpoint is failing',
-      text: `Your webhook endpoint has not received any event since ${endpoint.failingSince.toISOString()},
-because all attempts to deliver one have failed:
-
-${detailsOf(endpoint)}
-
-An endpoint must respond with status 200 within 10 seconds. The request log has the reason for
-each failure:
-
-GET /request-logs?environment=${endpoint.environment}&endpoint_id=${endpoint.id}&outcome=failure
-
-If all attempts continue to fail, the endpoint will be disabled in about ${days === 1 ? 'a day' : `${days} days`}. It
-then gets no more events until you enable it again.`,
+      body: [
+        `Your webhook endpoint has not received any event since ${endpoint.failingSince.toISOString()}, because all ` +
+          'attempts to deliver one have failed:',
+        detailsOf(endpoint),
+        'An endpoint must respond with status 200 within 10 seconds. The request log has the reason for each failure:',
+        ...this.linkTo(endpoint, 'request-logs', `?type=webhook&endpoint_id=${endpoint.id}&outcome=failure`),
+        `If all attempts continue to fail, the endpoint will be disabled in about ${days === 1 ? 'a day' : `${days} days`}. ` +
+          'It then gets no more events until you enable it again.',
+      ],
     });
   }
 
   /** @returns false if no recipient could be reached */
   sendDisabled(endpoint: FailingEndpoint): Promise<boolean> {
+    const since = endpoint.failingSince.toISOString();
     return this.send(endpoint, {
       subject: 'A webhook endpoint was disabled',
-      text: `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since
-${endpoint.failingSince.toISOString()}. It gets no more events:
-
-${detailsOf(endpoint)}
-
-When your receiver works again:
-
-1. Enable the endpoint:
-   PATCH /webhook-endpoints/${endpoint.id} with {"status":"enabled"}
-2. Request the events that it missed:
-   POST /webhook-endpoints/${endpoint.id}/recover with {"since":"${endpoint.failingSince.toISOString()}"}`,
+      body: [
+        `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${since}. It gets ` +
+          'no more events:',
+        detailsOf(endpoint),
+        'When your receiver works again, on the page of the endpoint:',
+        {
+          steps: [
+            'Enable the endpoint.',
+            `Choose "Recover" to send it the events that it has missed since ${since}.`,
+          ],
+        },
+        ...this.linkTo(endpoint, 'webhook-endpoints', `/${endpoint.id}`),
+        `A program can do the same with PATCH /webhook-endpoints/${endpoint.id} and ` +
+          `POST /webhook-endpoints/${endpoint.id}/recover.`,
+      ],
     });
+  }
+
+  /** Returns the link to a page of the dashboard; a worker that does not know its address leaves it out. */
+  private linkTo({ environment }: FailingEndpoint, page: string, rest: string): Mail['body'] {
+    const address = this.publicAddress.find('dashboard');
+    if (address === undefined) return [];
+    const link = `${address}${dashboardPath(environment, page)}${rest}`;
+    return [{ link, label: page === 'request-logs' ? 'Open the request log' : 'Open the endpoint' }];
   }
 
   private async send({ organizationId }: FailingEndpoint, mail: Omit<Mail, 'to'>): Promise<boolean> {
     const recipients = await this.users.administrators(organizationId);
     let failures = 0;
     for (const { email: to } of recipients) {
-      await this.mailer
-        .send({ ...mail, to, text: `${mail.text}\n\n${SIGNATURE}\n` })
-        .catch((error: unknown) => {
-          failures += 1;
-          // The error message may contain the recipient's address.
-          const { code, name } = error as { code?: string; name?: string };
-          this.logger.error(`An email could not be sent (${code ?? name})`);
-        });
+      await this.mailer.send({ ...mail, to }).catch((error: unknown) => {
+        failures += 1;
+        // The error message may contain the recipient's address.
+        const { code, name } = error as { code?: string; name?: string };
+        this.logger.error(`An email could not be sent (${code ?? name})`);
+      });
     }
     return recipients.length === 0 || failures < recipients.length;
   }
 }
 
-function detailsOf({ id, url, environment }: FailingEndpoint): string {
-  return `URL: ${maskedUrl(url)}\nEnvironment: ${environment}\nID: ${id}`;
+function detailsOf({ id, url, environment }: FailingEndpoint): Mail['body'][number] {
+  return { facts: { URL: maskedUrl(url), Environment: environment, ID: id } };
 }
