@@ -251,8 +251,9 @@ describe('An endpoint that keeps failing', () => {
     await runJob();
     expect(subjects()).toEqual(await toAll(WARNING));
     const text = mails.find(({ to }) => to === owner.email)?.text;
-    for (const part of [id, 'Environment: development', `${receiver.url}/hook?token=***`, 'in about 4 days'])
+    for (const part of [id, 'Environment: development', `${receiver.url}/hook?token=***`])
       expect(text).toContain(part);
+    expect(text).toMatch(/in about 4\sdays/);
     mails.length = 0;
     await runJob();
     expect(subjects()).toEqual([]);
