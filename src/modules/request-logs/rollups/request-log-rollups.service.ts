@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { OperatorError } from '../../../infrastructure/errors/index.js';
+import { Transactional } from '../../../infrastructure/database/index.js';
+import { Clock, DAY, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { SLICE, startOfSlice } from './request-log-rollup.js';
+import { RequestLogRollupsRepository } from './request-log-rollups.repository.js';
+
+/**
+ * Age of a slice when it is rolled up. Entries are usually committed within a minute; a later one makes its slice be rolled
+ * up again.
+ */
+const CLOSING_DELAY = 2 * MINUTE;
+/** Limits the entries that one search for late entries reads, after the background work was down. */
+const IDS_PER_SEARCH = 1_000_000;
+/** Milliseconds that one call spends on older slices, so that new ones do not wait. */
+const BACKFILL_TIME = 30 * SECOND;
+/** Pause after an older slice, relative to the time that the slice took: it leaves the database to requests. */
+const BACKFILL_PAUSE = 4;
+const INCOMPLETE_LOG =
+  'The rollups cannot be rebuilt while entries are moved between partitions. Retry the command in a few minutes.';
+
+/**
+ * Keeps the rollups equal to the log: a row per client, type of entry and five minutes. A slice of five minutes is always
+ * replaced as a whole in one transaction, together with the progress, so an interrupted run leaves nothing to repair.
+ */
+@Injectable()
+export class RequestLogRollupsService {
+  constructor(
+    private readonly repository: RequestLogRollupsRepository,
+    private readonly configuration: RequestLogsConfiguration,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Rolls up the slices that have closed, and again those that got late entries. A database that was unavailable delays
+   * entries by any time, so late entries are recognized by their IDs, which have no order but are assigned when the entries
+   * are written.
+   *
+   * @param stopped ends the work early; the next call continues
+   */
+  async update(stopped?: AbortSignal): Promise<void> {
+    const closed = startOfSlice(new Date(this.clock.milliseconds() - CLOSING_DELAY));
+    const settledId = await this.repository.settledId();
+    if (settledId !== undefined) {
+      await this.repository.start(closed, settledId);
+      await this.replaceLate(settledId, stopped);
+    }
+    while (!stopped?.aborted && (await this.rollUpNext(closed)));
+    await this.repository.deleteBefore(this.oldestKept());
+  }
+
+  /**
+   * Rolls up the entries from before the first update, the newest first. Returns after half a minute, if it is not finished
+   * before.
+   */
+  async backfill(stopped?: AbortSignal): Promise<void> {
+    const end = performance.now() + BACKFILL_TIME;
+    while (!stopped?.aborted && performance.now() < end) {
+      const began = performance.now();
+      if (!(await this.rollUpPrevious())) return;
+      await pause((performance.now() - began) * BACKFILL_PAUSE, undefined, { ref: false });
+    }
+  }
+
+  /**
+   * Rolls up the slices of a period again. Slices that are not closed yet have no rollups. By default, the period is as long
+   * as the log.
+   *
+   * @returns how many slices were rolled up
+   * @throws OperatorError if the log lacks entries at the moment
+   */
+  async rebuild({ start = this.oldestKept(), end = this.clock.now() }: Period): Promise<number> {
+    await this.update();
+    const until = (await this.repository.progress())?.until ?? end;
+    let slices = 0;
+    let slice = startOfSlice(new Date(Math.max(start.getTime(), this.oldestKept().getTime())));
+    for (; slice <= end && slice < until; slice = following(slice)) {
+      if (!(await this.replace(slice))) throw new OperatorError(INCOMPLETE_LOG);
+      slices += 1;
+    }
+    return slices;
+  }
+
+  private async replaceLate(settledId: number, stopped?: AbortSignal): Promise<void> {
+    let seenId = (await this.repository.progress())?.seenId ?? settledId;
+    while (seenId < settledId) {
+      const upToId = Math.min(seenId + IDS_PER_SEARCH, settledId);
+      const late = await this.lateSlices(upToId);
+      if (!late) return;
+      for (const slice of late) {
+        if (stopped?.aborted || !(await this.replace(slice))) return;
+      }
+      await this.repository.setSeenId(upToId);
+      seenId = upToId;
+    }
+  }
+
+  @Transactional()
+  private async lateSlices(upToId: number): Promise<Date[] | undefined> {
+    const progress = await this.repository.lockProgress();
+    return progress && this.repository.lateSlices(progress, upToId);
+  }
+
+  @Transactional()
+  private async replace(slice: Date): Promise<boolean> {
+    const progress = await this.repository.lockProgress();
+    if (!progress || slice >= progress.until) return false;
+    await this.repository.replaceSlice(slice);
+    return true;
+  }
+
+  /** Returns whether there was a slice to roll up. */
+  @Transactional()
+  private async rollUpNext(closed: Date): Promise<boolean> {
+    const progress = await this.repository.lockProgress();
+    if (!progress || progress.until >= closed) return false;
+    await this.repository.replaceSlice(progress.until);
+    await this.repository.setUntil(following(progress.until));
+    return true;
+  }
+
+  /** Returns whether there may be older entries. */
+  @Transactional()
+  private async rollUpPrevious(): Promise<boolean> {
+    const progress = await this.repository.lockProgress();
+    if (!progress || progress.since <= this.oldestKept()) return false;
+    const slice = await this.repository.newestSliceBefore(progress.since);
+    if (slice) await this.repository.replaceSlice(slice);
+    await this.repository.setSince(slice ?? startOfDay(new Date(progress.since.getTime() - 1)));
+    return true;
+  }
+
+  /** The log of the days before this one is dropped. */
+  private oldestKept(): Date {
+    const { retentionDays } = this.configuration;
+    return startOfDay(new Date(this.clock.milliseconds() - retentionDays * DAY));
+  }
+}
+
+function following(slice: Date): Date {
+  return new Date(slice.getTime() + SLICE);
+}
+
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / DAY) * DAY);
+}
