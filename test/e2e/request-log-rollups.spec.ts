@@ -22,6 +22,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const RETENTION_DAYS = 8;
 const PERIODS: readonly OverviewPeriod[] = ['24h', '7d'];
 const ENDPOINTS = [randomUUID(), randomUUID()];
 const EVENTS = ['AUTHENTICATED', 'CARD_UPDATED'];
@@ -34,7 +35,9 @@ let rollups: RequestLogRollupsService;
 let overviews: RequestLogOverviewService;
 
 beforeAll(async () => {
-  ({ service, commands } = await startTestAppWithCommands());
+  ({ service, commands } = await startTestAppWithCommands({
+    REQUEST_LOG_RETENTION_DAYS: String(RETENTION_DAYS),
+  }));
   ({ production: other } = await service.anotherOrganization());
   rollups = service.app.get(RequestLogRollupsService);
   overviews = service.app.get(RequestLogOverviewService);
@@ -87,7 +90,9 @@ function outcomesOf(rows: readonly Row[]): OutcomeCounts {
     (low: number, high: number) =>
     ({ statusCode }: Row): boolean =>
       statusCode >= low && statusCode < high;
-  const failed = count(({ type, statusCode }) => (type === 'webhook' ? statusCode !== 200 : statusCode >= 400));
+  const failed = count(({ type, statusCode }) =>
+    type === 'webhook' ? statusCode !== 200 : statusCode >= 400,
+  );
   return {
     total: rows.length,
     succeeded: rows.length - failed,
@@ -216,7 +221,7 @@ const waitingSessions = (): Promise<{ pid: number }[]> =>
 describe('The rollups of the request log', () => {
   it('and the newest entries equal a count over the log, for each client', async () => {
     const clients = [service.production, service.development, other];
-    const times = Array.from({ length: 20 }, () => ago(Math.random() * 8 * DAY));
+    const times = Array.from({ length: 12 }, () => ago(Math.random() * RETENTION_DAYS * DAY));
     for (const [index, client] of clients.entries()) {
       const entries = [
         ...someEntries(300 + index, client, () => pick(times)),
@@ -228,7 +233,10 @@ describe('The rollups of the request log', () => {
 
     await rollups.update();
     await rollups.backfill();
-    await fillRequestLog(service, someEntries(50, service.production, () => ago(Math.random() * MINUTE)));
+    await fillRequestLog(
+      service,
+      someEntries(50, service.production, () => ago(Math.random() * MINUTE)),
+    );
     for (const client of clients) expect(await expectAgreement(client)).toBeGreaterThan(200);
     const restore = moveClock(service, 10 * MINUTE);
     await rollups.update();
@@ -256,7 +264,8 @@ describe('The rollups of the request log', () => {
     let isWriting = true;
     const writers = Array.from({ length: 4 }, async (_, index) => {
       const client = index % 2 === 0 ? service.production : other;
-      for (let batch = 0; batch < 25; batch += 1) await fillRequestLog(service, someEntries(20, client, time));
+      for (let batch = 0; batch < 25; batch += 1)
+        await fillRequestLog(service, someEntries(20, client, time));
     });
     const slowWriters = Array.from({ length: 2 }, () =>
       withConnection(async (connection) => {
@@ -351,7 +360,7 @@ describe('The rollups of the request log', () => {
   });
 
   it('are dropped with the days of the log', async () => {
-    const oldestKept = new Date(Math.floor(ago(30 * DAY).getTime() / DAY) * DAY);
+    const oldestKept = new Date(Math.floor(ago(RETENTION_DAYS * DAY).getTime() / DAY) * DAY);
     for (const start of [new Date(oldestKept.getTime() - 5 * MINUTE), oldestKept]) {
       await service.database.query(
         `INSERT INTO request_log_rollup VALUES ($1, $2, 'request', '{POST /}', '{null}', '{200}', '{7}', '{5}', '{7}')`,
@@ -396,7 +405,9 @@ describe('request-log rebuild-rollups', () => {
       );
       await rollups.update();
       await rollups.backfill();
-      await service.database.query(`UPDATE request_log_rollup SET counts = array_fill(9, ARRAY[cardinality(counts)])`);
+      await service.database.query(
+        `UPDATE request_log_rollup SET counts = array_fill(9, ARRAY[cardinality(counts)])`,
+      );
       const damaged = await rolledUpEntries();
 
       const speedUp = await slowDown(0.5);
@@ -409,16 +420,17 @@ describe('request-log rebuild-rollups', () => {
       await speedUp();
       expect(await rolledUpEntries()).toBe(damaged);
 
-      expect(await commands.result(command)).toEqual({ rebuilt_slices: 3 });
+      expect(await commands.result(command)).toEqual({
+        start: time.toISOString(),
+        end: minutesLater(15).toISOString(),
+      });
       const [{ entries } = { entries: 0 }] = await service.database.query<{ entries: number }>(
         'SELECT count(*)::int AS entries FROM request_log WHERE created_at < $1',
         [minutesLater(15)],
       );
       expect(await rolledUpEntries(`start < '${minutesLater(15).toISOString()}'`)).toBe(entries);
       await expect(expectAgreement(service.production)).rejects.toThrow();
-      expect(await commands.result('request-log rebuild-rollups')).toEqual({
-        rebuilt_slices: expect.any(Number),
-      });
+      await commands.result('request-log rebuild-rollups');
       expect(await expectAgreement(service.production)).toBe(80);
     },
     COMMAND_TIMEOUT,

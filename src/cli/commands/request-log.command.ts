@@ -118,8 +118,7 @@ class ShowRequestLogPartitionsCommand extends OperatorCommand {
 class RebuildRollupsCommand extends OperatorCommand {
   protected async execute(app: INestApplicationContext, bounds: PeriodOptions): Promise<void> {
     requirePeriod(bounds);
-    const slices = await app.get(RequestLogRollupsService).rebuild(periodOf(bounds));
-    printResult({ rebuilt_slices: slices });
+    printResult(await app.get(RequestLogRollupsService).rebuild(periodOf(bounds)));
   }
 }
 

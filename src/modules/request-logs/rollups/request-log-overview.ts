@@ -130,8 +130,7 @@ function hasSucceeded({ type, status }: EntryCount): boolean {
 function percentilesOf(counts: readonly EntryCount[]): LatencyPercentiles {
   const entriesIn = new Map<number, number>();
   for (const { latencyBucket, entries } of counts) {
-    if (latencyBucket !== null)
-      entriesIn.set(latencyBucket, (entriesIn.get(latencyBucket) ?? 0) + entries);
+    if (latencyBucket !== null) entriesIn.set(latencyBucket, (entriesIn.get(latencyBucket) ?? 0) + entries);
   }
   const buckets = [...entriesIn].toSorted(([left], [right]) => left - right);
   const total = buckets.reduce((sum, [, entries]) => sum + entries, 0);

@@ -42,6 +42,12 @@ const ENTRIES_OF_SLICE = `
 
 const INSERT_SLICE = `INSERT INTO request_log_rollup (${SUMMARY_COLUMNS}) ${summaryOf(ENTRIES_OF_SLICE)}`;
 
+const PROGRESS = 'SELECT since, until, seen_id AS "seenId" FROM request_log_rollup_progress';
+
+interface ProgressRow extends Omit<RollupProgress, 'seenId'> {
+  readonly seenId: string;
+}
+
 /** The virtual transactions that hold the lock under which rows are written. */
 const WRITING_TRANSACTIONS = `
   SELECT DISTINCT virtualtransaction AS id FROM pg_locks
@@ -63,9 +69,10 @@ export class RequestLogRollupsRepository {
     const writing = (await this.query<{ id: string }[]>(WRITING_TRANSACTIONS)).map((row) => row.id);
     const deadline = performance.now() + SETTLEMENT_TIMEOUT;
     for (;;) {
-      const remaining = await this.query<object[]>(`${WRITING_TRANSACTIONS} AND virtualtransaction = ANY($1)`, [
-        writing,
-      ]);
+      const remaining = await this.query<object[]>(
+        `${WRITING_TRANSACTIONS} AND virtualtransaction = ANY($1)`,
+        [writing],
+      );
       if (remaining.length === 0) return Number(id);
       if (performance.now() > deadline) return undefined;
       await pause(SETTLEMENT_POLL_INTERVAL);
@@ -81,7 +88,8 @@ export class RequestLogRollupsRepository {
   }
 
   async progress(): Promise<RollupProgress | undefined> {
-    return this.findProgress('');
+    const [row] = await this.query<ProgressRow[]>(PROGRESS);
+    return row && { ...row, seenId: Number(row.seenId) };
   }
 
   /**
@@ -89,21 +97,22 @@ export class RequestLogRollupsRepository {
    * have not started, and while a rotation is moving entries between partitions, because the log then lacks some of them.
    */
   async lockProgress(): Promise<RollupProgress | undefined> {
-    const progress = await this.findProgress('FOR UPDATE');
     // The lock keeps a rotation from detaching a partition.
     await this.query(`SET LOCAL statement_timeout = '5min'; SET LOCAL jit = off;
                       LOCK TABLE request_log IN ACCESS SHARE MODE`);
-    const strays = await this.query<object[]>(
-      `SELECT FROM pg_class
-        WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'request_log'::regclass)
-          AND relkind = 'r' AND starts_with(relname, 'request_log_stray_') LIMIT 1`,
+    const [row] = await this.query<ProgressRow[]>(
+      `${PROGRESS} WHERE NOT EXISTS (
+         SELECT FROM pg_class
+          WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'request_log'::regclass)
+            AND relkind = 'r' AND starts_with(relname, 'request_log_stray_'))
+       FOR UPDATE`,
     );
-    return strays.length > 0 ? undefined : progress;
+    return row && { ...row, seenId: Number(row.seenId) };
   }
 
-  /** Replaces the rollups of the slice that starts at this time. */
-  async replaceSlice(start: Date): Promise<void> {
-    await this.query('DELETE FROM request_log_rollup WHERE start = $1', [start]);
+  /** Replaces the rollups of the slice that starts at this time. Deletes those of the following slices before `end`. */
+  async replaceSlice(start: Date, end = new Date(start.getTime() + SLICE)): Promise<void> {
+    await this.query('DELETE FROM request_log_rollup WHERE start >= $1 AND start < $2', [start, end]);
     await this.query(INSERT_SLICE, [start, new Date(start.getTime() + SLICE), ...dayOf(start)]);
   }
 
@@ -118,8 +127,8 @@ export class RequestLogRollupsRepository {
     return rows.map(({ start }) => start);
   }
 
-  /** Returns the slice of the newest entry before this time on the same day (in UTC), or undefined if there is none. */
-  async newestSliceBefore(time: Date): Promise<Date | undefined> {
+  /** Returns the slice of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
+  async newestSliceBefore(time: Date): Promise<Date> {
     const [day] = dayOf(new Date(time.getTime() - 1));
     const [row] = await this.query<{ start: Date | null }[]>(
       `SELECT ${sliceOf('max(newest.created_at)')} AS start FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
@@ -129,7 +138,7 @@ export class RequestLogRollupsRepository {
           ORDER BY created_at DESC LIMIT 1) newest`,
       [day, time, day, time],
     );
-    return row?.start ?? undefined;
+    return row?.start ?? day;
   }
 
   async setSince(since: Date): Promise<void> {
@@ -155,13 +164,6 @@ export class RequestLogRollupsRepository {
         [time],
       );
     } while (deleted === ROWS_PER_DELETION);
-  }
-
-  private async findProgress(locking: string): Promise<RollupProgress | undefined> {
-    const [row] = await this.query<{ since: Date; until: Date; seenId: string }[]>(
-      `SELECT since, until, seen_id AS "seenId" FROM request_log_rollup_progress ${locking}`,
-    );
-    return row && { ...row, seenId: Number(row.seenId) };
   }
 
   private query<Result>(statement: string, parameters?: unknown[]): Promise<Result> {

@@ -65,22 +65,25 @@ export class RequestLogRollupsService {
   }
 
   /**
-   * Rolls up the slices of a period again. Slices that are not closed yet have no rollups. By default, the period is as long
-   * as the log.
+   * Rolls up the slices of a period again, the newest first. Slices that are not closed yet have no rollups. By default, the
+   * period is as long as the log.
    *
-   * @returns how many slices were rolled up
    * @throws OperatorError if the log lacks entries at the moment
    */
-  async rebuild({ start = this.oldestKept(), end = this.clock.now() }: Period): Promise<number> {
+  async rebuild({ start, end = this.clock.now() }: Period): Promise<Required<Period>> {
     await this.update();
-    const until = (await this.repository.progress())?.until ?? end;
-    let slices = 0;
-    let slice = startOfSlice(new Date(Math.max(start.getTime(), this.oldestKept().getTime())));
-    for (; slice <= end && slice < until; slice = following(slice)) {
-      if (!(await this.replace(slice))) throw new OperatorError(INCOMPLETE_LOG);
-      slices += 1;
+    const oldest = this.oldestKept();
+    const first = start && start > oldest ? startOfSlice(start) : oldest;
+    const afterEnd = following(startOfSlice(end));
+    const until = (await this.repository.progress())?.until ?? afterEnd;
+    const last = afterEnd < until ? afterEnd : until;
+    let position = last;
+    while (position > first) {
+      const slice = await this.replaceBefore(position, first);
+      if (!slice) throw new OperatorError(INCOMPLETE_LOG);
+      position = slice;
     }
-    return slices;
+    return { start: first, end: last };
   }
 
   private async replaceLate(settledId: number, stopped?: AbortSignal): Promise<void> {
@@ -127,9 +130,19 @@ export class RequestLogRollupsService {
     const progress = await this.repository.lockProgress();
     if (!progress || progress.since <= this.oldestKept()) return false;
     const slice = await this.repository.newestSliceBefore(progress.since);
-    if (slice) await this.repository.replaceSlice(slice);
-    await this.repository.setSince(slice ?? startOfDay(new Date(progress.since.getTime() - 1)));
+    await this.repository.replaceSlice(slice, progress.since);
+    await this.repository.setSince(slice);
     return true;
+  }
+
+  /** Replaces the newest slice with entries before the position, or the first one. @returns its start */
+  @Transactional()
+  private async replaceBefore(position: Date, first: Date): Promise<Date | undefined> {
+    if (!(await this.repository.lockProgress())) return undefined;
+    const newest = await this.repository.newestSliceBefore(position);
+    const slice = newest < first ? first : newest;
+    await this.repository.replaceSlice(slice, position);
+    return slice;
   }
 
   /** The log of the days before this one is dropped. */
