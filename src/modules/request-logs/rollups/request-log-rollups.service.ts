@@ -83,7 +83,7 @@ export class RequestLogRollupsService {
       if (!slice) throw new OperatorError(INCOMPLETE_LOG);
       position = slice;
     }
-    return { start: first, end: last };
+    return { start: first, end: last < first ? first : last };
   }
 
   private async replaceLate(settledId: number, stopped?: AbortSignal): Promise<void> {
