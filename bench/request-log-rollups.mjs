@@ -7,7 +7,10 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { AppModule } from '../dist/src/app.module.js';
 import { loadConfiguration } from '../dist/src/infrastructure/config/index.js';
-import { RequestLogOverviewService, RequestLogRollupsService } from '../dist/src/modules/request-logs/index.js';
+import {
+  RequestLogOverviewService,
+  RequestLogRollupsService,
+} from '../dist/src/modules/request-logs/index.js';
 import { accessToken } from './support/dashboard-login.mjs';
 import { load } from './support/load.mjs';
 import { fillRequestLog } from './support/request-log-rows.mjs';
@@ -154,7 +157,9 @@ try {
         await response.json();
         if (response.status !== 200) throw new Error(`${query} responded ${response.status}`);
       };
-      const label = Object.keys(filter).map((name) => (filter[name].length > 20 ? name : `${name}=${filter[name]}`));
+      const label = Object.keys(filter).map((name) =>
+        filter[name].length > 20 ? name : `${name}=${filter[name]}`,
+      );
       rows.push([`log: ${label.join(', ') || 'first page'}`, ...percentiles(await measure(page))]);
     }
     reportTable('request-log-rollups-reading', {

@@ -22,6 +22,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const ROLLUPS = ['request_log_rollup', 'request_log_hourly_rollup'];
 const RETENTION_DAYS = 8;
 const PERIODS: readonly OverviewPeriod[] = ['24h', '7d'];
 const ENDPOINTS = [randomUUID(), randomUUID()];
@@ -47,7 +48,9 @@ afterAll(async () => {
   await service.close();
 });
 beforeEach(async () => {
-  await service.database.query('TRUNCATE request_log, request_log_rollup, request_log_rollup_progress');
+  await service.database.query(
+    'TRUNCATE request_log, request_log_rollup, request_log_hourly_rollup, request_log_rollup_progress',
+  );
 });
 
 const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
@@ -362,15 +365,17 @@ describe('The rollups of the request log', () => {
   it('are dropped with the days of the log', async () => {
     const oldestKept = new Date(Math.floor(ago(RETENTION_DAYS * DAY).getTime() / DAY) * DAY);
     for (const start of [new Date(oldestKept.getTime() - 5 * MINUTE), oldestKept]) {
-      await service.database.query(
-        `INSERT INTO request_log_rollup VALUES ($1, $2, 'request', '{POST /}', '{null}', '{200}', '{7}', '{5}', '{7}')`,
-        [service.production.clientId, start],
-      );
+      for (const table of ROLLUPS) {
+        await service.database.query(
+          `INSERT INTO ${table} VALUES ($1, $2, 'request', '{POST /}', '{null}', '{200}', '{7}', '{5}', '{7}')`,
+          [service.production.clientId, start],
+        );
+      }
     }
     await rollups.update();
-    expect(await service.database.query('SELECT start FROM request_log_rollup')).toEqual([
-      { start: oldestKept },
-    ]);
+    for (const table of ROLLUPS) {
+      expect(await service.database.query(`SELECT start FROM ${table}`)).toEqual([{ start: oldestKept }]);
+    }
   });
 
   it('keep the rarest paths together if there are very many', async () => {

@@ -26,8 +26,15 @@ export class RequestLogRollups1790000000016 implements MigrationInterface {
       -- For replacing the rows of five minutes, and for dropping old ones.
       CREATE INDEX request_log_rollup_start_index ON request_log_rollup (start);
 
-      -- One row. The entries from "since" to "until" are in request_log_rollup, except for those that were committed late
-      -- and have an ID above seen_id.
+      -- The same for whole hours, for overviews of several days.
+      CREATE TABLE request_log_hourly_rollup (
+        LIKE request_log_rollup,
+        CONSTRAINT request_log_hourly_rollup_pkey PRIMARY KEY (client_id, start, type)
+      );
+      CREATE INDEX request_log_hourly_rollup_start_index ON request_log_hourly_rollup (start);
+
+      -- One row. The entries from "since" to "until" are in request_log_rollup, and those of the whole hours in between in
+      -- request_log_hourly_rollup, except for entries that were committed late and have an ID above seen_id.
       CREATE TABLE request_log_rollup_progress (
         id boolean NOT NULL DEFAULT true,
         since timestamptz(3) NOT NULL,
@@ -40,6 +47,8 @@ export class RequestLogRollups1790000000016 implements MigrationInterface {
   }
 
   async down(connection: QueryRunner): Promise<void> {
-    await connection.query('DROP TABLE request_log_rollup, request_log_rollup_progress');
+    await connection.query(
+      'DROP TABLE request_log_rollup, request_log_hourly_rollup, request_log_rollup_progress',
+    );
   }
 }

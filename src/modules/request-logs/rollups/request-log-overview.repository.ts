@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { QueryTimeout, ReadPools, type ReadPool } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type { RequestLogType } from '../storage/request-log-store.js';
+import { earlier, later, nextFullHour, startOfHour } from './request-log-rollup.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
 
 /** Entries with the same values of the fields that are not null. */
@@ -28,10 +29,17 @@ export interface CountedPeriod {
   readonly step: number;
 }
 
-/** Parameters: client, environment, start, start of the part that is read from the log, end, step. */
+/**
+ * Parameters: client, environment, start, start of the part that is read from the log, end, step, start and end of the part
+ * that is read from the hourly rollups.
+ */
 const COUNTS = `
   WITH slice AS (
-    SELECT ${SUMMARY_COLUMNS} FROM request_log_rollup WHERE client_id = $1 AND start >= $3 AND start < $4
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_hourly_rollup WHERE client_id = $1 AND start >= $7 AND start < $8
+    UNION ALL
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_rollup WHERE client_id = $1 AND start >= $3 AND start < $7
+    UNION ALL
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_rollup WHERE client_id = $1 AND start >= $8 AND start < $4
     UNION ALL
     SELECT * FROM (${summaryOf(
       `SELECT ${ENTRY_COLUMNS} FROM request_log
@@ -77,7 +85,9 @@ export class RequestLogOverviewRepository {
       [],
     );
     const since = progress?.since ?? start;
-    const unrolled = new Date(Math.max(progress?.until.getTime() ?? 0, start.getTime()));
+    const unrolled = later(progress?.until ?? start, start);
+    const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
+    const endOfHours = later(hours, startOfHour(unrolled));
     const counts = await this.query<EntryCount>(COUNTS, [
       client.clientId,
       client.environment,
@@ -85,6 +95,8 @@ export class RequestLogOverviewRepository {
       unrolled,
       end,
       `${step / SECOND} seconds`,
+      hours,
+      endOfHours,
     ]);
     return { since, counts };
   }

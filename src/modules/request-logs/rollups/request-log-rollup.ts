@@ -1,4 +1,4 @@
-import { MINUTE } from '../../../infrastructure/time/index.js';
+import { HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 
 /** Milliseconds that a rollup covers. Slices start at multiples of it since the epoch, in UTC. */
 export const SLICE = 5 * MINUTE;
@@ -11,6 +11,26 @@ export const BUCKET_GROWTH = 1.2;
 /** Returns the start of the slice that contains the time. */
 export function startOfSlice(time: Date): Date {
   return new Date(Math.floor(time.getTime() / SLICE) * SLICE);
+}
+
+/** Returns the start of the hour that contains the time. */
+export function startOfHour(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / HOUR) * HOUR);
+}
+
+/** Returns the first full hour that is not before the time. */
+export function nextFullHour(time: Date): Date {
+  return new Date(Math.ceil(time.getTime() / HOUR) * HOUR);
+}
+
+/** Returns the earlier of two times. */
+export function earlier(left: Date, right: Date): Date {
+  return left < right ? left : right;
+}
+
+/** Returns the later of two times. */
+export function later(left: Date, right: Date): Date {
+  return left < right ? right : left;
 }
 
 /** Returns the latency in milliseconds that stands for all latencies in a bucket. */

@@ -1,9 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
-import { SLICE } from './request-log-rollup.js';
-import { ENTRY_COLUMNS, sliceOf, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
+import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
+import { earlier, startOfHour } from './request-log-rollup.js';
+import {
+  ENTRY_COLUMNS,
+  hoursOf,
+  sliceOf,
+  summaryOf,
+  SUMMARY_COLUMNS,
+} from './request-log-summary.repository.js';
 
 /** Which part of the log the rollups cover. */
 export interface RollupProgress {
@@ -34,13 +40,15 @@ const CLIENTS_OF_DAY = `
   ) SELECT client_id, environment FROM client`;
 
 /** Without OFFSET 0, PostgreSQL could join the clients with all entries of the partition. */
-const ENTRIES_OF_SLICE = `
+const ENTRIES = `
   SELECT entry.* FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
     SELECT ${ENTRY_COLUMNS} FROM request_log
      WHERE client_id = client.client_id AND environment = client.environment AND created_at >= $1 AND created_at < $2
     OFFSET 0) entry`;
 
-const INSERT_SLICE = `INSERT INTO request_log_rollup (${SUMMARY_COLUMNS}) ${summaryOf(ENTRIES_OF_SLICE)}`;
+const INSERT_HOURS = `INSERT INTO request_log_hourly_rollup (${SUMMARY_COLUMNS})
+  ${hoursOf('start >= $1 AND start < $2')}`;
+const INSERT_SLICES = `INSERT INTO request_log_rollup (${SUMMARY_COLUMNS}) ${summaryOf(ENTRIES)}`;
 
 const PROGRESS = 'SELECT since, until, seen_id AS "seenId" FROM request_log_rollup_progress';
 
@@ -110,10 +118,17 @@ export class RequestLogRollupsRepository {
     return row && { ...row, seenId: Number(row.seenId) };
   }
 
-  /** Replaces the rollups of the slice that starts at this time. Deletes those of the following slices before `end`. */
-  async replaceSlice(start: Date, end = new Date(start.getTime() + SLICE)): Promise<void> {
+  /** Replaces the rollups of the slices from `start` to `end`. They must not have entries after the hour of `start`. */
+  async replaceSlices(start: Date, end: Date): Promise<void> {
     await this.query('DELETE FROM request_log_rollup WHERE start >= $1 AND start < $2', [start, end]);
-    await this.query(INSERT_SLICE, [start, new Date(start.getTime() + SLICE), ...dayOf(start)]);
+    const endOfHour = new Date(startOfHour(start).getTime() + HOUR);
+    await this.query(INSERT_SLICES, [start, earlier(end, endOfHour), ...dayOf(start)]);
+  }
+
+  /** Replaces the hourly rollups from `start` to `end`, both full hours, by those of the slices. */
+  async replaceHours(start: Date, end: Date): Promise<void> {
+    await this.query('DELETE FROM request_log_hourly_rollup WHERE start >= $1 AND start < $2', [start, end]);
+    await this.query(INSERT_HOURS, [start, end]);
   }
 
   /** Returns the slices, among those rolled up, of entries with an ID above `seenId` and at most `upToId`. */
@@ -127,18 +142,18 @@ export class RequestLogRollupsRepository {
     return rows.map(({ start }) => start);
   }
 
-  /** Returns the slice of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
-  async newestSliceBefore(time: Date): Promise<Date> {
+  /** Returns the hour of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
+  async newestHourBefore(time: Date): Promise<Date> {
     const [day] = dayOf(new Date(time.getTime() - 1));
-    const [row] = await this.query<{ start: Date | null }[]>(
-      `SELECT ${sliceOf('max(newest.created_at)')} AS start FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
+    const [row] = await this.query<{ time: Date | null }[]>(
+      `SELECT max(newest.created_at) AS time FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
          SELECT created_at FROM request_log
           WHERE client_id = client.client_id AND environment = client.environment
             AND created_at >= $1 AND created_at < $2
           ORDER BY created_at DESC LIMIT 1) newest`,
       [day, time, day, time],
     );
-    return row?.start ?? day;
+    return startOfHour(row?.time ?? day);
   }
 
   async setSince(since: Date): Promise<void> {
@@ -155,15 +170,16 @@ export class RequestLogRollupsRepository {
 
   /** Deletes the rollups before this time, a batch at a time. */
   async deleteBefore(time: Date): Promise<void> {
-    let deleted: number;
-    do {
-      [, deleted] = await this.query<[unknown, number]>(
-        `DELETE FROM request_log_rollup WHERE (client_id, start, type) IN (
-           SELECT client_id, start, type FROM request_log_rollup WHERE start < $1
-            ORDER BY start LIMIT ${ROWS_PER_DELETION})`,
-        [time],
-      );
-    } while (deleted === ROWS_PER_DELETION);
+    for (const table of ['request_log_rollup', 'request_log_hourly_rollup']) {
+      let deleted: number;
+      do {
+        [, deleted] = await this.query<[unknown, number]>(
+          `DELETE FROM ${table} WHERE (client_id, start, type) IN (
+             SELECT client_id, start, type FROM ${table} WHERE start < $1 ORDER BY start LIMIT ${ROWS_PER_DELETION})`,
+          [time],
+        );
+      } while (deleted === ROWS_PER_DELETION);
+    }
   }
 
   private query<Result>(statement: string, parameters?: unknown[]): Promise<Result> {

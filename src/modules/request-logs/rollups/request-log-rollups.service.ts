@@ -4,8 +4,8 @@ import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { SLICE, startOfSlice } from './request-log-rollup.js';
-import { RequestLogRollupsRepository } from './request-log-rollups.repository.js';
+import { earlier, later, nextFullHour, SLICE, startOfHour, startOfSlice } from './request-log-rollup.js';
+import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
 /**
  * Age of a slice when it is rolled up. Entries are usually committed within a minute; a later one makes its slice be rolled
@@ -14,16 +14,17 @@ import { RequestLogRollupsRepository } from './request-log-rollups.repository.js
 const CLOSING_DELAY = 2 * MINUTE;
 /** Limits the entries that one search for late entries reads, after the background work was down. */
 const IDS_PER_SEARCH = 1_000_000;
-/** Milliseconds that one call spends on older slices, so that new ones do not wait. */
+/** Milliseconds that one call spends on older entries, so that new ones do not wait. */
 const BACKFILL_TIME = 30 * SECOND;
-/** Pause after an older slice, relative to the time that the slice took: it leaves the database to requests. */
+/** Pause after an older hour, relative to the time that the hour took: it leaves the database to requests. */
 const BACKFILL_PAUSE = 4;
 const INCOMPLETE_LOG =
   'The rollups cannot be rebuilt while entries are moved between partitions. Retry the command in a few minutes.';
 
 /**
  * Keeps the rollups equal to the log: a row per client, type of entry and five minutes. A slice of five minutes is always
- * replaced as a whole in one transaction, together with the progress, so an interrupted run leaves nothing to repair.
+ * replaced as a whole in one transaction, together with its hour and the progress, so an interrupted run leaves nothing to
+ * repair.
  */
 @Injectable()
 export class RequestLogRollupsService {
@@ -68,22 +69,21 @@ export class RequestLogRollupsService {
    * Rolls up the slices of a period again, the newest first. Slices that are not closed yet have no rollups. By default, the
    * period is as long as the log.
    *
+   * @returns the period whose slices were rolled up
    * @throws OperatorError if the log lacks entries at the moment
    */
   async rebuild({ start, end = this.clock.now() }: Period): Promise<Required<Period>> {
     await this.update();
     const oldest = this.oldestKept();
-    const first = start && start > oldest ? startOfSlice(start) : oldest;
+    const first = start ? later(startOfSlice(start), oldest) : oldest;
     const afterEnd = following(startOfSlice(end));
-    const until = (await this.repository.progress())?.until ?? afterEnd;
-    const last = afterEnd < until ? afterEnd : until;
-    let position = last;
-    while (position > first) {
-      const slice = await this.replaceBefore(position, first);
-      if (!slice) throw new OperatorError(INCOMPLETE_LOG);
-      position = slice;
+    const last = earlier(afterEnd, (await this.repository.progress())?.until ?? afterEnd);
+    for (let position = last; position > first;) {
+      const next = await this.replaceBefore(position, first);
+      if (!next) throw new OperatorError(INCOMPLETE_LOG);
+      position = next;
     }
-    return { start: first, end: last < first ? first : last };
+    return { start: first, end: later(first, last) };
   }
 
   private async replaceLate(settledId: number, stopped?: AbortSignal): Promise<void> {
@@ -93,7 +93,7 @@ export class RequestLogRollupsService {
       const late = await this.lateSlices(upToId);
       if (!late) return;
       for (const slice of late) {
-        if (stopped?.aborted || !(await this.replace(slice))) return;
+        if (stopped?.aborted || !(await this.replaceSlice(slice))) return;
       }
       await this.repository.setSeenId(upToId);
       seenId = upToId;
@@ -106,11 +106,12 @@ export class RequestLogRollupsService {
     return progress && this.repository.lateSlices(progress, upToId);
   }
 
+  /** Rolls up a slice again. @returns false if the log lacks entries at the moment */
   @Transactional()
-  private async replace(slice: Date): Promise<boolean> {
+  private async replaceSlice(slice: Date): Promise<boolean> {
     const progress = await this.repository.lockProgress();
-    if (!progress || slice >= progress.until) return false;
-    await this.repository.replaceSlice(slice);
+    if (!progress) return false;
+    await this.replace(slice, following(slice), progress);
     return true;
   }
 
@@ -119,8 +120,9 @@ export class RequestLogRollupsService {
   private async rollUpNext(closed: Date): Promise<boolean> {
     const progress = await this.repository.lockProgress();
     if (!progress || progress.until >= closed) return false;
-    await this.repository.replaceSlice(progress.until);
-    await this.repository.setUntil(following(progress.until));
+    const until = following(progress.until);
+    await this.replace(progress.until, until, { ...progress, until });
+    await this.repository.setUntil(until);
     return true;
   }
 
@@ -129,20 +131,29 @@ export class RequestLogRollupsService {
   private async rollUpPrevious(): Promise<boolean> {
     const progress = await this.repository.lockProgress();
     if (!progress || progress.since <= this.oldestKept()) return false;
-    const slice = await this.repository.newestSliceBefore(progress.since);
-    await this.repository.replaceSlice(slice, progress.since);
-    await this.repository.setSince(slice);
+    const since = await this.repository.newestHourBefore(progress.since);
+    await this.replace(since, progress.since, { ...progress, since });
+    await this.repository.setSince(since);
     return true;
   }
 
-  /** Replaces the newest slice with entries before the position, or the first one. @returns its start */
+  /** Rolls up the newest hour with entries before the position again. @returns the next position */
   @Transactional()
   private async replaceBefore(position: Date, first: Date): Promise<Date | undefined> {
-    if (!(await this.repository.lockProgress())) return undefined;
-    const newest = await this.repository.newestSliceBefore(position);
-    const slice = newest < first ? first : newest;
-    await this.repository.replaceSlice(slice, position);
-    return slice;
+    const progress = await this.repository.lockProgress();
+    if (!progress) return undefined;
+    const start = later(await this.repository.newestHourBefore(position), first);
+    await this.replace(start, position, progress);
+    return start;
+  }
+
+  /** Replaces the slices from `start` to `end`, and the rollups of their hours that have all slices. */
+  private async replace(start: Date, end: Date, { since, until }: RollupProgress): Promise<void> {
+    await this.repository.replaceSlices(start, end);
+    const firstHour = startOfHour(start);
+    const endOfHours = startOfHour(earlier(nextFullHour(end), until));
+    if (firstHour >= since && firstHour < endOfHours)
+      await this.repository.replaceHours(firstHour, endOfHours);
   }
 
   /** The log of the days before this one is dropped. */

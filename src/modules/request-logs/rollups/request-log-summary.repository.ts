@@ -15,6 +15,16 @@ export const ENTRY_COLUMNS =
 const MAX_COMBINATIONS = 200;
 const MAX_TARGET_LENGTH = 200;
 
+/** Builds rows from the common table expressions `combination` and `latency`. */
+const ROWS = `
+  SELECT ${SUMMARY_COLUMNS}
+    FROM (SELECT client_id, start, type, array_agg(target) AS targets, array_agg(event) AS events,
+                 array_agg(status::smallint) AS statuses, array_agg(entries) AS counts
+            FROM combination GROUP BY 1, 2, 3) combinations
+    JOIN (SELECT client_id, start, type, array_agg(bucket::smallint) AS latency_buckets,
+                 array_agg(entries) AS latency_counts
+            FROM latency GROUP BY 1, 2, 3) latencies USING (client_id, start, type)`;
+
 /** Returns the start of the slice of five minutes that contains the time. */
 export const sliceOf = (time: string): string => `date_bin('5 minutes', ${time}, 'epoch')`;
 
@@ -54,11 +64,27 @@ export function summaryOf(entries: string): string {
     ), latency AS (
       SELECT client_id, start, type, bucket, sum(entries)::int AS entries FROM counted GROUP BY 1, 2, 3, 4
     )
-    SELECT ${SUMMARY_COLUMNS}
-      FROM (SELECT client_id, start, type, array_agg(target) AS targets, array_agg(event) AS events,
-                   array_agg(status::smallint) AS statuses, array_agg(entries) AS counts
-              FROM combination GROUP BY 1, 2, 3) combinations
-      JOIN (SELECT client_id, start, type, array_agg(bucket::smallint) AS latency_buckets,
-                   array_agg(entries) AS latency_counts
-              FROM latency GROUP BY 1, 2, 3) latencies USING (client_id, start, type)`;
+    ${ROWS}`;
+}
+
+/**
+ * Returns a query that merges rows of `request_log_rollup` to rows of `request_log_hourly_rollup`.
+ *
+ * @param slices the condition of the rows
+ */
+export function hoursOf(slices: string): string {
+  const source = (lists: string): string =>
+    `FROM request_log_rollup slice CROSS JOIN LATERAL unnest(${lists}) WHERE ${slices}`;
+  const hour = `client_id, date_bin('1 hour', start, 'epoch') AS start, type`;
+  return `
+    WITH combination AS (
+      SELECT ${hour}, target, event, status, sum(count)::int AS entries
+        ${source('targets, events, statuses, counts) AS part (target, event, status, count')}
+       GROUP BY 1, 2, 3, 4, 5, 6
+    ), latency AS (
+      SELECT ${hour}, bucket, sum(count)::int AS entries
+        ${source('latency_buckets, latency_counts) AS part (bucket, count')}
+       GROUP BY 1, 2, 3, 4
+    )
+    ${ROWS}`;
 }
