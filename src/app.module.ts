@@ -28,6 +28,7 @@ import { MerchantStatusesModule } from './modules/merchant-statuses/index.js';
 import { MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
 import { OrganizationsModule } from './modules/organizations/index.js';
+import { OverviewModule } from './modules/overview/index.js';
 import { RequestLogsModule } from './modules/request-logs/index.js';
 import { SamlConfigurationsModule } from './modules/saml-configurations/index.js';
 import { SandboxModule } from './modules/sandbox/index.js';
@@ -69,6 +70,7 @@ const MODULES = [
   MerchantsModule,
   OAuthModule,
   OrganizationsModule,
+  OverviewModule,
   RequestLogsModule,
   SamlConfigurationsModule,
   SandboxModule,

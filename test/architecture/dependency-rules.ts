@@ -30,6 +30,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
+  overview: ['request-logs', 'webhook-endpoints'],
   organizations: ['api-clients', 'audit-logs', 'dashboard-users'],
   'request-logs': [],
   'saml-configurations': ['audit-logs'],

@@ -61,7 +61,8 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     expect(await page.getByLabel('Email address').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    expect(await headingOf(page)).toBe('Your account');
+    expect(await headingOf(page)).toBe('Overview');
+    await page.goto('/account');
     expect(await page.getByText('Chrome on Linux').count()).toBe(1);
 
     await page.getByRole('button', { name: 'Log out' }).click();
@@ -107,14 +108,16 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       restore();
-      expect(await headingOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Overview');
+      await page.goto('/account');
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
       await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
-      expect(await headingOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Overview');
+      await page.goto('/account');
 
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
       await page.getByLabel('Your password').last().fill(user.password);
@@ -141,7 +144,8 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       expect(await headingOf(page)).toBe('Your password is set');
       await page.getByRole('link', { name: 'Log in' }).click();
       await logIn(page, { email: user.email, password: NEW_PASSWORD });
-      expect(await headingOf(page)).toBe('Your account');
+      expect(await headingOf(page)).toBe('Overview');
+      await page.goto('/account');
     },
   );
 

@@ -41,10 +41,10 @@ const targetsIn = (html: string): string[] =>
     .filter((target) => !/^(?:https?|data):/.test(target));
 
 describe('The documentation site', () => {
-  it('is where / leads, for browsers and programs', async () => {
+  it('is not where / leads if the process serves the dashboard', async () => {
     for (const accept of [BROWSER.accept, '*/*']) {
       const { status, headers } = await get('/', { accept });
-      expect([status, headers.get('location')]).toEqual([302, '/docs']);
+      expect([status, headers.get('location')]).toEqual([302, '/dashboard']);
     }
   });
 

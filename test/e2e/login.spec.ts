@@ -46,7 +46,7 @@ describe('POST /login', () => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     const { status, location, headers } = await visitor.logIn(user.email, user.password);
-    expect([status, location]).toEqual([303, '/account']);
+    expect([status, location]).toEqual([303, '/dashboard']);
     expect(headers.get('cache-control')).toBe('no-store');
 
     const token = visitor.session ?? '';
@@ -203,7 +203,7 @@ describe('The redirect after a login', () => {
     const page = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
     expect(page.text).toContain('name="next" value="/account"');
     const { location } = await visitor.submit('/login', { email: user.email, password: user.password, next });
-    expect(location).toBe('/account');
+    expect(location).toBe('/dashboard');
   });
 });
 

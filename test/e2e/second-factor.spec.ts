@@ -273,7 +273,7 @@ describe('A login with a second factor', () => {
     expect(location).toBe(`/login/second-factor?next=${encodeURIComponent('/device?a=b')}`);
     expect((await visitor.get(location ?? '')).text).toContain('name="next" value="/device?a=b"');
     const redirected = await prove(visitor, { code: codeOf(user.secret), next: '//evil.example' });
-    expect(redirected.location).toBe('/account');
+    expect(redirected.location).toBe('/dashboard');
   });
 
   it.each([-1, 1])('accepts the code of a clock that is off by %i step', async (steps) => {
@@ -310,7 +310,7 @@ describe('A login with a second factor', () => {
     const visitor = await passFirstStep(user);
     const code = codeOf(user.secret);
     const responses = await Promise.all(Array.from({ length: 20 }, () => prove(visitor.copy(), { code })));
-    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
+    expect(responses.filter(({ location }) => location === '/dashboard')).toHaveLength(1);
     expect(await sessionsOf(service, user)).toBe(2);
   });
 
@@ -319,7 +319,7 @@ describe('A login with a second factor', () => {
     const visitors = await openManyLogins(user, 20);
     const code = codeOf(user.secret);
     const responses = await Promise.all(visitors.map((visitor) => prove(visitor, { code })));
-    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
+    expect(responses.filter(({ location }) => location === '/dashboard')).toHaveLength(1);
 
     // The limit stopped most of them, so test the statement that decides between the others.
     const users = service.app.get(DashboardUsersRepository);
@@ -378,7 +378,7 @@ describe('A recovery code', () => {
     const user = await protectedUser();
     const [first = '', second = ''] = user.recoveryCodes;
     const visitor = await passFirstStep(user);
-    expect((await prove(visitor, { recovery_code: first })).location).toBe('/account');
+    expect((await prove(visitor, { recovery_code: first })).location).toBe('/dashboard');
     expect((await visitor.get('/account/second-factor')).text).toContain('You have 9 left');
 
     const again = await passFirstStep(user);
@@ -394,7 +394,7 @@ describe('A recovery code', () => {
     const [code = ''] = user.recoveryCodes;
     const visitors = await openManyLogins(user, 20);
     const responses = await Promise.all(visitors.map((visitor) => prove(visitor, { recovery_code: code })));
-    expect(responses.filter(({ location }) => location === '/account')).toHaveLength(1);
+    expect(responses.filter(({ location }) => location === '/dashboard')).toHaveLength(1);
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 9 });
 
     const secondFactor = service.app.get(SecondFactorService);
@@ -455,7 +455,7 @@ describe('Disabling the second factor', () => {
       'auth.two_factor_disable failure',
       'auth.two_factor_disable success',
     ]);
-    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/account');
+    expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe('/dashboard');
     // A second request has no effect.
     expect((await disable(user.visitor, user.password)).location).toBe('/account/second-factor');
     expect(

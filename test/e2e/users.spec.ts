@@ -95,7 +95,7 @@ describe('POST /users/create', () => {
     rememberSecret(password);
     const link = `/password-reset/confirm?token=${token}`;
     await new Visitor(service).fill(link, { token, new_password: password }, '/password-reset/confirm');
-    expect((await new Visitor(service).logIn(email, password)).location).toBe('/account');
+    expect((await new Visitor(service).logIn(email, password)).location).toBe('/dashboard');
     expect(await userOf({ userId: String(body['id']) })).toEqual({ ...body, invitation_pending: false });
   });
 

@@ -9,7 +9,7 @@ import {
   NO_ACCESS,
   type ApiError,
 } from '../errors/index.js';
-import { isFromOtherSite } from '../http/index.js';
+import { environmentOf, isFromOtherSite } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { AccessibleClients } from './accessible-clients.js';
 import {
@@ -112,11 +112,12 @@ export class DashboardPermissionGuard implements CanActivate {
     throw denial;
   }
 
-  private async targetOf({ params, query }: Request, actor: DashboardActor): Promise<DeniedTarget> {
+  private async targetOf({ params, path, query }: Request, actor: DashboardActor): Promise<DeniedTarget> {
     const id = params['client_id'] ?? params['id'];
     const name = typeof id === 'string' && ID.test(id) ? id : null;
     const environment =
-      ENVIRONMENTS.find((each) => each === (query['environment'] ?? params['environment'])) ??
+      ENVIRONMENTS.find((each) => each === query['environment']) ??
+      environmentOf(path) ??
       (await this.clients.all(actor)).find(({ clientId }) => clientId === name)?.environment ??
       (actor.credential.kind === 'token' ? actor.credential.environment : undefined);
     return { name, ...(environment && { environment }) };

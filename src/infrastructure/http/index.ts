@@ -11,6 +11,7 @@ export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
 export { JsonBody, JsonOrLinesBody, NEITHER_JSON_NOR_LINES } from './json-body.decorator.js';
 export { nearestPath } from './nearest-path.js';
+export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
 export { PublicAddress } from './public-address.js';
 export {
   Attribution,

@@ -28,7 +28,11 @@ export function pathsOf(surface: Surface, modules: ModulesContainer): Set<string
     controllers.flatMap(({ metatype }) =>
       handlersOf(metatype as Type)
         .filter((handler) => surfacesOf(handler).includes(surface))
-        .map((handler) => `/${[metatype as Type, handler].map(pathOf).filter(Boolean).join('/')}`),
+        .flatMap((handler) =>
+          pathsAt(metatype as Type).flatMap((base) =>
+            pathsAt(handler).map((path) => `/${[base, path].filter(Boolean).join('/')}`),
+          ),
+        ),
     ),
   );
 }
@@ -43,6 +47,7 @@ function surfacesOf(handler: object): Surface[] {
   return (Reflect.getMetadata(SURFACES, handler) as Surface[] | undefined) ?? [];
 }
 
-function pathOf(target: object): string {
-  return String(Reflect.getMetadata(PATH_METADATA, target)).replaceAll(/^\/|\/$/g, '');
+function pathsAt(target: object): string[] {
+  const paths = Reflect.getMetadata(PATH_METADATA, target) as string | string[];
+  return [paths].flat().map((path) => path.replaceAll(/^\/|\/$/g, ''));
 }

@@ -1,5 +1,5 @@
 export { BASE_STYLES } from './assets.js';
-export { dashboardPath } from './dashboard-path.js';
+export { dashboardPath, inEachEnvironment } from '../http/index.js';
 export { browserOf } from './form-tokens.js';
 export { usePage } from './page-context.js';
 export type { Page, PageResponse } from './page-response.js';
@@ -7,6 +7,7 @@ export {
   DashboardAction,
   DashboardPage,
   FormBody,
+  LastEnvironment,
   operationsWithPages,
   PageEnvironment,
   PageRoute,

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { mayPerform } from '../auth/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
-import { dashboardPath } from './dashboard-path.js';
+import { dashboardPath } from '../http/index.js';
 import { usePage, type PageContext } from './page-context.js';
 import { Form } from './parts/form.js';
 

@@ -13,12 +13,11 @@ import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
-import { NOT_FOUND } from '../errors/index.js';
-import { OnSurface, type FormFields } from '../http/index.js';
+import { environmentOf, OnSurface, type FormFields } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard, SecondFactorGuard } from './page.guards.js';
-import { environmentIn, PageRenderer } from './page.renderer.js';
+import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
 
 /** Renders the page that the handler returns. */
 @Injectable()
@@ -113,11 +112,17 @@ export const FormBody = createParamDecorator(
     context.switchToHttp().getRequest<Request>().body as FormFields,
 );
 
-/** Handler parameter: the environment in the path of the page. Other values are unknown paths. */
+/** Handler parameter: the environment that the browser last showed. */
+export const LastEnvironment = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): PlatformEnvironment =>
+    rememberedEnvironment(context.switchToHttp().getRequest<Request>()) ?? 'development',
+);
+
+/** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */
 export const PageEnvironment = createParamDecorator(
   (_data: unknown, context: ExecutionContext): PlatformEnvironment => {
-    const environment = environmentIn(context.switchToHttp().getRequest<Request>());
-    if (!environment) throw NOT_FOUND.error();
+    const environment = environmentOf(context.switchToHttp().getRequest<Request>().path);
+    if (!environment) throw new Error('The path of the page names no environment');
     return environment;
   },
 );

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
-import { cookieOf, setCookie } from '../http/index.js';
+import { cookieOf, environmentOf, setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
@@ -62,8 +62,8 @@ export class PageRenderer {
   }
 
   private environmentOf(request: Request, response: Response): PlatformEnvironment {
-    const remembered = ENVIRONMENTS.find((each) => each === cookieOf(request, ENVIRONMENT_COOKIE));
-    const shown = environmentIn(request);
+    const remembered = rememberedEnvironment(request);
+    const shown = environmentOf(request.path);
     if (shown && shown !== remembered) {
       const expires = new Date(this.clock.milliseconds() + ENVIRONMENT_COOKIE_LIFETIME);
       setCookie(response, ENVIRONMENT_COOKIE, shown, expires);
@@ -72,9 +72,9 @@ export class PageRenderer {
   }
 }
 
-/** Returns the environment in the path of a page of the dashboard, or undefined if it has none. */
-export function environmentIn({ params }: Request): PlatformEnvironment | undefined {
-  return ENVIRONMENTS.find((each) => each === params['environment']);
+/** Returns the environment that the browser last showed. */
+export function rememberedEnvironment(request: Request): PlatformEnvironment | undefined {
+  return ENVIRONMENTS.find((each) => each === cookieOf(request, ENVIRONMENT_COOKIE));
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

@@ -22,6 +22,7 @@ import {
   Table,
   TextArea,
   TextField,
+  Tiles,
 } from './parts/index.js';
 
 const HERE = '/dashboard/parts';
@@ -131,6 +132,19 @@ export function partsPage({ isProduction }: ServiceConfiguration): Page {
         <CodeBlock
           title="Request"
           code={'curl https://api.example.com/mcp/tokens/create \\\n  -u "$client_id:$secret"'}
+        />
+        <h2>Numbers</h2>
+        <Tiles
+          entries={[
+            ['Requests', '1,204'],
+            [
+              'Failed',
+              <a key="failed" href={HERE}>
+                12 (1%)
+              </a>,
+            ],
+            ['Latency, 95 % of the requests', '120 ms'],
+          ]}
         />
         <h2>Charts</h2>
         <BarChart

@@ -9,10 +9,11 @@ import { DocumentationService } from './documentation.service.js';
 export class DocumentationController {
   constructor(private readonly documentation: DocumentationService) {}
 
+  /** The dashboard, or the documentation if this process does not serve the dashboard. */
   @Get()
-  @Redirect('/docs', 302)
-  root(): void {
-    return undefined;
+  @Redirect()
+  root(): { url: string } {
+    return this.documentation.start();
   }
 
   @Get('docs')

@@ -20,6 +20,11 @@ export class DocumentationService {
     private readonly operations: ApiOperations,
   ) {}
 
+  /** Where `/` leads: to the dashboard, if this process serves it. */
+  start(): { url: string } {
+    return { url: this.configuration.serves('dashboard') ? '/dashboard' : '/docs' };
+  }
+
   async sendHome(request: Request, response: Response): Promise<void> {
     const site = await this.load();
     await site.home().send(request, response);

@@ -18,4 +18,5 @@ export { Allowed, ButtonLink, Link } from './links.js';
 export { Moment, RelativeTime } from './moment.js';
 export { Done, Notice, Problem } from './notice.js';
 export { Pagination } from './pagination.js';
+export { Tiles } from './tiles.js';
 export { Details, Table, type Column } from './table.js';

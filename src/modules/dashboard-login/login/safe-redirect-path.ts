@@ -1,7 +1,7 @@
 import { parsedUrl } from '../../../infrastructure/urls/index.js';
 
 /** The page after a login that has no other destination. */
-export const HOME = '/account';
+export const HOME = '/dashboard';
 
 /** Placeholder for our own origin. */
 const OWN = 'http://own.invalid';

@@ -1,0 +1,318 @@
+import type { VNode } from 'preact';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import {
+  Badge,
+  BarChart,
+  dashboardPath,
+  LineChart,
+  Notice,
+  pathWith,
+  Results,
+  Table,
+  Tiles,
+  type Page,
+} from '../../infrastructure/pages/index.js';
+import type { OverviewPeriod, RequestLogOverview } from '../request-logs/index.js';
+import type { WebhookEndpointResponse } from '../webhook-endpoints/index.js';
+
+interface OverviewProps {
+  readonly environment: PlatformEnvironment;
+  readonly period: OverviewPeriod;
+  readonly overview: RequestLogOverview;
+  readonly endpoints: readonly WebhookEndpointResponse[];
+}
+
+const PERIODS: Readonly<Record<OverviewPeriod, string>> = { '24h': 'Last 24 hours', '7d': 'Last 7 days' };
+
+export function overviewPage(props: OverviewProps): Page {
+  const { environment, overview } = props;
+  return {
+    title: 'Overview',
+    actions: <PeriodSwitch {...props} />,
+    content: (
+      <Results canBeLive>
+        {overview.incompleteBefore ? (
+          <Notice kind="bad">
+            The older entries of the request log are still being counted, so these numbers are too low.
+          </Notice>
+        ) : null}
+        <FirstSteps {...props} />
+        <UnhealthyEndpoints {...props} />
+        <Requests environment={environment} overview={overview} />
+        <Deliveries {...props} />
+      </Results>
+    ),
+  };
+}
+
+function PeriodSwitch({ environment, period }: OverviewProps): VNode {
+  return (
+    <ul class="environments" aria-label="Period">
+      {Object.entries(PERIODS).map(([each, label]) => (
+        <li key={each}>
+          <a
+            class="environment"
+            href={pathWith(dashboardPath(environment), { period: each }, {})}
+            aria-current={each === period ? 'true' : undefined}
+          >
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What to do until the first event has arrived. */
+function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode | null {
+  const steps = [
+    {
+      isDone: overview.requests.total > 0,
+      title: 'Make your first request',
+      path: '/docs/quickstart',
+      text: `with the credentials of the ${environment} client.`,
+      more: { title: 'Show the credentials', path: dashboardPath(environment, 'api-credentials') },
+    },
+    {
+      isDone: endpoints.length > 0,
+      title: 'Create a webhook endpoint',
+      path: dashboardPath(environment, 'webhook-endpoints', 'new'),
+      text: 'to receive events.',
+    },
+    {
+      isDone: overview.deliveries.total > 0,
+      title: 'Receive your first event',
+      path: dashboardPath(environment, 'webhook-endpoints'),
+      text: 'Send a test from the page of the endpoint.',
+    },
+  ];
+  if (steps.every(({ isDone }) => isDone) || (overview.requests.total > 0 && endpoints.length > 0))
+    return null;
+  return (
+    <section class="card" aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <ol class="steps">
+        {steps.map(({ isDone, title, path, text, more }) => (
+          <li key={title}>
+            {isDone ? <Badge tone="good">Done</Badge> : <Badge tone="soft">To do</Badge>}{' '}
+            <a href={path}>{title}</a> {text} {more ? <a href={more.path}>{more.title}</a> : null}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function UnhealthyEndpoints({ environment, endpoints }: OverviewProps): VNode | null {
+  const unhealthy = endpoints.filter(
+    ({ status, health }) => status === 'disabled' || health.throttled || health.consecutive_failures > 0,
+  );
+  if (unhealthy.length === 0) return null;
+  return (
+    <>
+      <h2>Endpoints that need attention</h2>
+      <Table
+        caption="Endpoints that need attention"
+        rows={unhealthy}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'URL',
+            cell: ({ id, url }) => <a href={dashboardPath(environment, 'webhook-endpoints', id)}>{url}</a>,
+          },
+          {
+            title: 'Problem',
+            cell: ({ status, health }) => (
+              <>
+                <Badge tone="bad">{status === 'disabled' ? 'Disabled' : 'Failing'}</Badge>{' '}
+                {`${health.consecutive_failures} failed ${health.consecutive_failures === 1 ? 'attempt' : 'attempts'} in a row`}
+              </>
+            ),
+          },
+          {
+            title: 'Why',
+            cell: ({ id }) => <a href={failuresOf(environment, { endpoint_id: id })}>Failed attempts</a>,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+/** The address of failed entries in the request log. */
+function failuresOf(environment: PlatformEnvironment, filters: Readonly<Record<string, string>>): string {
+  return pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {});
+}
+
+interface SectionProps {
+  readonly environment: PlatformEnvironment;
+  readonly overview: RequestLogOverview;
+}
+
+function Requests({ environment, overview: { requests, step, end, start } }: SectionProps): VNode {
+  const labels = labelsOf(requests.points, step);
+  const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
+    requests.points.map((point) => point[key]);
+  return (
+    <>
+      <h2>API requests</h2>
+      <Tiles
+        entries={[
+          ['Requests', number(requests.total)],
+          [
+            'Failed',
+            <Failures
+              key="failed"
+              {...requests}
+              href={failuresOf(environment, { type: 'request', ...period(start, end) })}
+            />,
+          ],
+          ['Latency, half of the requests', milliseconds(requests.p50)],
+          ['Latency, 95 % of the requests', milliseconds(requests.p95)],
+        ]}
+      />
+      {requests.total === 0 ? (
+        <p>There were no requests in this period.</p>
+      ) : (
+        <>
+          <BarChart
+            title="Requests by status"
+            labels={labels}
+            series={[
+              { label: '2xx', tone: 'good', values: valuesOf('status2xx') },
+              { label: '3xx', tone: 'soft', values: valuesOf('status3xx') },
+              { label: '4xx', tone: 'warn', values: valuesOf('status4xx') },
+              { label: '5xx', tone: 'bad', values: valuesOf('status5xx') },
+            ]}
+          />
+          <LineChart
+            title="Latency"
+            labels={labels}
+            format={(value) => `${number(value)} ms`}
+            series={[
+              { label: 'p50', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
+              { label: 'p95', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
+            ]}
+          />
+          <Table
+            caption="Requests by operation"
+            rows={requests.operations.slice(0, MAX_ROWS)}
+            keyOf={({ operation }) => operation ?? ''}
+            columns={[
+              { title: 'Operation', cell: ({ operation }) => <code>{operation ?? 'other'}</code> },
+              { title: 'Requests', isNumber: true, cell: ({ total }) => number(total) },
+              { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+            ]}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+const MAX_ROWS = 10;
+
+function Deliveries({
+  environment,
+  overview: { deliveries, step, start, end },
+  endpoints,
+}: OverviewProps): VNode {
+  const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
+  return (
+    <>
+      <h2>Webhook deliveries</h2>
+      <Tiles
+        entries={[
+          ['Attempts', number(deliveries.total)],
+          [
+            'Failed',
+            <Failures
+              key="failed"
+              {...deliveries}
+              href={failuresOf(environment, { type: 'webhook', ...period(start, end) })}
+            />,
+          ],
+          ['Response time, half of the attempts', milliseconds(deliveries.p50)],
+          ['Response time, 95 % of the attempts', milliseconds(deliveries.p95)],
+        ]}
+      />
+      {deliveries.total === 0 ? (
+        <p>There were no delivery attempts in this period.</p>
+      ) : (
+        <>
+          <BarChart
+            title="Attempts by outcome"
+            labels={labelsOf(deliveries.points, step)}
+            series={[
+              {
+                label: 'Delivered',
+                tone: 'good',
+                values: deliveries.points.map(({ succeeded }) => succeeded),
+              },
+              {
+                label: 'Another status than 200',
+                tone: 'warn',
+                values: deliveries.points.map(({ failed, noResponse }) => failed - noResponse),
+              },
+              {
+                label: 'No response',
+                tone: 'bad',
+                values: deliveries.points.map(({ noResponse }) => noResponse),
+              },
+            ]}
+          />
+          <Table
+            caption="Attempts by endpoint"
+            rows={deliveries.endpoints.slice(0, MAX_ROWS)}
+            keyOf={({ endpointId }) => endpointId ?? ''}
+            columns={[
+              {
+                title: 'Endpoint',
+                cell: ({ endpointId }) =>
+                  endpointId !== null && urls.has(endpointId) ? (
+                    <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
+                      {urls.get(endpointId)}
+                    </a>
+                  ) : (
+                    'a deleted endpoint'
+                  ),
+              },
+              { title: 'Attempts', isNumber: true, cell: ({ total }) => number(total) },
+              { title: 'Failed', isNumber: true, cell: ({ failed }) => number(failed) },
+            ]}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function Failures(props: {
+  readonly failed: number;
+  readonly errorRate: number | null;
+  readonly href: string;
+}): VNode {
+  const { failed, errorRate, href } = props;
+  if (failed === 0) return <>0</>;
+  return <a href={href}>{`${number(failed)} (${percent(errorRate ?? 0)})`}</a>;
+}
+
+function period(start: Date, end: Date): Readonly<Record<'start' | 'end', string>> {
+  return { start: start.toISOString(), end: end.toISOString() };
+}
+
+/** Hours within a day, or days and hours within a week, in UTC. */
+function labelsOf(points: readonly { readonly start: Date }[], step: number): string[] {
+  const isWeek = points.length * step > 25 * 3_600_000;
+  return points.map(({ start }) => {
+    const text = start.toISOString();
+    return isWeek ? `${text.slice(5, 10)} ${text.slice(11, 16)}` : text.slice(11, 16);
+  });
+}
+
+const NUMBER = new Intl.NumberFormat('en');
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
+const number = (value: number): string => NUMBER.format(value);
+const percent = (value: number): string => PERCENT.format(value);
+const milliseconds = (value: number | null): string =>
+  value === null ? 'none' : `${number(Math.round(value))} ms`;

@@ -1,0 +1,72 @@
+import { RequestLogRollupsService } from '../../src/modules/request-logs/index.js';
+import { CREATE_MCP_TOKEN } from '../support/operations.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+import { eventually } from '../support/eventually.js';
+import { rememberSecret } from '../support/run-directory.js';
+
+const PATH = '/dashboard/development';
+const ENDPOINT = 'https://hooks.example.com/merchants';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+async function visitorAs(role: 'owner' | 'viewer', organizationId = service.organizationId): Promise<Visitor> {
+  const { cookie } = await service.login(role, organizationId);
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', cookie.replace('session=', ''));
+  return visitor;
+}
+
+/** Returns the names and numbers at the top of the sections. */
+function tilesOf(html: string): string[] {
+  const tiles = [...html.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)];
+  return tiles.map(([, name, value = '']) => `${name}: ${value.replaceAll(/<[^>]+>/g, '')}`);
+}
+
+describe('The overview', () => {
+  it('shows first steps to a new organization, and is where the dashboard begins', async () => {
+    const { id } = await service.anotherOrganization();
+    const visitor = await visitorAs('owner', id);
+    expect((await visitor.get('/dashboard')).location).toBe(PATH);
+    const { status, text } = await visitor.get(PATH);
+    expect(status).toBe(200);
+    for (const part of ['First steps', 'Make your first request', 'There were no requests in this period.'])
+      expect(text).toContain(part);
+    expect((await visitor.get('/dashboard/staging')).status).toBe(404);
+    // The browser remembers the environment.
+    await visitor.get('/dashboard/production');
+    expect((await visitor.get('/dashboard')).location).toBe('/dashboard/production');
+  });
+
+  it('counts requests and deliveries of the client, and links to the failed ones', async () => {
+    const send = async (body: object): Promise<void> => {
+      const response = await service.request(CREATE_MCP_TOKEN.path, { body, as: service.development });
+      if (response.body['token']) rememberSecret(String(response.body['token']));
+    };
+    for (const body of [CREATE_MCP_TOKEN.body, CREATE_MCP_TOKEN.body, {}]) await send(body);
+    const owner = await service.login('owner');
+    const endpoint = { environment: 'development', url: ENDPOINT };
+    await service.request('/webhook-endpoints/create', { body: endpoint, login: owner });
+    const visitor = await visitorAs('viewer');
+    const text = await eventually('the overview counts three requests', async () => {
+      const page = await visitor.get(PATH);
+      return page.text.includes('Requests</dt><dd>3</dd>') ? page.text : undefined;
+    });
+    expect(tilesOf(text).slice(0, 2)).toEqual(['Requests: 3', 'Failed: 1 (33%)']);
+    expect(text).toContain('href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=');
+    expect(text).toContain('<code>POST /mcp/tokens/create</code>');
+    expect(text).not.toContain('First steps');
+    expect(text.length).toBeLessThan(60_000);
+    // The same from the rollups as from the log.
+    await service.app.get(RequestLogRollupsService).update();
+    expect(tilesOf((await visitor.get(PATH)).text)).toEqual(tilesOf(text));
+    expect(tilesOf((await visitor.get(`${PATH}?period=7d`)).text)[0]).toBe('Requests: 3');
+    // Nothing of it in the other environment.
+    expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');
+  });
+});
