@@ -15,7 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function visitorAs(role: 'owner' | 'viewer', organizationId = service.organizationId): Promise<Visitor> {
+async function visitorAs(
+  role: 'owner' | 'viewer',
+  organizationId = service.organizationId,
+): Promise<Visitor> {
   const { cookie } = await service.login(role, organizationId);
   const visitor = new Visitor(service);
   visitor.cookies.set('session', cookie.replace('session=', ''));
@@ -58,7 +61,9 @@ describe('The overview', () => {
       return page.text.includes('Requests</dt><dd>3</dd>') ? page.text : undefined;
     });
     expect(tilesOf(text).slice(0, 2)).toEqual(['Requests: 3', 'Failed: 1 (33%)']);
-    expect(text).toContain('href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=');
+    expect(text).toContain(
+      'href="/dashboard/development/request-logs?outcome=failure&amp;type=request&amp;start=',
+    );
     expect(text).toContain('<code>POST /mcp/tokens/create</code>');
     expect(text).not.toContain('First steps');
     expect(text.length).toBeLessThan(60_000);

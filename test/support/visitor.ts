@@ -84,6 +84,6 @@ export class Visitor {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
     if (value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);
-    if (value !== '') rememberSecret(value);
+    if (value !== '' && name !== 'environment') rememberSecret(value);
   }
 }

@@ -143,7 +143,7 @@ export function partsPage({ isProduction }: ServiceConfiguration): Page {
                 12 (1%)
               </a>,
             ],
-            ['Latency, 95 % of the requests', '120 ms'],
+            ['95th percentile', '120 ms'],
           ]}
         />
         <h2>Charts</h2>

@@ -167,8 +167,8 @@ function Requests({ environment, overview: { requests, step, end, start } }: Sec
               href={failuresOf(environment, { type: 'request', ...period(start, end) })}
             />,
           ],
-          ['Latency, half of the requests', milliseconds(requests.p50)],
-          ['Latency, 95 % of the requests', milliseconds(requests.p95)],
+          ['Median latency', milliseconds(requests.p50)],
+          ['95th percentile', milliseconds(requests.p95)],
         ]}
       />
       {requests.total === 0 ? (
@@ -190,8 +190,8 @@ function Requests({ environment, overview: { requests, step, end, start } }: Sec
             labels={labels}
             format={(value) => `${number(value)} ms`}
             series={[
-              { label: 'p50', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
-              { label: 'p95', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
+              { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
+              { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
             ]}
           />
           <Table
@@ -232,8 +232,8 @@ function Deliveries({
               href={failuresOf(environment, { type: 'webhook', ...period(start, end) })}
             />,
           ],
-          ['Response time, half of the attempts', milliseconds(deliveries.p50)],
-          ['Response time, 95 % of the attempts', milliseconds(deliveries.p95)],
+          ['Median response time', milliseconds(deliveries.p50)],
+          ['95th percentile', milliseconds(deliveries.p95)],
         ]}
       />
       {deliveries.total === 0 ? (

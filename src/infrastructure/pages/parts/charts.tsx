@@ -21,7 +21,7 @@ interface ChartProps {
 }
 
 const [WIDTH, HEIGHT] = [640, 180];
-const MARGIN = { top: 8, right: 8, bottom: 20, left: 56 };
+const MARGIN = { top: 8, right: 8, bottom: 20, left: 64 };
 const NUMBER = new Intl.NumberFormat('en');
 const formatNumber = (value: number): string => NUMBER.format(value);
 
