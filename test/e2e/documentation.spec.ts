@@ -87,6 +87,7 @@ describe('The documentation site', () => {
     '/pages.css',
     '/openapi.json',
     '/openapi-3.0.json',
+    '/openapi.yaml',
   ])('is compressed, with an entity tag for each encoding (%s)', async (path) => {
     const plain = await get(path, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).toBeNull();

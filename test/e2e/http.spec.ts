@@ -30,7 +30,7 @@ const suggestion = (path: string) =>
   error('INVALID_REQUEST', 'NOT_FOUND', `No operation has this path. Did you mean ${path}?`);
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** OPTIONS is a preflight request there (cross-origin-requests.spec.ts). */
-const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json'];
+const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
 
 let service: TestApp;
 
