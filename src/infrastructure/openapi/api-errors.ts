@@ -75,7 +75,7 @@ export function ApiErrors(
         content: {
           'application/json': {
             schema: { $ref: getSchemaPath(errorBody.model) },
-            ...examplesOf(ofStatus, errorBody),
+            ...examplesOf(ofStatus, operationId, errorBody),
           },
         },
         ...componentOf(
@@ -151,14 +151,20 @@ function meaningOf({ kind }: DocumentedError): string {
   return `\`${kind.name}\`: ${kind.when}`;
 }
 
-/** Returns one example, or one for each kind of error. */
-function examplesOf(errors: readonly DocumentedError[], { model, bodyOf }: ErrorBodyDocument): object {
+/** Returns one example, or a shared one for each kind of error. */
+function examplesOf(
+  errors: readonly DocumentedError[],
+  operationId: string,
+  { model, bodyOf }: ErrorBodyDocument,
+): object {
   const examples = errors.map(({ kind, messages, sharedMessage, label }) => {
     const value = bodyOf(kind.error(sharedMessage ?? messages[0], { retryAfter: EXAMPLE_RETRY_AFTER }));
-    const shared = label === undefined ? {} : componentOf(`${prefixOf(model)}${label}`);
-    return [kind.label, { value, ...shared }] as const;
+    const name =
+      label === undefined ? `${capitalized(operationId)}${kind.label}` : `${prefixOf(model)}${label}`;
+    return [kind.label, { value, ...componentOf(name) }] as const;
   });
   const [[, only] = []] = examples;
+  // OpenAPI Generator warns about an example without a name that is one of several.
   return examples.length === 1 ? { example: only?.value } : { examples: Object.fromEntries(examples) };
 }
 

@@ -15,8 +15,6 @@ interface Mark {
 
 const REFERENCE = /"#\/components\/(\w+)\/([^"/]+)"/g;
 
-const EXAMPLE_REFERENCE = /^#\/components\/examples\/(.+)$/;
-
 /** Marks a part of an operation as a component. `nameComponents` replaces the part with a reference. */
 const MARK = 'x-component';
 
@@ -65,16 +63,8 @@ class Components {
     responses: {} as Record<string, Part>,
   };
 
-  /** The components. An example that only one response has is part of the response. */
   get parts(): Pick<ComponentsObject, Kind> {
-    const text = JSON.stringify(this.all.responses);
-    const responses = JSON.parse(text, (_key, value: Part | null) => {
-      const [reference, name = ''] = EXAMPLE_REFERENCE.exec(String(value?.['$ref'])) ?? [];
-      return reference !== undefined && text.split(`"${reference}"`).length === 2
-        ? this.all.examples[name]
-        : value;
-    }) as ComponentsObject['responses'];
-    return { ...this.all, responses } as unknown as Pick<ComponentsObject, Kind>;
+    return this.all as unknown as Pick<ComponentsObject, Kind>;
   }
 
   /** @returns a reference to the part if it is marked, otherwise the part */
