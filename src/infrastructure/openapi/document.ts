@@ -44,8 +44,9 @@ as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339,
 \`_\`), the response repeats it. Timestamps are ISO 8601 in UTC with milliseconds.
 
 **Limits.** ${limits} Operations with a limit of their own state it in their
-description. A request over the limit gets a 429 response whose \`Retry-After\` header says when you can retry. The
-headers \`RateLimit\` and \`RateLimit-Policy\` of every response, successes included, show the limit and what remains of it.
+description. A request over the limit gets a 429 response whose \`Retry-After\` header says when you can retry. After the
+credentials have been checked, the headers \`RateLimit\` and \`RateLimit-Policy\` of every response of an operation with a
+limit, successes included, show the limit and what remains of it.
 
 **Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`. For a field that
 does not match its schema, the message says what to correct: "The external user id field is required."
