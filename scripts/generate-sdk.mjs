@@ -12,7 +12,7 @@ const [, , folder = SOURCES] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
 /** The credentials of each security scheme. Operations that only accept the cookie of a login are left out. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
-/** Surfaces by the description of their server. */
+/** Surfaces by their names, with which the tags of their operations begin. */
 const SURFACES = {
   'Platform API': 'platform',
   'Dashboard API': 'dashboard',
@@ -48,7 +48,7 @@ function typeOf(schema, nameIfUnnamed) {
 }
 
 function operationOf(path, method, operation, shared = []) {
-  const { operationId: id, summary, description = '', security = [] } = operation;
+  const { operationId: id, summary, description = '', security = [], tags } = operation;
   const scheme = security.map((each) => Object.keys(each)[0] ?? 'none').find((each) => CREDENTIALS[each]);
   if (scheme === undefined) return undefined;
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
@@ -66,7 +66,7 @@ function operationOf(path, method, operation, shared = []) {
     description,
     method: method.toUpperCase(),
     path,
-    surface: SURFACES[operation.servers[0].description],
+    surface: SURFACES[tags[0].split(' · ')[0]],
     credentials: CREDENTIALS[scheme],
     inPath,
     query: query.length > 0 && {

@@ -6,6 +6,7 @@ import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure
 import { HttpAdapter, keepRoutesOf, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument, serveDocument } from './infrastructure/openapi/index.js';
+import { describeLimits } from './infrastructure/surfaces/index.js';
 import { ApiOperations } from './modules/documentation/index.js';
 import { webhookDocuments } from './modules/webhooks/index.js';
 
@@ -33,5 +34,6 @@ export async function createApplication(
 
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): OpenAPIObject {
-  return buildDocument(app, webhookDocuments());
+  const limits = describeLimits((target) => app.get(target, { strict: false }));
+  return buildDocument(app, webhookDocuments(), limits);
 }

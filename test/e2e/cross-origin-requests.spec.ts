@@ -6,7 +6,7 @@ import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const OTHER_ORIGIN = 'https://evil.example.com';
-const OPEN_PATHS = ['/session/open', '/apply', '/openapi.json'];
+const OPEN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
 
 let site: Server;
 let origin: string;

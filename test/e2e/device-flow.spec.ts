@@ -87,8 +87,10 @@ const TOO_MANY = { status: 429, error: 'slow_down', type: 'RATE_LIMIT_ERROR', co
 interface ServedDocument {
   readonly paths: Record<string, { post: { responses: Record<string, object> } }>;
   readonly components: {
-    readonly examples: Record<string, object>;
-    readonly responses: Record<string, { description: string }>;
+    readonly responses: Record<
+      string,
+      { description: string; content: { 'application/json': { example: object } } }
+    >;
   };
 }
 const documentedOf = (document: unknown): ServedDocument => document as ServedDocument;
@@ -345,8 +347,9 @@ describe('POST /oauth/token', () => {
       expect(paths[path]?.post.responses['415']).toEqual({
         $ref: '#/components/responses/OAuthInvalidRequest',
       });
-      expect(components.examples['OAuthInvalidRequest']).toEqual({ value: packed.body });
-      expect(components.responses['OAuthInvalidRequest']?.description).not.toContain('media type');
+      const shared = components.responses['OAuthInvalidRequest'];
+      expect(shared?.content['application/json'].example).toEqual(packed.body);
+      expect(shared?.description).not.toContain('media type');
     }
   });
 

@@ -30,8 +30,8 @@ ajv.addSchema(document, DOCUMENT);
 const validators = new Map<string, ValidateFunction>();
 
 /**
- * Checks a response against the committed API document: the status must be documented, the body valid and the documented
- * headers present. Responses of paths that are not in the document (health, 404, 405) pass.
+ * Checks a response against the committed API document: the status must be documented, the body valid, and the documented
+ * headers present, also those that the document describes for all operations. Responses of paths that are not in the document (health, 404, 405) pass.
  */
 export function expectDocumented(
   method: string,
@@ -46,7 +46,7 @@ export function expectDocumented(
   const response = resolved(operation.responses[String(status)]);
   if (!response)
     throw new Error(`${operation.operationId} responded with ${status}, which is not documented`);
-  for (const header of Object.keys(response.headers ?? {})) {
+  for (const header of [...Object.keys(response.headers ?? {}), ...commonHeadersOf(operation, status)]) {
     if (!headers.has(header))
       throw new Error(`${operation.operationId} responded with ${status} without ${header}`);
   }
@@ -63,6 +63,12 @@ export function expectDocumented(
     );
   }
   leaveForReporter('responses.txt', `${operation.operationId} ${status}`);
+}
+
+/** Returns the headers that the introduction of the document promises. */
+function commonHeadersOf({ responses }: Operation, status: number): string[] {
+  if (status >= 400) return ['X-Request-Id', 'Link'];
+  return ['X-Request-Id', ...('429' in responses ? ['RateLimit', 'RateLimit-Policy'] : [])];
 }
 
 function resolved(response: DocumentedResponse | undefined): DocumentedResponse | undefined {

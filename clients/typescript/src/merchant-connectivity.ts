@@ -230,7 +230,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchants.
    *
-   * Returns at most 10000 merchants, sorted by name, and whether your organization hides them. Use it to find the IDs of merchants, and to show your users which merchants they can choose. Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are not affected. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns at most 10000 merchants, sorted by name, and whether your organization hides them. Use it to find the IDs of merchants, and to show your users which merchants they can choose. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
    */
   listMerchants(query: ListMerchantsQuery = {}, options?: RequestOptions): Promise<ListMerchantsResponse> {
     return this.send(
@@ -355,7 +355,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a request log entry.
    *
-   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Entries of the other environment are not found.
+   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Available to every user, with an access token or a login. Entries of the other environment are not found.
    */
   getRequestLog(id: string | number, options?: RequestOptions): Promise<SingleRequestLogEntryResponse> {
     return this.send(
@@ -491,7 +491,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List webhook endpoints.
    *
-   * Returns the webhook endpoints of an environment, at most 10, in the order in which they were created. Use it to see where events are sent, and to find the IDs that other operations require. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for.
+   * Returns the webhook endpoints of an environment, at most 10, in the order in which they were created. Use it to see where events are sent, and to find the IDs that other operations require. Available to every user, with an access token or a login.
    */
   listWebhookEndpoints(
     query: ListWebhookEndpointsQuery,
@@ -507,7 +507,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a webhook endpoint.
    *
-   * Returns one endpoint. Use it if you stored the ID of the endpoint. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`.
+   * Returns one endpoint. Use it if you stored the ID of the endpoint. Available to every user, with an access token or a login.
    */
   getWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
     return this.send(
@@ -525,7 +525,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Change a webhook endpoint.
    *
-   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to events that are published afterwards. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.update` if something changed.
+   * Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that the service has disabled. A new URL applies to events that are published afterwards. Available to every user, with an access token or a login. Audited as `webhook.update` if something changed.
    */
   updateWebhookEndpoint(
     id: string | number,
@@ -548,7 +548,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Delete a webhook endpoint.
    *
-   * Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for: for an endpoint of the other environment, the response is 403 `ENVIRONMENT_MISMATCH`. Audited as `webhook.delete`.
+   * Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. Available to every user, with an access token or a login. Audited as `webhook.delete`.
    */
   deleteWebhookEndpoint(id: string | number, options?: RequestOptions): Promise<WebhookEndpointResponse> {
     return this.send(
@@ -566,7 +566,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Create webhook endpoint.
    *
-   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs. Available to every user, with an access token or a login. A login gives access to both environments, an access token only to the environment of the client that it was issued for. Audited as `webhook.create`.
+   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs. Available to every user, with an access token or a login.. Audited as `webhook.create`.
    */
   createWebhookEndpoint(
     body: CreateWebhookEndpointRequest,

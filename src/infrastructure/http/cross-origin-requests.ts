@@ -5,7 +5,13 @@ import type { NextFunction, Request, Response } from 'express';
  * Paths that pages of other origins may request. Their operations take no credentials of an organization, which do not
  * belong in a browser.
  */
-const PATHS: ReadonlySet<string> = new Set(['/session/open', '/apply', '/openapi.json']);
+const PATHS: ReadonlySet<string> = new Set([
+  '/session/open',
+  '/apply',
+  '/openapi.json',
+  '/openapi-3.0.json',
+  '/openapi.yaml',
+]);
 
 const EXPOSED_HEADERS = ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Link'];
 

@@ -4,7 +4,12 @@ import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ApiError, ErrorKind } from '../errors/index.js';
 import { componentOf } from './components.js';
 import { ErrorResponse } from './error-response.js';
-import { HELP_LINK_HEADER, RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
+import {
+  CHALLENGE_HEADER,
+  RATE_LIMIT_HEADERS,
+  REQUEST_ID_HEADER,
+  RETRY_AFTER_HEADER,
+} from './response-headers.js';
 
 /** A kind of error with its messages for this operation. */
 export interface DocumentedError {
@@ -12,9 +17,11 @@ export interface DocumentedError {
   readonly messages: readonly string[];
   /** Name of this kind with these messages, if several operations document it. */
   readonly label?: string;
+  /** Whether the messages say more precisely than the catalog when the operation responds with this kind. */
+  readonly isSpecific?: boolean;
   /**
    * A message of every operation that documents this kind under this label. The operations share the response with this
-   * example, and each describes it with its own messages.
+   * example; an operation with messages of its own adds them to the description.
    */
   readonly sharedMessage?: string;
 }
@@ -29,22 +36,28 @@ export interface ErrorBodyDocument {
 
 const ERROR_BODY: ErrorBodyDocument = { model: ErrorResponse, bodyOf: (error) => error.body };
 
-/** Documents a kind of error with the operation’s own messages instead of the catalog’s message. */
+/** Documents a kind of error with all messages of the operation instead of the catalog’s description. */
 export function withMessages(kind: ErrorKind, ...messages: string[]): DocumentedError {
+  return { kind, messages, isSpecific: true };
+}
+
+/** Documents a kind of error with some messages of the operation, below the catalog’s description. */
+export function withExamples(kind: ErrorKind, ...messages: string[]): DocumentedError {
   return { kind, messages };
 }
 
 /** Like `withMessages`, for messages that several operations share. @param label name in the API document */
 export function withSharedMessages(label: string, kind: ErrorKind, ...messages: string[]): DocumentedError {
-  return { kind, messages, label };
+  return { kind, messages, label, isSpecific: true };
 }
 
 /** Seconds in the examples. */
 const EXAMPLE_RETRY_AFTER = 12;
 
 /**
- * Documents the errors of an operation: one response for each status. Its description lists the messages, and each kind
- * of error has an example. Responses that several operations share become components.
+ * Documents the errors of an operation: one response for each status. Its description says when it occurs, and each kind
+ * of error has an example. Responses that several operations share become components. Headers that all errors have are
+ * described once, at the beginning of the document.
  */
 export function ApiErrors(
   operationId: string,
@@ -58,14 +71,11 @@ export function ApiErrors(
       ApiResponse({
         status,
         description: ofStatus.map(sharedDescriptionOf).join('\n\n'),
-        headers: headersOf(
-          status,
-          ofStatus.some(({ kind }) => kind.hasChallenge),
-        ),
+        ...headersOf(ofStatus),
         content: {
           'application/json': {
             schema: { $ref: getSchemaPath(errorBody.model) },
-            examples: Object.fromEntries(ofStatus.map((error) => exampleOf(error, operationId, errorBody))),
+            ...examplesOf(ofStatus, operationId, errorBody),
           },
         },
         ...componentOf(
@@ -90,7 +100,8 @@ function mergeKinds(errors: readonly (ErrorKind | DocumentedError)[]): Documente
     const shared = all.find(({ sharedMessage }) => sharedMessage !== undefined);
     if (shared) return { ...shared, messages };
     const label = joined(all.map((each) => each.label));
-    return { kind, messages, ...(label !== undefined && { label }) };
+    const isSpecific = all.every((each) => each.isSpecific);
+    return { kind, messages, isSpecific, ...(label !== undefined && { label }) };
   });
 }
 
@@ -124,48 +135,47 @@ function sharedDescriptionOf(error: DocumentedError): string {
   return error.sharedMessage === undefined ? descriptionOf(error) : meaningOf(error);
 }
 
-/** Lists the messages unless the example shows the only one. */
+/** Says when the error occurs: in the words of the catalog, or with the messages of the operation. */
 function descriptionOf(error: DocumentedError): string {
-  const { kind, messages, sharedMessage } = error;
+  const { kind, messages, sharedMessage, isSpecific } = error;
   const list = messages.map((message) => `- ${message}`).join('\n');
-  if (sharedMessage !== undefined) return `\`${kind.name}\`:\n\n${list}`;
-  return messages.length === 1 ? meaningOf(error) : `${meaningOf(error)}\n\n${list}`;
+  if (sharedMessage !== undefined)
+    return messages.length === 0
+      ? meaningOf(error)
+      : `\`${kind.name}\`: The request does not match its schema, or:\n\n${list}`;
+  if (messages.length === 1) return isSpecific ? `\`${kind.name}\`: ${messages[0]}` : meaningOf(error);
+  return `${isSpecific ? `\`${kind.name}\`:` : meaningOf(error)}\n\n${list}`;
 }
 
 function meaningOf({ kind }: DocumentedError): string {
   return `\`${kind.name}\`: ${kind.when}`;
 }
 
-function exampleOf(
-  { kind, messages, label, sharedMessage }: DocumentedError,
+/** Returns one example, or a shared one for each kind of error. */
+function examplesOf(
+  errors: readonly DocumentedError[],
   operationId: string,
   { model, bodyOf }: ErrorBodyDocument,
-): [string, object] {
-  const message = sharedMessage ?? messages[0];
-  const value = bodyOf(kind.error(message, { retryAfter: EXAMPLE_RETRY_AFTER }));
-  const name =
-    label === undefined ? `${capitalized(operationId)}${kind.label}` : `${prefixOf(model)}${label}`;
-  return [kind.label, { value, ...componentOf(name) }];
+): object {
+  const examples = errors.map(({ kind, messages, sharedMessage, label }) => {
+    const value = bodyOf(kind.error(sharedMessage ?? messages[0], { retryAfter: EXAMPLE_RETRY_AFTER }));
+    const name =
+      label === undefined ? `${capitalized(operationId)}${kind.label}` : `${prefixOf(model)}${label}`;
+    return [kind.label, { value, ...componentOf(name) }] as const;
+  });
+  const [[, only] = []] = examples;
+  // OpenAPI Generator warns about an example without a name that is one of several.
+  return examples.length === 1 ? { example: only?.value } : { examples: Object.fromEntries(examples) };
 }
 
-function headersOf(status: number, hasChallenge: boolean): Record<string, object> {
-  return {
-    ...REQUEST_ID_HEADER,
-    ...HELP_LINK_HEADER,
-    ...(hasChallenge && {
-      'WWW-Authenticate': {
-        description: 'How to authenticate (RFC 9110, section 11.6.1).',
-        schema: { type: 'string' },
-      },
-    }),
-    ...(status === 429 && RATE_LIMIT_HEADERS),
-    ...((status === 429 || status === 503) && {
-      'Retry-After': {
-        description: 'Seconds to wait before you retry.',
-        schema: { type: 'integer', minimum: 1 },
-      },
-    }),
+function headersOf(errors: readonly DocumentedError[]): { headers?: Record<string, object> } {
+  const headers = {
+    ...(errors.some(({ kind }) => kind.hasChallenge) && CHALLENGE_HEADER),
+    ...(errors.some(({ kind }) => kind.status === 429) && RATE_LIMIT_HEADERS),
+    ...(errors.some(({ kind }) => kind.status === 429 || kind.status === 503) && RETRY_AFTER_HEADER),
+    ...(errors.some(({ kind }) => kind.status === 500) && REQUEST_ID_HEADER),
   };
+  return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
 function groupByStatus(errors: readonly DocumentedError[]): Map<number, DocumentedError[]> {

@@ -1,7 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, Response } from 'express';
+import { stringify } from 'yaml';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { StaticContent } from '../http/index.js';
 import { nameComponents } from './components.js';
@@ -22,14 +23,17 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   internal: 'Internal API',
 };
 
-const DESCRIPTION = `Lets you issue MCP tokens for agents, look up the merchant accounts that were detected for your users, and receive
+const describe = (
+  limits: string,
+): string => `Lets you issue MCP tokens for agents, look up the merchant accounts that were detected for your users, and receive
 webhooks.
 
 **Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
 credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an
 access token of the device authorization flow, or the login of a user in a browser; some operations require a login.
+An access token gives access to the environment of the client that it was issued for, a login to both environments.
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
-token. Each surface can have a host name of its own; every operation names its server.
+token. A deployment can have a host name for each surface: its operations then name their server.
 
 **Requests.** Bodies are JSON in UTF-8, at most 512 KiB (4 MiB for a batch of events). Unknown members are ignored, except
 those that look like a misspelled optional field, such as \`expiresIn\` for \`expires_in\`. \`null\` and blank strings count
@@ -39,11 +43,13 @@ as missing. Lengths count Unicode code points. Timestamps are those of RFC 3339,
 **Responses.** Every response has an \`X-Request-Id\` header. If you send your own ID (1 to 64 letters, digits, \`-\`,
 \`_\`), the response repeats it. Timestamps are ISO 8601 in UTC with milliseconds.
 
-**Limits.** Operations with a rate limit state it in their description. A request over the limit gets a 429 response
-whose \`Retry-After\` header says when you can retry. The headers \`RateLimit\` and \`RateLimit-Policy\` of every response
-show the limit and what remains of it.
+**Limits.** ${limits} Operations with a limit of their own state it in their
+description. A request over the limit gets a 429 response whose \`Retry-After\` header says when you can retry. After the
+credentials have been checked, the headers \`RateLimit\` and \`RateLimit-Policy\` of every response of an operation with a
+limit, successes included, show the limit and what remains of it.
 
-**Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`.
+**Errors.** Every error has \`error_type\`, \`error_code\` and \`error_message\`; branch on \`error_code\`. For a field that
+does not match its schema, the message says what to correct: "The external user id field is required."
 A response reports one problem, in this order: credentials (401), rate (429), access (403), body (400).
 For an unknown path, the response is 404 \`NOT_FOUND\`. For a method that the path does not support, it is 405
 \`METHOD_NOT_ALLOWED\` with an \`Allow\` header. The \`Link\` header of an error (\`rel="help"\`) points to its description.`;
@@ -58,15 +64,20 @@ export interface WebhookDocuments {
   readonly callbacks: Readonly<Record<string, NonNullable<Operation['callbacks']>>>;
 }
 
-/** Builds the OpenAPI document of all operations that the application serves and of the webhooks that it sends. */
+/**
+ * Builds the OpenAPI document of all operations that the application serves and of the webhooks that it sends.
+ *
+ * @param limits a sentence about the rate limits that operations share
+ */
 export function buildDocument(
   app: INestApplication,
   { webhooks, callbacks }: WebhookDocuments,
+  limits: string,
 ): OpenAPIObject {
   const frame = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Merchant Connectivity Service')
-    .setDescription(DESCRIPTION)
+    .setDescription(describe(limits))
     .setVersion(API_VERSION)
     .setContact(
       'Developer support',
@@ -114,12 +125,12 @@ export function buildDocument(
   }
   expressConditions(document);
   completeRequests(document);
-  return plainReferences(nameComponents({ ...document, ...contents(document) }));
+  return plainReferences(nameComponents({ ...document, tags: tagsOf(document) }));
 }
 
 /**
- * Gives each operation its description, the server of its surface, and a tag for its surface and topic, such as
- * `Platform API · MCP tokens`: Swagger UI does not support groups of tags.
+ * Gives each operation its description, the server of its surface if it has a host of its own, and a tag for its surface
+ * and topic, such as `Platform API · MCP tokens`: Swagger UI does not support groups of tags.
  */
 function completeOperations(document: OpenAPIObject, configurationOf: ConfigurationOf): void {
   const configuration = configurationOf(ServiceConfiguration);
@@ -130,25 +141,18 @@ function completeOperations(document: OpenAPIObject, configurationOf: Configurat
       delete operation[SURFACE_EXTENSION];
       operation.description = descriptionOf(operation.operationId ?? '', configurationOf);
       operation.tags = [[SURFACE_NAMES[surface], ...(operation.tags ?? [])].join(TAG_SEPARATOR)];
-      operation.servers = [
-        { url: configuration.publicUrlOf(surface) ?? '/', description: SURFACE_NAMES[surface] },
-      ];
+      const url = configuration.publicUrlOf(surface);
+      if (url !== undefined) operation.servers = [{ url, description: SURFACE_NAMES[surface] }];
     }
   }
 }
 
-/** Returns the tags, surface by surface, and their groups for viewers that support them. */
-function contents(document: OpenAPIObject): Pick<OpenAPIObject, 'tags'> & Record<'x-tagGroups', object[]> {
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path as object));
-  const used = [...new Set(operations.flatMap(({ tags }: { tags?: string[] }) => tags ?? []))].toSorted();
-  const groups = Object.values(SURFACE_NAMES).map((name) => ({
-    name,
-    tags: used.filter((tag) => tag.split(TAG_SEPARATOR)[0] === name),
-  }));
-  return {
-    tags: groups.flatMap(({ tags }) => tags).map((tag) => describedTag(tag)),
-    'x-tagGroups': groups.filter(({ tags }) => tags.length > 0),
-  };
+/** Returns the tags, surface by surface. */
+function tagsOf(document: OpenAPIObject): { name: string; description: string }[] {
+  const used = [...new Set(operationsOf(document).flatMap(({ tags = [] }) => tags))].toSorted();
+  return Object.values(SURFACE_NAMES).flatMap((surface) =>
+    used.filter((tag) => tag.split(TAG_SEPARATOR)[0] === surface).map(describedTag),
+  );
 }
 
 function describedTag(name: string): { name: string; description: string } {
@@ -160,23 +164,22 @@ function describedTag(name: string): { name: string; description: string } {
  * it, because building it takes longer than the rest of creating the application.
  */
 export function serveDocument(app: NestExpressApplication, document: () => OpenAPIObject): void {
-  serveJson(app, '/openapi.json', document);
-  serveJson(app, '/openapi-3.0.json', () => toVersion30(document()));
-  app.use('/openapi.yaml', (_request: Request, response: Response, next: NextFunction) => {
-    response.set('Cache-Control', 'public, max-age=300');
-    next();
-  });
-  SwaggerModule.setup('', app, document, { ui: false, raw: ['yaml'], yamlDocumentUrl: 'openapi.yaml' });
+  const json = 'application/json; charset=utf-8';
+  serve(app, '/openapi.json', json, () => JSON.stringify(document()));
+  serve(app, '/openapi-3.0.json', json, () => JSON.stringify(toVersion30(document())));
+  serve(app, '/openapi.yaml', 'text/yaml; charset=utf-8', () =>
+    stringify(document(), { aliasDuplicateObjects: false, lineWidth: 0 }),
+  );
 }
 
-/** Serves JSON that is created at the first request for it. */
-function serveJson(app: NestExpressApplication, path: string, create: () => object): void {
-  let json: StaticContent | undefined;
+/** Serves text that is created at the first request for it. */
+function serve(app: NestExpressApplication, path: string, type: string, create: () => string): void {
+  let content: StaticContent | undefined;
   app
     .getHttpAdapter()
     .getInstance()
     .get(path, (request: Request, response: Response) => {
-      const type = { 'Content-Type': 'application/json; charset=utf-8' };
-      return (json ??= new StaticContent(JSON.stringify(create()), type)).send(request, response);
+      content ??= new StaticContent(create(), { 'Content-Type': type });
+      return content.send(request, response);
     });
 }

@@ -1,10 +1,15 @@
 export { componentOf } from './components.js';
-export { withMessages, withSharedMessages, type ErrorBodyDocument } from './api-errors.js';
+export { withExamples, withMessages, withSharedMessages, type ErrorBodyDocument } from './api-errors.js';
 export { ErrorResponse } from './error-response.js';
 export { buildDocument, serveDocument, type WebhookDocuments } from './document.js';
 export { toVersion30 } from './version-3.0.js';
 export { Topic } from './topic.js';
-export { resolveDescription, DocumentedOperation, type OperationDocument } from './operation.js';
+export {
+  resolveDescription,
+  DocumentedOperation,
+  type ConfigurationOf,
+  type OperationDocument,
+} from './operation.js';
 export {
   BooleanProperty,
   ConstantProperty,

@@ -12,11 +12,10 @@ import {
 import type { Surface } from '../config/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
-import { exampleMessages, MESSAGES } from '../validation/index.js';
+import { exampleMessages, hasFields, MESSAGES } from '../validation/index.js';
 import { ApiErrors, type DocumentedError, type ErrorBodyDocument } from './api-errors.js';
 import { componentOf } from './components.js';
 import { exampleOf } from './properties.js';
-import { RATE_LIMIT_HEADERS, REQUEST_ID_HEADER } from './response-headers.js';
 
 /** Returns the instance of a configuration class that the document is built with. */
 export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
@@ -50,7 +49,7 @@ export interface OperationDocument {
    * property to `undefined` to omit it.
    */
   readonly responseExample?: unknown;
-  /** Errors besides `INVALID_FIELD` for fields of the body or query, whose messages come from the DTO. */
+  /** Errors besides `INVALID_FIELD` for fields of the body or query, which come from the DTO. */
   readonly errors: readonly (ErrorKind | DocumentedError)[];
   /** The error body, if it differs from that of other operations. */
   readonly errorBody?: ErrorBodyDocument;
@@ -97,7 +96,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
     const messages = parameters.flatMap(exampleMessages);
     const shared = operation.body ? INVALID_BODY : INVALID_QUERY;
     const errors = [
-      ...(messages.length === 0 ? [] : [{ kind: INVALID_FIELD, messages, ...shared }]),
+      ...(parameters.some(hasFields) ? [{ kind: INVALID_FIELD, messages, ...shared }] : []),
       ...operation.errors,
     ];
     documentation(surface, { ...operation, errors })(prototype, handler, descriptor);
@@ -133,17 +132,12 @@ function documentation(surface: Surface, operation: OperationDocument): MethodDe
     ApiResponse({
       status: operation.status ?? 200,
       description: operation.responseDescription,
-      headers: { ...REQUEST_ID_HEADER, ...(hasRateLimit(operation) && RATE_LIMIT_HEADERS) },
       content: Object.fromEntries(
         mediaTypes.map((type) => [type, { schema, ...(example !== undefined && { example }) }]),
       ),
     }),
     ApiErrors(operation.operationId, operation.errors, operation.errorBody),
   );
-}
-
-function hasRateLimit({ errors }: OperationDocument): boolean {
-  return errors.some((error) => ('kind' in error ? error.kind : error).status === 429);
 }
 
 /** Returns undefined if the example consists of the examples of the response's properties, as viewers show it. */

@@ -1,8 +1,19 @@
-/** Sent with every error. */
-export const HELP_LINK_HEADER = {
-  Link: {
-    description: 'Where the error is documented: `<…>; rel="help"`.',
+/*
+ * The beginning of the document describes the headers of every response, of every error, and of operations with a rate
+ * limit. Responses list a header only if it matters for them especially.
+ */
+
+export const CHALLENGE_HEADER = {
+  'WWW-Authenticate': {
+    description: 'How to authenticate (RFC 9110, section 11.6.1).',
     schema: { type: 'string' as const },
+  },
+};
+
+export const RETRY_AFTER_HEADER = {
+  'Retry-After': {
+    description: 'Seconds to wait before you retry.',
+    schema: { type: 'integer' as const, minimum: 1 },
   },
 };
 

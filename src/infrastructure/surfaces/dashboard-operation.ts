@@ -18,12 +18,7 @@ import {
   NO_ACCESS,
   RATE_LIMIT_EXCEEDED,
 } from '../errors/index.js';
-import {
-  resolveDescription,
-  DocumentedOperation,
-  withSharedMessages,
-  type OperationDocument,
-} from '../openapi/index.js';
+import { DocumentedOperation, withSharedMessages, type OperationDocument } from '../openapi/index.js';
 import { RateLimitGuard, DashboardRateLimitConfiguration, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
@@ -54,10 +49,6 @@ export function DashboardOperation(
     ApiSecurity('session'),
     DocumentedOperation('dashboard', {
       ...document,
-      description: (configurationOf) =>
-        `${resolveDescription(document.description, configurationOf)}\n\n` +
-        `Limit: ${configurationOf(DashboardRateLimitConfiguration).dashboardRequestsPerMinute} requests per minute per user, ` +
-        'across all operations of the dashboard API.',
       errors: [...document.errors, ...errorsOf(permission), ...commonErrors(document)],
     }),
   );

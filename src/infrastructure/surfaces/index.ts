@@ -1,5 +1,6 @@
 export { CareersOperation } from './careers-operation.js';
 export { DashboardLimitGuard, DashboardOperation } from './dashboard-operation.js';
 export { InternalOperation } from './internal-operation.js';
+export { describeLimits } from './limits.js';
 export { SharedOperation } from './shared-operation.js';
 export { PlatformOperation, SdkOperation } from './platform-operation.js';

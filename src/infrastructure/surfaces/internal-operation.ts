@@ -11,7 +11,6 @@ import { INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
-  withMessages,
   withSharedMessages,
   type OperationDocument,
 } from '../openapi/index.js';
@@ -33,9 +32,14 @@ export function InternalOperation(document: OperationDocument, scope: ServiceSco
       errors: [
         ...document.errors,
         withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
-        withMessages(INSUFFICIENT_SCOPE, missingServiceScope(scope)),
+        withSharedMessages(labelOf(scope), INSUFFICIENT_SCOPE, missingServiceScope(scope)),
         ...commonErrors(document),
       ],
     }),
   );
+}
+
+/** `events:publish` -> `MissingEventsPublish` */
+function labelOf(scope: ServiceScope): string {
+  return `Missing${scope.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }

@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } fro
 import { ApiBasicAuth, ApiSecurity } from '@nestjs/swagger';
 import { BasicAuthGuard } from '../auth/index.js';
 import { INVALID_API_KEYS, TOO_MANY_REQUESTS } from '../errors/index.js';
-import { DocumentedOperation, resolveDescription, type OperationDocument } from '../openapi/index.js';
+import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
 import { PlatformRateLimitConfiguration, RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
 import { commonErrors } from './operation-errors.js';
 
@@ -33,7 +33,6 @@ export function PlatformOperation(document: OperationDocument, checks: Checks = 
     ApiBasicAuth('basic'),
     DocumentedOperation('platform', {
       ...document,
-      ...(checks.limit ? {} : { description: withLimit(document) }),
       errors: [...errorsOf(document, limited), INVALID_API_KEYS],
     }),
   );
@@ -47,13 +46,6 @@ export function SdkOperation(document: OperationDocument, checks: Checks): Metho
     ApiSecurity({}),
     DocumentedOperation('platform', { ...document, errors: errorsOf(document, checks) }),
   );
-}
-
-function withLimit({ description }: OperationDocument): OperationDocument['description'] {
-  return (configurationOf) =>
-    `${resolveDescription(description, configurationOf)}\n\n` +
-    `Limit: ${configurationOf(PlatformRateLimitConfiguration).requestsPerMinute} requests per minute per client, ` +
-    'across all operations of the platform API without a limit of their own.';
 }
 
 function guardsOf({ limit, guards = [] }: Checks): (CanActivate | Type<CanActivate>)[] {

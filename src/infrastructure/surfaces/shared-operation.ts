@@ -23,12 +23,8 @@ import {
 import { ServiceConfiguration } from '../config/index.js';
 import { INVALID_API_KEYS, TOO_MANY_REQUESTS } from '../errors/index.js';
 import { OnSurface } from '../http/index.js';
-import { DocumentedOperation, resolveDescription, type OperationDocument } from '../openapi/index.js';
-import {
-  DashboardRateLimitConfiguration,
-  PlatformRateLimitConfiguration,
-  RateLimitGuard,
-} from '../rate-limiting/index.js';
+import { DocumentedOperation, type OperationDocument } from '../openapi/index.js';
+import { RateLimitGuard } from '../rate-limiting/index.js';
 import { DashboardLimitGuard, errorsOf } from './dashboard-operation.js';
 import { commonErrors } from './operation-errors.js';
 import { PLATFORM_LIMIT } from './platform-operation.js';
@@ -58,11 +54,6 @@ export function SharedOperation(
     ApiSecurity('session'),
     DocumentedOperation('platform', {
       ...document,
-      description: (configurationOf) =>
-        `${resolveDescription(document.description, configurationOf)}\n\n` +
-        `Limit: ${configurationOf(PlatformRateLimitConfiguration).requestsPerMinute} requests per minute per client, ` +
-        `or ${configurationOf(DashboardRateLimitConfiguration).dashboardRequestsPerMinute} per user, across all operations ` +
-        'without a limit of their own.',
       errors: [
         ...document.errors,
         INVALID_API_KEYS,

@@ -1,18 +1,46 @@
 import type { ValidationArguments } from 'class-validator';
 import { displayNameOf } from './messages.js';
-import { validationsOf } from './validations.js';
+import { fieldsOf, validationsOf } from './validations.js';
 
-/** Type checks. Their messages are left out, because the schema of the field already shows its type. */
-const TYPE_CHECKS = new Set(['isString', 'isStorable', 'isInt', 'isBoolean', 'isArray', 'isObject']);
+/** Constraints that the schema of a field states: its type, bounds, format and values. */
+const IN_SCHEMA = new Set([
+  'arrayMaxSize',
+  'arrayNotEmpty',
+  'isArray',
+  'isBoolean',
+  'isEmail',
+  'isIn',
+  'isInt',
+  'isObject',
+  'isStorable',
+  'isString',
+  'isTimestamp',
+  'isUrl',
+  'isUuid',
+  'isValidInside',
+  'matches',
+  'max',
+  'maxCharacters',
+  'min',
+]);
+
+/** Returns whether a DTO has fields that are validated. */
+export function hasFields(target: unknown): boolean {
+  return validationsOf(target).length > 0;
+}
 
 /**
- * Returns the messages that clients get about a DTO, as examples for the API document. For each kind of message, it
- * includes only the message about the first field.
+ * Returns the messages that clients get about a DTO and that its schema does not express, for the API document. For each
+ * kind of message, it includes only the message about the first field.
  */
 export function exampleMessages(target: unknown): string[] {
   const byKind = new Map<string, string>();
+  const { optional } = fieldsOf(target);
+  // Readers overlook a condition in a schema: the message about it is included.
+  const isInSchema = (name: string, property: string): boolean =>
+    name === 'isDefined' ? !optional.includes(property) : IN_SCHEMA.has(name);
   for (const { message, name, propertyName: property, constraints, target: owner } of validationsOf(target)) {
-    if (typeof message !== 'function' || TYPE_CHECKS.has(name ?? '')) continue;
+    if (typeof message !== 'function' || isInSchema(name ?? '', property)) continue;
     const context = { property, constraints, targetName: String(owner), object: {}, value: undefined };
     const text = message(context satisfies ValidationArguments);
     const kind = text.replaceAll(displayNameOf(property), '').replaceAll(/\d+/g, '');

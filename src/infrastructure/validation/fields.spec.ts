@@ -187,17 +187,10 @@ describe('RequestValidationPipe with a query', () => {
 });
 
 describe('exampleMessages', () => {
-  it('returns the first message of each kind', () => {
+  it('returns the first message of each kind that the schema does not express', () => {
     expect(exampleMessages(Order)).toEqual([
-      'The first name field is required.',
-      'The first name field must not be greater than 5 characters.',
-      'The count field must not be greater than 9.',
-      'The count field must be at least 2.',
       'The kind field is required when the count is never.',
-      'The selected kind is invalid. Allowed values: a, b.',
       'The reason field is required when the kind field is not present.',
-      'The names field must not have more than 2 items.',
-      'The names[0] field must not be greater than 3 characters.',
     ]);
   });
 

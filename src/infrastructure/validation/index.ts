@@ -18,7 +18,7 @@ export {
   UrlField,
   UuidField,
 } from './fields.js';
-export { exampleMessages } from './example-messages.js';
+export { exampleMessages, hasFields } from './example-messages.js';
 export { MESSAGES, withMessage } from './messages.js';
 export { ReportAllMissingFields } from './missing-fields.js';
 export { RequestValidationPipe, validated, validatedQuery } from './request-validation.pipe.js';

@@ -1,15 +1,9 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
-import { AUDIT_ACTIONS } from './audit-actions.js';
 import { AuditLogListResponse, PAGE_SIZE } from './audit-logs.dto.js';
 
 export const PRODUCTION_ONLY = 'Audit logs belong to the production environment: use production credentials.';
-
-const ACTION_ROWS = Object.entries(AUDIT_ACTIONS).map(
-  ([action, { target, meaning }]) => `| \`${action}\` | \`${target}\` | ${meaning} |`,
-);
 
 export const LIST_AUDIT_LOGS: OperationDocument = {
   operationId: 'listAuditLogs',
@@ -19,12 +13,8 @@ export const LIST_AUDIT_LOGS: OperationDocument = {
     `environments, newest entries first, ${PAGE_SIZE} per page. Entries are never changed or deleted. ` +
     'Requires production credentials.\n\nTo get the following pages, send the `next_cursor` of each page until it is ' +
     'null. Entries added in the meantime do not shift the pages.\n\n' +
-    `| action | target | meaning |\n| --- | --- | --- |\n${ACTION_ROWS.join('\n')}`,
+    '[Audit actions](/docs/audit-actions) explains each action.',
   response: AuditLogListResponse,
   responseDescription: 'A page of the audit log.',
-  errors: [
-    withMessages(INVALID_FIELD, MESSAGES.unknownParameter('limit')),
-    INVALID_CURSOR_FORMAT,
-    withMessages(ENVIRONMENT_MISMATCH, PRODUCTION_ONLY),
-  ],
+  errors: [INVALID_CURSOR_FORMAT, withMessages(ENVIRONMENT_MISMATCH, PRODUCTION_ONLY)],
 };

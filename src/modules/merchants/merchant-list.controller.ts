@@ -7,7 +7,10 @@ import { ListMerchantsQuery, MerchantResponse } from './merchants.dto.js';
 import { MerchantsService } from './merchants.service.js';
 
 /** Apart from the other operations on merchants, because a host of the platform API must not serve those. */
-@Topic('Merchants', 'Merchants, and which of them you hide.')
+@Topic(
+  'Merchants',
+  'Merchants, and which of them you hide: the dashboard and the SDK do not list these. Searches for detected accounts are not affected.',
+)
 @Controller()
 export class MerchantListController {
   constructor(private readonly merchants: MerchantsService) {}

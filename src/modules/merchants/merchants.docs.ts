@@ -13,16 +13,13 @@ const ID = {
     example: 16,
   },
 } as const;
-const HIDDEN =
-  'Hidden merchants are omitted where the dashboard and the SDK list merchants. Searches for detected accounts are ' +
-  'not affected.';
 
 export const LIST_MERCHANTS: OperationDocument = {
   operationId: 'listMerchants',
   summary: 'List merchants',
   description:
     `Returns at most ${MAX_MERCHANTS} merchants, sorted by name, and whether your organization hides them. Use it to find ` +
-    `the IDs of merchants, and to show your users which merchants they can choose. ${HIDDEN} Requires the Basic ` +
+    `the IDs of merchants, and to show your users which merchants they can choose. Requires the Basic ` +
     'credentials of a client, or the login of any user. The dashboard API serves it too.',
   response: [MerchantResponse],
   responseDescription: 'The merchants.',
@@ -50,7 +47,7 @@ export const HIDE_MERCHANT: OperationDocument = {
   operationId: 'hideMerchant',
   summary: 'Hide a merchant',
   description:
-    `Hides a merchant. Use it for merchants that your users should not see. ${HIDDEN} Available to admins and owners. ` +
+    `Hides a merchant. Use it for merchants that your users should not see. Available to admins and owners. ` +
     'Audited as `merchant.hide`, once.',
   pathParameters: ID,
   body: ChangeMerchantVisibilityRequest,
@@ -64,7 +61,7 @@ export const ACTIVATE_MERCHANT: OperationDocument = {
   operationId: 'activateMerchant',
   summary: 'Show a merchant again',
   description:
-    `Shows a hidden merchant again. Use it for merchants that your users should see again. ${HIDDEN} Available to ` +
+    `Shows a hidden merchant again. Use it for merchants that your users should see again. Available to ` +
     'admins and owners. Audited as `merchant.activate`, once.',
   pathParameters: ID,
   body: ChangeMerchantVisibilityRequest,

@@ -22,7 +22,10 @@ import {
 const ADMIN = { token: 'none', role: 'admin' } as const;
 const RECENTLY_LOGGED_IN_ADMIN = { ...ADMIN, recentLogin: true } as const;
 
-@Topic('Single sign-on', 'Your identity providers. Requires a login.')
+@Topic(
+  'Single sign-on',
+  'Your identity providers. Requires a login. SAML single sign-on is not available for login yet: the configurations are stored for later use.',
+)
 @Controller()
 export class SamlConfigurationsController {
   constructor(private readonly configurations: SamlConfigurationsService) {}

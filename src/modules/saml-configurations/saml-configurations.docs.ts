@@ -23,12 +23,13 @@ const ID = {
     example: EXAMPLE_ID,
   },
 } as const;
-const NOT_YET =
-  '\n\nSAML single sign-on is not available for login yet: the configurations are stored for later use.';
 const METADATA =
   'The metadata must describe an identity provider with an https URL for HTTP-Redirect or HTTP-POST and a signing ' +
   'certificate that has not expired. The key of the certificate must be RSA with at least 2048 bits, or EC on P-256 or ' +
   'better. Metadata with a document type is refused.';
+const METADATA_INVALID =
+  'The metadata does not meet the requirements. The message names the problem, for example: ' +
+  METADATA_ERRORS.expired;
 
 export const LIST_CONFIGURATIONS: OperationDocument = {
   operationId: 'listSamlConfigurations',
@@ -36,7 +37,7 @@ export const LIST_CONFIGURATIONS: OperationDocument = {
   description:
     'Returns the configurations of your identity providers, in the order in which they were added. Use it to see which ' +
     'identity providers are configured, and when their certificates expire. An organization can have at most ' +
-    `${MAX_CONFIGURATIONS} configurations. Available to admins and owners.${NOT_YET}`,
+    `${MAX_CONFIGURATIONS} configurations. Available to admins and owners.`,
   response: [SamlConfigurationResponse],
   responseDescription: 'All configurations of the organization.',
   errors: [],
@@ -46,8 +47,7 @@ export const GET_CONFIGURATION: OperationDocument = {
   operationId: 'getSamlConfiguration',
   summary: 'Get a single sign-on configuration',
   description:
-    'Returns one configuration. Use it before you change a configuration. Available to admins and owners.' +
-    NOT_YET,
+    'Returns one configuration. Use it before you change a configuration. Available to admins and owners.',
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration.',
@@ -59,11 +59,11 @@ export const CREATE_CONFIGURATION: OperationDocument = {
   summary: 'Add a single sign-on configuration',
   description:
     `Adds a configuration, which is not enabled yet. Use it to prepare login through your identity provider. ${METADATA} ` +
-    `Available to admins and owners. Audited as \`sso.add\`.${NOT_YET}`,
+    `Available to admins and owners. Audited as \`sso.add\`.`,
   body: CreateSamlConfigurationRequest,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration with the values read from its metadata.',
-  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS), TOO_MANY_CONFIGURATIONS)],
+  errors: [withMessages(INVALID_FIELD, METADATA_INVALID, TOO_MANY_CONFIGURATIONS)],
 };
 
 export const UPDATE_CONFIGURATION: OperationDocument = {
@@ -72,12 +72,12 @@ export const UPDATE_CONFIGURATION: OperationDocument = {
   description:
     'Changes the name or the metadata; absent fields keep their values. Use it when your identity provider has a new ' +
     `certificate or URL. ${METADATA} Available to admins and owners. Audited as \`sso.update\` if something ` +
-    `changed.${NOT_YET}`,
+    `changed.`,
   pathParameters: ID,
   body: UpdateSamlConfigurationRequest,
   response: SamlConfigurationResponse,
   responseDescription: 'The updated configuration.',
-  errors: [withMessages(INVALID_FIELD, ...Object.values(METADATA_ERRORS)), SAML_CONFIGURATION_NOT_FOUND],
+  errors: [withMessages(INVALID_FIELD, METADATA_INVALID), SAML_CONFIGURATION_NOT_FOUND],
 };
 
 export const ENABLE_CONFIGURATION: OperationDocument = {
@@ -86,7 +86,7 @@ export const ENABLE_CONFIGURATION: OperationDocument = {
   description:
     'Enables a configuration after checking its certificates again. Only one configuration of an organization can be ' +
     'enabled at a time. Use it to choose the configuration that applies. Available to admins and owners. Audited as ' +
-    `\`sso.enable\`, once.${NOT_YET}`,
+    `\`sso.enable\`, once.`,
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is enabled.',
@@ -102,7 +102,7 @@ export const DISABLE_CONFIGURATION: OperationDocument = {
   summary: 'Disable a single sign-on configuration',
   description:
     'Disables a configuration without deleting it; you can enable it again. Use it to stop using a configuration for ' +
-    `now. Available to admins and owners. Audited as \`sso.disable\`, once.${NOT_YET}`,
+    `now. Available to admins and owners. Audited as \`sso.disable\`, once.`,
   pathParameters: ID,
   response: SamlConfigurationResponse,
   responseDescription: 'The configuration is disabled.',

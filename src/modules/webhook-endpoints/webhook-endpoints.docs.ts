@@ -1,17 +1,15 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
-import { MESSAGES } from '../../infrastructure/validation/index.js';
 import {
   NOT_PUBLIC,
   WEBHOOK_ENDPOINT_ALREADY_EXISTS,
   WEBHOOK_ENDPOINT_LIMIT_REACHED,
   WEBHOOK_ENDPOINT_NOT_FOUND,
 } from './webhook-endpoint-errors.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
+import { MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import {
   CreateWebhookEndpointRequest,
   EXAMPLE_ID,
-  SETTABLE_STATUSES,
   UpdateWebhookEndpointRequest,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
@@ -25,17 +23,8 @@ const ID = {
     example: EXAMPLE_ID,
   },
 } as const;
-/** The service checks these, not the DTO. */
-const INVALID = withMessages(
-  INVALID_FIELD,
-  NOT_PUBLIC,
-  MESSAGES.maxCharacters('description', MAX_DESCRIPTION_LENGTH),
-  MESSAGES.selected('status', SETTABLE_STATUSES),
-);
-const ACCESS =
-  'Available to every user, with an access token or a login. A login gives access to both environments, an access ' +
-  'token only to the environment of the client that it was issued for';
-const MISMATCH = `${ACCESS}: for an endpoint of the other environment, the response is 403 \`ENVIRONMENT_MISMATCH\`.`;
+const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
+const ACCESS = 'Available to every user, with an access token or a login.';
 
 export const LIST_ENDPOINTS: OperationDocument = {
   operationId: 'listWebhookEndpoints',
@@ -43,7 +32,7 @@ export const LIST_ENDPOINTS: OperationDocument = {
   description:
     `Returns the webhook endpoints of an environment, at most ${MAX_ENDPOINTS}, in the order in which they were ` +
     'created. Use it to see where events are sent, and to find the IDs that other operations require. ' +
-    `${ACCESS}.`,
+    ACCESS,
   response: WebhookEndpointListResponse,
   responseDescription: 'All endpoints of the environment.',
   errors: [ENVIRONMENT_MISMATCH],
@@ -52,7 +41,7 @@ export const LIST_ENDPOINTS: OperationDocument = {
 export const GET_ENDPOINT: OperationDocument = {
   operationId: 'getWebhookEndpoint',
   summary: 'Get a webhook endpoint',
-  description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${MISMATCH}`,
+  description: `Returns one endpoint. Use it if you stored the ID of the endpoint. ${ACCESS}`,
   pathParameters: ID,
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint.',
@@ -79,7 +68,7 @@ export const UPDATE_ENDPOINT: OperationDocument = {
     'Changes the fields that you send. Absent fields keep their values, and so do `url` and `status` if they are `null`. ' +
     'Use it when your receiver moves, to choose events, to pause and resume deliveries, and to enable an endpoint that ' +
     'the service has disabled. A new URL applies to events that are published afterwards. ' +
-    `${MISMATCH} Audited as \`webhook.update\` if something changed.`,
+    `${ACCESS} Audited as \`webhook.update\` if something changed.`,
   pathParameters: ID,
   body: UpdateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
@@ -92,7 +81,7 @@ export const DELETE_ENDPOINT: OperationDocument = {
   summary: 'Delete a webhook endpoint',
   description:
     'Deletes an endpoint and its pending deliveries. Use it when you no longer operate the receiver. ' +
-    `${MISMATCH} Audited as \`webhook.delete\`.`,
+    `${ACCESS} Audited as \`webhook.delete\`.`,
   pathParameters: ID,
   response: WebhookEndpointResponse,
   responseDescription: 'The deleted endpoint.',

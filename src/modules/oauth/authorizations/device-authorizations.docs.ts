@@ -1,4 +1,4 @@
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { withExamples, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { INVALID_CLIENT, INVALID_REQUEST, INVALID_SCOPE } from '../protocol/oauth-errors.js';
@@ -17,7 +17,7 @@ export const REQUEST_DEVICE_CODE: OperationDocument = {
   responseDescription: 'The codes. They are valid for 10 minutes.',
   responseExample: { verification_uri_complete: undefined },
   errors: [
-    withMessages(
+    withExamples(
       INVALID_REQUEST,
       MESSAGES.required('client id'),
       'A parameter of the form is given more than once.',

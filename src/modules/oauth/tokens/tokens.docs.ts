@@ -1,5 +1,5 @@
 import { INVALID_API_KEYS } from '../../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { withExamples, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import {
@@ -42,7 +42,7 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
     EXPIRED_TOKEN,
     INVALID_GRANT,
     UNSUPPORTED_GRANT_TYPE,
-    withMessages(
+    withExamples(
       INVALID_REQUEST,
       MESSAGES.required('grant type'),
       MESSAGES.required('device code'),
@@ -65,7 +65,7 @@ export const REVOKE_TOKEN: OperationDocument = {
   response: RevocationResponse,
   responseDescription: 'The token was revoked, or was not a valid token of this client.',
   errors: [
-    withMessages(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
+    withExamples(INVALID_REQUEST, MESSAGES.required('token'), MESSAGES.required('client id')),
     INVALID_CLIENT,
   ],
 };
@@ -82,5 +82,5 @@ export const INTROSPECT_TOKEN: OperationDocument = {
   response: IntrospectionResponse,
   responseDescription: 'The state of the token.',
   responseExample: { phone_number: undefined },
-  errors: [withMessages(INVALID_REQUEST, MESSAGES.required('token')), INVALID_API_KEYS],
+  errors: [withExamples(INVALID_REQUEST, MESSAGES.required('token')), INVALID_API_KEYS],
 };

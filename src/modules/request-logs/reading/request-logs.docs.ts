@@ -1,7 +1,6 @@
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH } from '../../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/paging/index.js';
-import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   REQUEST_LOG_NOT_FOUND,
@@ -14,9 +13,7 @@ import {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
-const ACCESS =
-  'Available to every user, with an access token or a login. A login gives access to both environments, an access ' +
-  'token only to the environment of the client that it was issued for.';
+const ACCESS = 'Available to every user, with an access token or a login.';
 
 export const LIST_REQUEST_LOGS: OperationDocument = {
   operationId: 'listRequestLogs',
@@ -31,12 +28,7 @@ export const LIST_REQUEST_LOGS: OperationDocument = {
   response: RequestLogListResponse,
   responseDescription: 'A page of the request log.',
   responseExample: EXAMPLE_PAGE,
-  errors: [
-    withMessages(INVALID_FIELD, MESSAGES.unknownParameter('page')),
-    INVALID_CURSOR_FORMAT,
-    ENVIRONMENT_MISMATCH,
-    REQUEST_LOG_QUERY_TIMEOUT,
-  ],
+  errors: [INVALID_CURSOR_FORMAT, ENVIRONMENT_MISMATCH, REQUEST_LOG_QUERY_TIMEOUT],
 };
 
 export const GET_REQUEST_LOG: OperationDocument = {
