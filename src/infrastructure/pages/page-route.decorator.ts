@@ -1,5 +1,6 @@
 import {
   applyDecorators,
+  Controller,
   createParamDecorator,
   Injectable,
   UseGuards,
@@ -12,13 +13,15 @@ import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
-import type { PlatformEnvironment } from '../config/index.js';
+import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
 import { NOT_FOUND } from '../errors/index.js';
 import { OnSurface, type FormFields } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
+import { dashboardPath } from './dashboard-path.js';
 import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard, SecondFactorGuard } from './page.guards.js';
-import { environmentIn, PageRenderer } from './page.renderer.js';
+import { PageRenderer } from './page.renderer.js';
+import { environmentIn } from './page-environment.js';
 
 /** Renders the page that the handler returns. */
 @Injectable()
@@ -113,7 +116,17 @@ export const FormBody = createParamDecorator(
     context.switchToHttp().getRequest<Request>().body as FormFields,
 );
 
-/** Handler parameter: the environment in the path of the page. Other values are unknown paths. */
+/**
+ * A controller of pages that show one environment, at `/dashboard/<environment>/<page>`. Each environment has routes of its
+ * own, because a parameter in place of the environment would also match pages of the whole organization.
+ *
+ * @param page empty for the first page of an environment
+ */
+export function EnvironmentController(page: string): ClassDecorator {
+  return Controller(ENVIRONMENTS.map((environment) => dashboardPath(environment, ...(page ? [page] : []))));
+}
+
+/** Handler parameter: the environment in the path of the page. */
 export const PageEnvironment = createParamDecorator(
   (_data: unknown, context: ExecutionContext): PlatformEnvironment => {
     const environment = environmentIn(context.switchToHttp().getRequest<Request>());

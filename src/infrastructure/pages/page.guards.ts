@@ -10,6 +10,7 @@ import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest, readForm } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/index.js';
+import { environmentIn } from './page-environment.js';
 import { markAsPage } from './page-error-format.js';
 
 const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
@@ -25,6 +26,9 @@ export class PageGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     markAsPage(request);
+    // Denied requests are recorded with the environment, which is no parameter of the route (`EnvironmentController`).
+    const environment = environmentIn(request);
+    if (environment) request.params['environment'] = environment;
     const token = sessionTokenOf(request);
     const identity = token === undefined ? undefined : await this.sessions.verify(token);
     if (identity) request.user = identity;

@@ -8,6 +8,7 @@ import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import type { PageContext } from './page-context.js';
+import { environmentIn } from './page-environment.js';
 import type { PageResponse } from './page-response.js';
 
 const POLICY =
@@ -70,11 +71,6 @@ export class PageRenderer {
     }
     return shown ?? remembered ?? 'development';
   }
-}
-
-/** Returns the environment in the path of a page of the dashboard, or undefined if it has none. */
-export function environmentIn({ params }: Request): PlatformEnvironment | undefined {
-  return ENVIRONMENTS.find((each) => each === params['environment']);
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

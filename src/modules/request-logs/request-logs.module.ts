@@ -37,6 +37,7 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogRollupsService,
     RequestLogOverviewService,
+    OrganizationTurns,
   ],
 })
 export class RequestLogsModule {}

@@ -88,6 +88,18 @@ export function TextField(props: TextFieldProps): VNode {
   );
 }
 
+interface TimeFieldProps extends FieldProps {
+  /** A time, or what was entered or found in the address. */
+  readonly value?: Date | string | undefined;
+  readonly required?: boolean;
+}
+
+/** A labeled field for a time in UTC, to the minute. `timestampFrom()` reads it. */
+export function TimeField({ value, hint, ...field }: TimeFieldProps): VNode {
+  const text = value instanceof Date ? value.toISOString() : value;
+  return <TextField {...field} type="datetime-local" value={text?.slice(0, 16)} hint={hint ?? 'In UTC'} />;
+}
+
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
@@ -114,6 +126,8 @@ export function TextArea(props: TextAreaProps): VNode {
 export interface Option {
   readonly value: string;
   readonly label: string;
+  /** Explains a checkbox. Not shown for the options of a select field. */
+  readonly hint?: string;
 }
 
 interface SelectFieldProps extends FieldProps {
@@ -155,10 +169,13 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
         </span>
       ) : null}
       <div class="checkboxes">
-        {options.map(({ value, label }) => (
+        {options.map(({ value, label, hint: explanation }) => (
           <label key={value} class="checkbox">
             <input type="checkbox" name={name} value={value} checked={values.includes(value)} />
-            {label}
+            <span>
+              {label}
+              {explanation ? <span class="hint">{explanation}</span> : null}
+            </span>
           </label>
         ))}
       </div>

@@ -15,6 +15,7 @@ import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../reque
 import {
   RequestLogStore,
   type AttemptPosition,
+  type AttemptSummary,
   type EndpointAttempt,
   type LoggedAttempt,
   type NewRequestLogEntry,
@@ -66,6 +67,11 @@ interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attemp
   /** Null for an API request, which has no attempt. */
   readonly endpointId: string | null;
 }
+
+type SummaryRow = Omit<AttemptSummary, 'last'> &
+  Omit<AttemptSummary['last'], 'id'> & {
+    readonly id: string;
+  };
 
 const APPEND = prepared(
   `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
@@ -197,6 +203,29 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  async attemptsOf(
+    { clientId, environment }: AttributedClient,
+    eventIds: readonly string[],
+    since: Date,
+  ): Promise<AttemptSummary[]> {
+    const rows = await this.read<SummaryRow>(
+      `SELECT DISTINCT ON (webhook_event_id, webhook_endpoint_id)
+              webhook_event_id AS "eventId", webhook_endpoint_id AS "endpointId",
+              count(*) OVER (PARTITION BY webhook_event_id, webhook_endpoint_id)::integer AS count,
+              id, created_at AS "createdAt", url, status_code AS "statusCode", reason
+         FROM request_log
+        WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND created_at >= $4
+        ORDER BY webhook_event_id, webhook_endpoint_id, created_at DESC, id DESC`,
+      [clientId, environment, eventIds, since],
+    );
+    return rows.map(({ eventId, endpointId, count, id, ...last }) => ({
+      eventId,
+      endpointId,
+      count,
+      last: { id: Number(id), ...last },
+    }));
+  }
+
   async rotate(now: Date, retentionDays: number): Promise<void> {
     await this.dailyPartitions.rotate('request_log', now, retentionDays);
   }
@@ -217,8 +246,16 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     parameters: readonly unknown[],
     timeoutMessage?: string,
   ): Promise<RequestLogEntry[]> {
+    return (await this.read<Row>(statement, parameters, timeoutMessage)).map(entryOf);
+  }
+
+  private async read<Result extends object>(
+    statement: string,
+    parameters: readonly unknown[],
+    timeoutMessage?: string,
+  ): Promise<Result[]> {
     try {
-      return (await this.reads.query<Row>(statement, parameters)).map(entryOf);
+      return await this.reads.query<Result>(statement, parameters);
     } catch (error) {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }
