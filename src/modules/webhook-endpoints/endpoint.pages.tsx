@@ -129,7 +129,7 @@ function Deliveries({
   endpoint: { id, environment },
   attempts,
 }: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
-  const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}`;
+  const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (
     <>
       <h2>Recent deliveries</h2>
