@@ -37,7 +37,8 @@ import {
 
 const EVENT_CATALOG: EventNames = {
   all: EVENT_NAMES,
-  describe: (name) => EVENTS[name as EventName].description,
+  // Without the marks of code in Markdown.
+  describe: (name) => EVENTS[name as EventName].description.replaceAll('`', ''),
 };
 
 const PORTS = [

@@ -68,6 +68,17 @@ const eventuallyShows = (path: string, text: string | RegExp): Promise<PageRespo
     return new RegExp(text).test(page.text) ? page : undefined;
   });
 
+/** Returns all forms that change something. */
+const formsOf = (id: string, eventId: string): [path: string, fields: Record<string, string>][] => [
+  [`${ENDPOINTS}/new`, { url: 'https://a.example.com' }],
+  [`${ENDPOINTS}/${id}/edit`, { url: 'https://a.example.com' }],
+  [`${ENDPOINTS}/${id}/status`, { status: 'paused' }],
+  [`${ENDPOINTS}/${id}/delete`, {}],
+  [`${ENDPOINTS}/${id}/test`, {}],
+  [`${ENDPOINTS}/${id}/recover`, { since: '2026-01-31T08:00' }],
+  [`${EVENTS}/${eventId}`, { endpoint_id: id }],
+];
+
 /** Returns the text of the page without its markup. */
 const textOf = ({ text }: PageResponse): string =>
   text
@@ -213,17 +224,36 @@ describe('The pages about webhook endpoints', () => {
     expect(paused.status).toBe(303);
   });
 
+  it('show viewers everything and let them change nothing', async () => {
+    const id = await createEndpoint();
+    const eventId = await publish();
+    const login = await service.login('viewer');
+    const viewer = await visitorWithLogin(login);
+    const list = textOf(await viewer.get(ENDPOINTS));
+    expect(list).toContain(`${receiver.url}/hook`);
+    expect(list).not.toContain('Create endpoint');
+    const page = textOf(await viewer.get(`${ENDPOINTS}/${id}`));
+    expect(page).toMatch(/hook Recover events Status/);
+    expect(textOf(await viewer.get(`${ENDPOINTS}/${id}/recover`))).not.toContain('Start a recovery');
+    await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
+    expect(textOf(await viewer.get(`${EVENTS}/${eventId}`))).not.toContain('Send again');
+    for (const path of ['new', `${id}/edit`, `${id}/delete`, `${id}/test`])
+      expect((await viewer.get(`${ENDPOINTS}/${path}`)).status).toBe(403);
+    await viewer.get(ENDPOINTS);
+    for (const [path, fields] of formsOf(id, eventId))
+      expect((await viewer.submit(path, fields)).status).toBe(403);
+    expect(await auditOf(service, login)).toEqual([
+      'auth.login success',
+      'webhook.create denied',
+      'webhook.update denied',
+      'webhook.update denied',
+      'webhook.delete denied',
+    ]);
+  });
+
   it('reject forms without the token of the page', async () => {
     const id = await createEndpoint();
-    for (const [path, fields] of [
-      [`${ENDPOINTS}/new`, { url: 'https://a.example.com' }],
-      [`${ENDPOINTS}/${id}/edit`, { url: 'https://a.example.com' }],
-      [`${ENDPOINTS}/${id}/status`, { status: 'paused' }],
-      [`${ENDPOINTS}/${id}/delete`, {}],
-      [`${ENDPOINTS}/${id}/test`, {}],
-      [`${ENDPOINTS}/${id}/recover`, { since: '2026-01-31T08:00' }],
-      [`${EVENTS}/${UNKNOWN}`, { endpoint_id: id }],
-    ] as const)
+    for (const [path, fields] of formsOf(id, UNKNOWN))
       expect((await visitor.submit(path, { ...fields, form_token: 'wrong' })).status).toBe(403);
   });
 });

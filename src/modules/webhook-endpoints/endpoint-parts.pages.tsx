@@ -18,6 +18,18 @@ const STATUSES: Readonly<Record<WebhookEndpointResponse['status'], readonly [Ton
   disabled: ['bad', 'Disabled: failing'],
 };
 
+/** Names of events in a narrow column, which break after an underscore if they must. */
+export function EventList({ names }: { readonly names: readonly string[] }): VNode {
+  return (
+    <div>
+      {names
+        .join(', ')
+        .split(/(?<=_)/)
+        .map((part, index) => [index === 0 ? null : <wbr key={index} />, part])}
+    </div>
+  );
+}
+
 /** The status of an endpoint, and whether its deliveries fail. */
 export function EndpointStatus({
   endpoint: { status, health },

@@ -96,11 +96,14 @@ function Situation({ endpoint: { status, health } }: EndpointProps): VNode | nul
         This endpoint is paused. Events wait until you resume it, at most as long as the request log is kept.
       </p>
     );
-  if (health.throttled)
+  if (health.consecutive_failures > 0)
     return (
       <p>
-        Several deliveries in a row failed, so the service makes only one attempt per second. The next success
-        ends that.
+        {health.consecutive_failures === 1
+          ? 'The last delivery failed. '
+          : `The last ${health.consecutive_failures} deliveries failed. `}
+        {health.throttled ? 'Until the next success, the service makes only one attempt per second. ' : null}
+        See below why. When your receiver works again, choose Recover events to send what it has missed.
       </p>
     );
   return null;

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   Allowed,
@@ -16,7 +16,7 @@ import {
   TextField,
   type Page,
 } from '../../infrastructure/pages/index.js';
-import { endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { endpointPath, EndpointStatus, EventList } from './endpoint-parts.pages.js';
 import type { EventNames } from './event-names.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS } from './webhook-endpoint-limits.js';
 import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
@@ -108,7 +108,7 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
           isNumber: true,
           cell: ({ health }) => health.consecutive_failures,
         },
-        { title: 'Events', cell: ({ events }) => summaryOf(events) },
+        { title: 'Events', cell: ({ events }) => <Subscription events={events} /> },
       ]}
     />
   );
@@ -116,9 +116,9 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
 
 const MAX_NAMED_EVENTS = 2;
 
-function summaryOf(events: readonly string[] | null): string {
+function Subscription({ events }: Pick<WebhookEndpointResponse, 'events'>): ComponentChildren {
   if (!events) return 'All events';
-  return events.length <= MAX_NAMED_EVENTS ? events.join(', ') : `${events.length} events`;
+  return events.length <= MAX_NAMED_EVENTS ? <EventList names={events} /> : `${events.length} events`;
 }
 
 /** @param problem why the form was not accepted */

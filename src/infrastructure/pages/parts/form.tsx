@@ -95,9 +95,9 @@ interface TimeFieldProps extends FieldProps {
 }
 
 /** A labeled field for a time in UTC, to the minute. `timestampFrom()` reads it. */
-export function TimeField({ value, hint, ...field }: TimeFieldProps): VNode {
+export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
   const text = value instanceof Date ? value.toISOString() : value;
-  return <TextField {...field} type="datetime-local" value={text?.slice(0, 16)} hint={hint ?? 'In UTC'} />;
+  return <TextField {...field} type="datetime-local" label={`${label} (UTC)`} value={text?.slice(0, 16)} />;
 }
 
 interface TextAreaProps extends FieldProps {

@@ -49,11 +49,7 @@ export function testPage(
       <>
         <Problem message={problem} />
         {result ? <TestResult environment={environment} result={result} /> : null}
-        {result?.received && disabledAt ? (
-          <p>
-            The receiver works again. Go back to the <a href={path}>endpoint</a> to enable it.
-          </p>
-        ) : null}
+        {result?.received ? <NextStep path={path} isDisabled={disabledAt !== null} /> : null}
         <Form action={`${path}/test`}>
           <p>
             The service sends an example event to <code>{url}</code>, signed like every event, and shows the
@@ -73,6 +69,21 @@ export function testPage(
       </>
     ),
   };
+}
+
+function NextStep({ path, isDisabled }: { readonly path: string; readonly isDisabled: boolean }): VNode {
+  if (isDisabled)
+    return (
+      <p>
+        The receiver works. Go back to the <a href={path}>endpoint</a> to enable it.
+      </p>
+    );
+  return (
+    <p>
+      The receiver works. If deliveries failed before, <a href={`${path}/recover`}>recover the events</a> that
+      it has missed.
+    </p>
+  );
 }
 
 function TestResult({
@@ -136,7 +147,7 @@ export function recoveryPage(
 
 function LastRecovery({ recovery }: { readonly recovery: RecoveryResponse }): VNode | null {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
-  if (status === 'none') return null;
+  if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
     <>
       <h2>Last recovery</h2>
@@ -187,7 +198,7 @@ function NextRecovery({ endpoint, recovery, refused: { since, problem } }: NextR
       <h2>Start a recovery</h2>
       <TimeField
         name="since"
-        label="Send missed events since (UTC)"
+        label="Send missed events since"
         hint="If in doubt, choose an earlier time: only events that were not received are sent."
         value={since ?? suggestedStart(health.last_success_at, now)}
         error={problem}

@@ -81,8 +81,8 @@ function Filters(): VNode {
         value={query['external_user_id']}
         required={false}
       />
-      <TimeField name="start" label="From (UTC)" value={query['start']} required={false} />
-      <TimeField name="end" label="To (UTC)" value={query['end']} required={false} />
+      <TimeField name="start" label="From" value={query['start']} required={false} />
+      <TimeField name="end" label="To" value={query['end']} required={false} />
     </FilterForm>
   );
 }
@@ -351,11 +351,11 @@ function SendAgain({
   event,
   target: { id, endpoint, delivery },
 }: InEnvironment & { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
-  if (!endpoint) return 'None';
+  if (!endpoint) return 'The endpoint was deleted';
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
   if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'waiting' || delivery?.state === 'in_progress') return 'None';
+  if (delivery?.state === 'waiting' || delivery?.state === 'in_progress') return 'Being sent';
   return (
     <Allowed operation="redeliverWebhook">
       <ActionButton
