@@ -1,7 +1,7 @@
 export { OrganizationTurns } from './reading/organization-turns.js';
 export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
-export { REQUEST_LOG_QUERY_TIMEOUT } from './request-log-errors.js';
+export { LogReads } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export type {
   CountsOf,

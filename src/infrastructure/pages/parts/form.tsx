@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page-context.js';
+import { localTimeOf } from '../submitted.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -97,7 +98,14 @@ interface TimeFieldProps extends FieldProps {
 /** A labeled field for a time in UTC, to the minute. `timestampFrom()` reads it. */
 export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
   const text = value instanceof Date ? value.toISOString() : value;
-  return <TextField {...field} type="datetime-local" label={`${label} (UTC)`} value={text?.slice(0, 16)} />;
+  return (
+    <TextField
+      {...field}
+      type="datetime-local"
+      label={`${label} (UTC)`}
+      value={localTimeOf(text)?.slice(0, 16)}
+    />
+  );
 }
 
 interface TextAreaProps extends FieldProps {

@@ -3,7 +3,6 @@ import {
   DailyPartitions,
   PartitionMetrics,
   prepared,
-  QueryTimeout,
   ReadPools,
   Transaction,
   type PartitionStatus,
@@ -11,7 +10,7 @@ import {
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import {
   RequestLogStore,
   type AttemptPosition,
@@ -25,7 +24,7 @@ import {
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
-import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { LogReads } from './log-reads.js';
 
 const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
   status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
@@ -87,7 +86,6 @@ const APPEND = prepared(
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
 @Injectable()
 export class PostgresRequestLogRepository extends RequestLogStore {
-  private readonly reads: ReadPool;
   private readonly recoveryReads: ReadPool;
 
   constructor(
@@ -95,14 +93,10 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     private readonly dailyPartitions: DailyPartitions,
     metrics: PartitionMetrics,
     pools: ReadPools,
-    configuration: RequestLogsConfiguration,
+    private readonly reads: LogReads,
   ) {
     super();
     metrics.watch('request_log');
-    this.reads = pools.open('request-logs', {
-      connections: configuration.readConnections,
-      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
-    });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
       timeoutMilliseconds: RECOVERY_TIMEOUT,
@@ -208,7 +202,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     eventIds: readonly string[],
     since: Date,
   ): Promise<AttemptSummary[]> {
-    const rows = await this.read<SummaryRow>(
+    const rows = await this.reads.query<SummaryRow>(
       `SELECT DISTINCT ON (webhook_event_id, webhook_endpoint_id)
               webhook_event_id AS "eventId", webhook_endpoint_id AS "endpointId",
               count(*) OVER (PARTITION BY webhook_event_id, webhook_endpoint_id)::integer AS count,
@@ -246,19 +240,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     parameters: readonly unknown[],
     timeoutMessage?: string,
   ): Promise<RequestLogEntry[]> {
-    return (await this.read<Row>(statement, parameters, timeoutMessage)).map(entryOf);
-  }
-
-  private async read<Result extends object>(
-    statement: string,
-    parameters: readonly unknown[],
-    timeoutMessage?: string,
-  ): Promise<Result[]> {
-    try {
-      return await this.reads.query<Result>(statement, parameters);
-    } catch (error) {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
-    }
+    return (await this.reads.query<Row>(statement, parameters, timeoutMessage)).map(entryOf);
   }
 }
 

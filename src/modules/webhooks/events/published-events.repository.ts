@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { QueryTimeout, ReadPools, type ReadPool } from '../../../infrastructure/database/index.js';
 import type { Period } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT, RequestLogsConfiguration } from '../../request-logs/index.js';
+import { LogReads } from '../../request-logs/index.js';
 import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
 
 /** An event in a list. */
@@ -30,17 +29,10 @@ const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id A
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const TOO_SLOW = 'The query took too long. Shorten the period, or leave out the filters.';
 
-/** Reads published events and their pending deliveries for the dashboard, on a pool of its own. */
+/** Reads published events and their pending deliveries for the dashboard. */
 @Injectable()
 export class PublishedEventsRepository {
-  private readonly reads: ReadPool;
-
-  constructor(pools: ReadPools, configuration: RequestLogsConfiguration) {
-    this.reads = pools.open('webhook-events', {
-      connections: configuration.readConnections,
-      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
-    });
-  }
+  constructor(private readonly reads: LogReads) {}
 
   /**
    * Returns the newest events of a client in a period, before the position if there is one. `webhook_event_client_index` has
@@ -96,11 +88,7 @@ export class PublishedEventsRepository {
   }
 
   /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT */
-  private async query<Row extends object>(statement: string, values: readonly unknown[]): Promise<Row[]> {
-    try {
-      return await this.reads.query<Row>(statement, values);
-    } catch (error) {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(TOO_SLOW) : error;
-    }
+  private query<Row extends object>(statement: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.reads.query<Row>(statement, values, TOO_SLOW);
   }
 }
