@@ -21,6 +21,8 @@ export async function createApplication(
     // Bodies are read after the guards (`@JsonBody()`).
     bodyParser: false,
     routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
+    // A route such as `new` is tried before `:id`, which has to be declared first so that this is no conflict.
+    routeResolutionStrategy: 'specificity',
     abortOnError: false,
   });
   keepRoutesOf(app, configuration.get(ServiceConfiguration).servedSurfaces);

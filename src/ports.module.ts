@@ -26,8 +26,20 @@ import { UserLogins } from './modules/dashboard-users/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
-import { EventNames } from './modules/webhook-endpoints/index.js';
-import { EVENT_NAMES } from './modules/webhooks/index.js';
+import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
+import {
+  EVENT_NAMES,
+  EVENTS,
+  RecentDeliveries,
+  WebhooksModule,
+  type EventName,
+} from './modules/webhooks/index.js';
+
+const EVENT_CATALOG: EventNames = {
+  all: EVENT_NAMES,
+  // Without the marks of code in Markdown.
+  describe: (name) => EVENTS[name as EventName].description.replaceAll('`', ''),
+};
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -38,7 +50,8 @@ const PORTS = [
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
-  { provide: EventNames, useValue: { all: EVENT_NAMES } satisfies EventNames },
+  { provide: EventNames, useValue: EVENT_CATALOG },
+  { provide: EndpointDeliveries, useExisting: RecentDeliveries },
 ];
 
 /**
@@ -54,6 +67,7 @@ const PORTS = [
     OAuthModule,
     RequestLogsModule,
     ServiceTokensModule,
+    WebhooksModule,
   ],
   providers: [...PORTS, BasicStrategy, BearerStrategy, ServiceTokenStrategy],
   exports: PORTS,

@@ -23,6 +23,7 @@ import {
   TextArea,
   TextField,
   Tiles,
+  TimeField,
 } from './parts/index.js';
 
 const HERE = '/dashboard/parts';
@@ -30,7 +31,7 @@ const TIME = new Date('2026-01-31T08:15:30.123Z');
 const OPTIONS = [
   { value: '', label: 'Any' },
   { value: 'api', label: 'API call' },
-  { value: 'webhook', label: 'Webhook delivery' },
+  { value: 'webhook', label: 'Webhook delivery', hint: 'An attempt to deliver an event' },
 ];
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 const wave = (hour: number): number => Math.round(500 + 400 * Math.sin(hour / 4));
@@ -73,7 +74,7 @@ export function partsPage({ isProduction }: ServiceConfiguration): Page {
         <FilterForm>
           <TextField name="user" label="User" required={false} />
           <SelectField name="type" label="Type" options={OPTIONS} />
-          <TextField name="since" label="Since" type="datetime-local" hint="UTC" required={false} />
+          <TimeField name="since" label="Since" value={TIME} required={false} />
         </FilterForm>
         <Results canBeLive>
           <Table

@@ -1,4 +1,7 @@
+export { OrganizationTurns } from './reading/organization-turns.js';
+export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
+export { LogReads } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export type {
   CountsOf,
@@ -15,6 +18,7 @@ export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';
 export {
   RequestLogStore,
   type AttemptPosition,
+  type AttemptSummary,
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,

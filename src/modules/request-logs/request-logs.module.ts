@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationTurns } from './reading/organization-turns.js';
+import { LogReads } from './storage/log-reads.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
 import { RequestLogPartitions } from './partitions/request-log-partitions.js';
@@ -17,6 +18,7 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 @Module({
   controllers: [RequestLogsController],
   providers: [
+    LogReads,
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     RequestLogWriter,
     RequestLogHistory,
@@ -37,6 +39,8 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogRollupsService,
     RequestLogOverviewService,
+    OrganizationTurns,
+    LogReads,
   ],
 })
 export class RequestLogsModule {}

@@ -1,7 +1,9 @@
 /**
- * Port: the names of the events that an endpoint can receive. The module `webhooks` has the catalog of events, and depends
- * on this module.
+ * Port: the events that an endpoint can receive. The module `webhooks` has the catalog of events, and depends on this
+ * module.
  */
 export abstract class EventNames {
   abstract readonly all: readonly string[];
+  /** Returns when the event is sent, as a sentence. */
+  abstract describe(name: string): string;
 }

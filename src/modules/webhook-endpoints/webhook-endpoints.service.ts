@@ -106,6 +106,21 @@ export class WebhookEndpointsService {
   }
 
   /**
+   * Returns the endpoint with the ID from the path of a page that shows one environment.
+   *
+   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND also if it belongs to the other environment
+   */
+  async requireIn(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    id: string,
+  ): Promise<OwnedWebhookEndpoint> {
+    const endpoint = await this.require(actor, id);
+    if (endpoint.client.environment !== environment) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
+    return endpoint;
+  }
+
+  /**
    * Returns the endpoint with the ID from the request path, for an operation that queues deliveries.
    *
    * @throws ApiError like `require()`, and WEBHOOK_ENDPOINT_DISABLED

@@ -1,3 +1,4 @@
+export { RecentDeliveries } from './deliveries/recent-deliveries.js';
 export {
   EVENT_NAME,
   EVENT_NAMES,

@@ -6,11 +6,18 @@ import { RequestLogsModule } from '../request-logs/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
+import { RecentDeliveries } from './deliveries/recent-deliveries.js';
+import { PublishedEventsRepository } from './events/published-events.repository.js';
+import { PublishedEventsService } from './events/published-events.service.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsRotation } from './events/webhook-events.rotation.js';
 import { FailingEndpointEmails } from './failing-endpoints/failing-endpoint-emails.js';
 import { FailingEndpointsJob } from './failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from './failing-endpoints/failing-endpoints.repository.js';
+import { EndpointPagesController } from './pages/endpoint-pages.controller.js';
+import { EndpointPagesService } from './pages/endpoint-pages.service.js';
+import { EventsPagesController } from './pages/events-pages.controller.js';
+import { EventsPagesService } from './pages/events-pages.service.js';
 import { AttemptRecorder } from './queue/attempt-recorder.js';
 import { DeliveryQueueRepository } from './queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from './queue/delivery-queue.service.js';
@@ -28,7 +35,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
 
 @Module({
   imports: [ApiClientsModule, RequestLogsModule, WebhookEndpointsModule, AuditLogsModule],
-  controllers: [DeliveriesController],
+  controllers: [DeliveriesController, EndpointPagesController, EventsPagesController],
   providers: [
     WebhookPublisher,
     WebhookEventsRepository,
@@ -43,6 +50,11 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     DeliveriesService,
     RecoveriesService,
     RecoveriesRepository,
+    RecentDeliveries,
+    PublishedEventsService,
+    PublishedEventsRepository,
+    EndpointPagesService,
+    EventsPagesService,
   ],
   exports: [
     WebhookPublisher,
@@ -52,6 +64,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     PublicationsBatch,
     RecoveriesRepository,
+    RecentDeliveries,
   ],
 })
 export class WebhooksModule {}

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page-context.js';
+import { localTimeOf } from '../submitted.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 
@@ -88,6 +89,25 @@ export function TextField(props: TextFieldProps): VNode {
   );
 }
 
+interface TimeFieldProps extends FieldProps {
+  /** A time, or what was entered or found in the address. */
+  readonly value?: Date | string | undefined;
+  readonly required?: boolean;
+}
+
+/** A labeled field for a time in UTC, to the minute. `timestampFrom()` reads it. */
+export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
+  const text = value instanceof Date ? value.toISOString() : value;
+  return (
+    <TextField
+      {...field}
+      type="datetime-local"
+      label={`${label} (UTC)`}
+      value={localTimeOf(text)?.slice(0, 16)}
+    />
+  );
+}
+
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
@@ -114,6 +134,8 @@ export function TextArea(props: TextAreaProps): VNode {
 export interface Option {
   readonly value: string;
   readonly label: string;
+  /** Explains a checkbox. Not shown for the options of a select field. */
+  readonly hint?: string;
 }
 
 interface SelectFieldProps extends FieldProps {
@@ -155,10 +177,13 @@ export function Checkboxes({ name, legend, hint, options, values }: CheckboxesPr
         </span>
       ) : null}
       <div class="checkboxes">
-        {options.map(({ value, label }) => (
+        {options.map(({ value, label, hint: explanation }) => (
           <label key={value} class="checkbox">
             <input type="checkbox" name={name} value={value} checked={values.includes(value)} />
-            {label}
+            <span>
+              {label}
+              {explanation ? <span class="hint">{explanation}</span> : null}
+            </span>
           </label>
         ))}
       </div>

@@ -12,6 +12,7 @@ export {
   SelectField,
   TextArea,
   TextField,
+  TimeField,
   type Option,
 } from './form.js';
 export { Allowed, ButtonLink, Link } from './links.js';

@@ -3,7 +3,6 @@ import {
   DailyPartitions,
   PartitionMetrics,
   prepared,
-  QueryTimeout,
   ReadPools,
   Transaction,
   type PartitionStatus,
@@ -11,10 +10,11 @@ import {
 } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { ENTRY_QUERY_TIMEOUT_MESSAGE } from '../request-log-errors.js';
 import {
   RequestLogStore,
   type AttemptPosition,
+  type AttemptSummary,
   type EndpointAttempt,
   type LoggedAttempt,
   type NewRequestLogEntry,
@@ -24,7 +24,7 @@ import {
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
-import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { LogReads } from './log-reads.js';
 
 const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
   status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
@@ -67,6 +67,11 @@ interface Row extends Omit<RequestLogEntry, 'id' | 'taskId' | 'attempt'>, Attemp
   readonly endpointId: string | null;
 }
 
+type SummaryRow = Omit<AttemptSummary, 'last'> &
+  Omit<AttemptSummary['last'], 'id'> & {
+    readonly id: string;
+  };
+
 const APPEND = prepared(
   `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
                                 status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
@@ -81,7 +86,6 @@ const APPEND = prepared(
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
 @Injectable()
 export class PostgresRequestLogRepository extends RequestLogStore {
-  private readonly reads: ReadPool;
   private readonly recoveryReads: ReadPool;
 
   constructor(
@@ -89,14 +93,10 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     private readonly dailyPartitions: DailyPartitions,
     metrics: PartitionMetrics,
     pools: ReadPools,
-    configuration: RequestLogsConfiguration,
+    private readonly reads: LogReads,
   ) {
     super();
     metrics.watch('request_log');
-    this.reads = pools.open('request-logs', {
-      connections: configuration.readConnections,
-      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
-    });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
       timeoutMilliseconds: RECOVERY_TIMEOUT,
@@ -197,6 +197,29 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     );
   }
 
+  async attemptsOf(
+    { clientId, environment }: AttributedClient,
+    eventIds: readonly string[],
+    since: Date,
+  ): Promise<AttemptSummary[]> {
+    const rows = await this.reads.query<SummaryRow>(
+      `SELECT DISTINCT ON (webhook_event_id, webhook_endpoint_id)
+              webhook_event_id AS "eventId", webhook_endpoint_id AS "endpointId",
+              count(*) OVER (PARTITION BY webhook_event_id, webhook_endpoint_id)::integer AS count,
+              id, created_at AS "createdAt", url, status_code AS "statusCode", reason
+         FROM request_log
+        WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND created_at >= $4
+        ORDER BY webhook_event_id, webhook_endpoint_id, created_at DESC, id DESC`,
+      [clientId, environment, eventIds, since],
+    );
+    return rows.map(({ eventId, endpointId, count, id, ...last }) => ({
+      eventId,
+      endpointId,
+      count,
+      last: { id: Number(id), ...last },
+    }));
+  }
+
   async rotate(now: Date, retentionDays: number): Promise<void> {
     await this.dailyPartitions.rotate('request_log', now, retentionDays);
   }
@@ -217,11 +240,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     parameters: readonly unknown[],
     timeoutMessage?: string,
   ): Promise<RequestLogEntry[]> {
-    try {
-      return (await this.reads.query<Row>(statement, parameters)).map(entryOf);
-    } catch (error) {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
-    }
+    return (await this.reads.query<Row>(statement, parameters, timeoutMessage)).map(entryOf);
   }
 }
 

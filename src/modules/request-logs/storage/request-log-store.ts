@@ -62,6 +62,17 @@ export interface EndpointAttempt extends AttemptPosition {
   readonly hasFailed: boolean;
 }
 
+/** The attempts to deliver one event to one endpoint. */
+export interface AttemptSummary {
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly count: number;
+  /** The last attempt. Its URL is masked. */
+  readonly last: RequestLogPosition &
+    Pick<RequestLogEntry, 'url' | 'statusCode'> &
+    Pick<LoggedAttempt, 'reason'>;
+}
+
 /** Conditions, all of which an entry must meet. */
 export interface RequestLogFilter {
   readonly type?: RequestLogType | undefined;
@@ -112,6 +123,16 @@ export abstract class RequestLogStore {
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
   abstract attempts(endpointId: string, after: AttemptPosition): Promise<EndpointAttempt[]>;
+  /**
+   * Returns the attempts to deliver some events since the time when the first of them was published.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout
+   */
+  abstract attemptsOf(
+    client: AttributedClient,
+    eventIds: readonly string[],
+    since: Date,
+  ): Promise<AttemptSummary[]>;
   /** Creates the partitions of the coming days and drops those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
   /** Returns the partitions, oldest first, the default partition last. */

@@ -1,0 +1,199 @@
+import type { VNode } from 'preact';
+import {
+  ActionButton,
+  Allowed,
+  ButtonLink,
+  dashboardPath,
+  Details,
+  Done,
+  EmptyState,
+  Moment,
+  Notice,
+  RelativeTime,
+  Table,
+  type Page,
+} from '../../infrastructure/pages/index.js';
+import { MAX_COUNTED, type DeliveryAttempt, type EndpointActivity } from './endpoint-deliveries.js';
+import { AttemptResult, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import type { WebhookEndpointResponse } from './webhook-endpoints.dto.js';
+import { endpointList } from './webhook-endpoints.pages.js';
+
+interface EndpointProps {
+  readonly endpoint: WebhookEndpointResponse;
+}
+
+const MESSAGES = {
+  created: 'The endpoint was created. Send a test to check that your receiver responds.',
+  saved: 'The changes were saved.',
+  paused: 'Deliveries are paused.',
+  resumed: 'Deliveries are resumed.',
+  enabled:
+    'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
+};
+
+export function endpointPage(endpoint: WebhookEndpointResponse, activity: EndpointActivity): Page {
+  return {
+    title: endpoint.url,
+    parent: endpointList(endpoint.environment),
+    actions: <Actions endpoint={endpoint} />,
+    content: (
+      <>
+        <Done messages={MESSAGES} />
+        <Situation endpoint={endpoint} />
+        <Facts endpoint={endpoint} waiting={activity.waiting} />
+        <Deliveries endpoint={endpoint} attempts={activity.attempts} />
+        <Signatures endpoint={endpoint} />
+      </>
+    ),
+  };
+}
+
+function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNode {
+  const path = endpointPath(environment, id);
+  return (
+    <>
+      <Allowed operation="testWebhookEndpoint">
+        <ButtonLink to={`${path}/test`}>Send test</ButtonLink>
+      </Allowed>
+      <Allowed operation="updateWebhookEndpoint">
+        <ButtonLink to={`${path}/edit`} kind="second">
+          Edit
+        </ButtonLink>
+        {status === 'enabled' ? (
+          <ActionButton action={`${path}/status`} fields={{ status: 'paused' }}>
+            Pause
+          </ActionButton>
+        ) : (
+          <ActionButton action={`${path}/status`} fields={{ status: 'enabled' }}>
+            {status === 'paused' ? 'Resume' : 'Enable'}
+          </ActionButton>
+        )}
+      </Allowed>
+      <ButtonLink to={`${path}/recover`} kind="second">
+        Recover events
+      </ButtonLink>
+      <Allowed operation="deleteWebhookEndpoint">
+        <ButtonLink to={`${path}/delete`} kind="danger">
+          Delete
+        </ButtonLink>
+      </Allowed>
+    </>
+  );
+}
+
+/** Explains a status that is not the usual one, and what to do. */
+function Situation({ endpoint: { status, health } }: EndpointProps): VNode | null {
+  if (status === 'disabled')
+    return (
+      <Notice kind="bad">
+        The service disabled this endpoint, because all deliveries failed for days. It gets no events. Fix
+        your receiver, send a test, enable the endpoint, and then recover the events that it missed.
+      </Notice>
+    );
+  if (status === 'paused')
+    return (
+      <p>
+        This endpoint is paused. Events wait until you resume it, at most as long as the request log is kept.
+      </p>
+    );
+  if (health.consecutive_failures > 0)
+    return (
+      <p>
+        {health.consecutive_failures === 1
+          ? 'The last delivery failed. '
+          : `The last ${health.consecutive_failures} deliveries failed. `}
+        {health.throttled ? 'Until the next success, the service makes only one attempt per second. ' : null}
+        See below why. When your receiver works again, choose Recover events to send what it has missed.
+      </p>
+    );
+  return null;
+}
+
+function Facts({ endpoint, waiting }: EndpointProps & { readonly waiting: number }): VNode {
+  const { id, description, events, health, created_at: created } = endpoint;
+  const { last_success_at: lastSuccess } = health;
+  return (
+    <Details
+      entries={[
+        ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
+        ['Description', description],
+        ['Events', events ? events.join(', ') : 'All events, including those that are added later'],
+        ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
+        ['Failures in a row', String(health.consecutive_failures)],
+        ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
+        ['Created', <Moment key="created" time={created} />],
+        ['ID', <code key="id">{id}</code>],
+      ]}
+    />
+  );
+}
+
+function Deliveries({
+  endpoint: { id, environment },
+  attempts,
+}: EndpointProps & Pick<EndpointActivity, 'attempts'>): VNode {
+  const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
+  return (
+    <>
+      <h2>Recent deliveries</h2>
+      {attempts === undefined ? <p>The request log is busy. Reload the page to see the deliveries.</p> : null}
+      {attempts?.length === 0 ? (
+        <EmptyState title="No deliveries in the last 7 days">
+          <p>Send a test to see how your receiver responds.</p>
+        </EmptyState>
+      ) : null}
+      {attempts?.length ? <Attempts attempts={attempts} environment={environment} /> : null}
+      <p>
+        <a href={`${log}&outcome=failure`}>Failed deliveries in the request log</a>
+        {' · '}
+        <a href={log}>All deliveries</a>
+      </p>
+    </>
+  );
+}
+
+function Attempts({
+  attempts,
+  environment,
+}: {
+  readonly attempts: readonly DeliveryAttempt[];
+} & Pick<WebhookEndpointResponse, 'environment'>): VNode {
+  return (
+    <Table
+      caption="Recent deliveries"
+      rows={attempts}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Time',
+          cell: ({ id, createdAt }) => (
+            <a href={dashboardPath(environment, 'request-logs', String(id))}>
+              <RelativeTime time={createdAt} />
+            </a>
+          ),
+        },
+        { title: 'Result', cell: (attempt) => <AttemptResult {...attempt} /> },
+        {
+          title: 'Event',
+          cell: ({ event, eventId }) => (
+            <a href={dashboardPath(environment, 'events', eventId)}>{event ?? eventId}</a>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Signatures({ endpoint: { environment } }: EndpointProps): VNode {
+  return (
+    <>
+      <h2>Signatures</h2>
+      <p>
+        Every delivery is signed with the secret of your{' '}
+        <a href={dashboardPath(environment, 'api-credentials')}>{`${environment} API credentials`}</a>. Your
+        receiver should <a href="/docs/webhooks#signatures">verify the signature</a>. While you rotate the
+        secret, deliveries have a signature with each of the two secrets.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { ApiError } from '../../../infrastructure/errors/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { OrganizationTurns, RequestLogStore, type RequestLogEntry } from '../../request-logs/index.js';
+import {
+  MAX_COUNTED,
+  type DeliveryAttempt,
+  type EndpointActivity,
+  type EndpointDeliveries,
+  type OwnedWebhookEndpoint,
+} from '../../webhook-endpoints/index.js';
+import { PublishedEventsRepository } from '../events/published-events.repository.js';
+
+const SHOWN_ATTEMPTS = 5;
+const PERIOD = 7 * DAY;
+
+/** Finds what was sent to an endpoint recently, for its page. */
+@Injectable()
+export class RecentDeliveries implements EndpointDeliveries {
+  constructor(
+    private readonly requestLog: RequestLogStore,
+    private readonly events: PublishedEventsRepository,
+    private readonly turns: OrganizationTurns,
+    private readonly clock: Clock,
+  ) {}
+
+  async recent(actor: DashboardActor, endpoint: OwnedWebhookEndpoint): Promise<EndpointActivity> {
+    const [attempts, waiting] = await Promise.all([
+      this.attemptsTo(actor, endpoint),
+      this.events.waitingFor(endpoint.id, MAX_COUNTED),
+    ]);
+    return { attempts, waiting };
+  }
+
+  /** If the request log is too busy, the rest of the page must still be shown. */
+  private async attemptsTo(
+    { organizationId }: DashboardActor,
+    { id: endpointId, client }: OwnedWebhookEndpoint,
+  ): Promise<DeliveryAttempt[] | undefined> {
+    const end = this.clock.now();
+    const period = { start: new Date(end.getTime() - PERIOD), end };
+    try {
+      const entries = await this.turns.run(organizationId, () =>
+        this.requestLog.newest(
+          { client, period, filter: { endpointId } },
+          { before: undefined, limit: SHOWN_ATTEMPTS },
+        ),
+      );
+      return entries.flatMap(toAttempt);
+    } catch (error) {
+      if (error instanceof ApiError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function toAttempt({ id, createdAt, event, statusCode, attempt }: RequestLogEntry): DeliveryAttempt[] {
+  if (!attempt) return [];
+  const { eventId, reason } = attempt;
+  return [{ id, createdAt, event, eventId, statusCode, reason }];
+}

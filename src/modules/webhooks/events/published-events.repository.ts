@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../../infrastructure/time/index.js';
+import { LogReads } from '../../request-logs/index.js';
+import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
+
+/** An event in a list. */
+export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
+
+/** An event with everything that is known about it. */
+export type PublishedEvent = ListedEvent & Pick<NewEvent, 'sessionId' | 'taskId' | 'body'>;
+
+export interface EventFilter {
+  readonly name?: string | undefined;
+  readonly externalUserId?: string | undefined;
+}
+
+/** A delivery that has not ended. */
+export interface PendingDelivery {
+  readonly eventId: string;
+  readonly endpointId: string;
+  /** Whether an attempt is in progress. */
+  readonly isClaimed: boolean;
+  /** When the next attempt is due, if none is in progress. */
+  readonly dueAt: Date;
+}
+
+const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id AS "externalUserId", is_test AS "isTest"`;
+/** The UUID after all others. */
+const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const TOO_SLOW = 'The query took too long. Shorten the period, or leave out the filters.';
+
+/** Reads published events and their pending deliveries for the dashboard. */
+@Injectable()
+export class PublishedEventsRepository {
+  constructor(private readonly reads: LogReads) {}
+
+  /**
+   * Returns the newest events of a client in a period, before the position if there is one. `webhook_event_client_index` has
+   * their order. The separate conditions on `created_at` are for partition pruning.
+   */
+  newest(
+    clientId: string,
+    { start, end }: Required<Period>,
+    { name, externalUserId }: EventFilter,
+    { before, limit }: { readonly before: StoredEvent | undefined; readonly limit: number },
+  ): Promise<ListedEvent[]> {
+    return this.query<ListedEvent>(
+      `SELECT ${LISTED} FROM webhook_event
+        WHERE client_id = $1 AND created_at >= $2 AND created_at <= $3 AND (created_at, id) < ($3, $4)
+          AND ($5::text IS NULL OR event = $5) AND ($6::text IS NULL OR external_user_id = $6)
+        ORDER BY created_at DESC, id DESC
+        LIMIT $7`,
+      [clientId, start, before?.createdAt ?? end, before?.id ?? MAX_ID, name, externalUserId, limit],
+    );
+  }
+
+  async one(clientId: string, id: string): Promise<PublishedEvent | undefined> {
+    const [event] = await this.query<Omit<PublishedEvent, 'taskId'> & { readonly taskId: string | null }>(
+      `SELECT ${LISTED}, session_id AS "sessionId", task_id AS "taskId", body
+         FROM webhook_event WHERE id = $1 AND client_id = $2`,
+      [id, clientId],
+    );
+    return event && { ...event, taskId: event.taskId === null ? null : Number(event.taskId) };
+  }
+
+  /**
+   * Returns the deliveries of some events that have not ended. Reads the queues of the client's endpoints, which are short
+   * unless an endpoint is down or paused.
+   */
+  pending(clientId: string, eventIds: readonly string[]): Promise<PendingDelivery[]> {
+    return this.query<PendingDelivery>(
+      `SELECT event_id AS "eventId", endpoint_id AS "endpointId", claim_id IS NOT NULL AS "isClaimed", due_at AS "dueAt"
+         FROM webhook_delivery
+        WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+          AND event_id = ANY ($2)`,
+      [clientId, eventIds],
+    );
+  }
+
+  /** Returns the number of events in the queue of an endpoint, or the limit if there are more. */
+  async waitingFor(endpointId: string, limit: number): Promise<number> {
+    const [row] = await this.query<{ readonly count: number }>(
+      `SELECT count(*)::integer AS count
+         FROM (SELECT FROM webhook_delivery WHERE endpoint_id = $1 LIMIT $2) waiting`,
+      [endpointId, limit],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT */
+  private query<Row extends object>(statement: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.reads.query<Row>(statement, values, TOO_SLOW);
+  }
+}

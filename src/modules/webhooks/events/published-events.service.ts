@@ -1,0 +1,173 @@
+import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
+import { Clock, DAY, periodOf } from '../../../infrastructure/time/index.js';
+import {
+  MAX_PERIOD_DAYS,
+  OrganizationTurns,
+  RequestLogStore,
+  validatePeriod,
+  type AttemptSummary,
+} from '../../request-logs/index.js';
+import type { ListEventsQuery } from './published-events.dto.js';
+import {
+  PublishedEventsRepository,
+  type ListedEvent,
+  type PendingDelivery,
+  type PublishedEvent,
+} from './published-events.repository.js';
+import type { StoredEvent } from './webhook-events.repository.js';
+
+/** `waiting`: for its first attempt or a retry. `failed`: there are no further attempts. */
+export type DeliveryState = 'waiting' | 'in_progress' | 'succeeded' | 'failed';
+
+/** The way of one event to one endpoint. */
+export interface EventDelivery {
+  readonly endpointId: string;
+  readonly state: DeliveryState;
+  /** Attempts that have ended, including those before the event was sent again. */
+  readonly attempts: number;
+  /** Undefined before the first attempt has ended. */
+  readonly last: AttemptSummary['last'] | undefined;
+  /** Set if the delivery is waiting. */
+  readonly nextAttemptAt: Date | undefined;
+}
+
+export type WithDeliveries<Event> = Event & { readonly deliveries: readonly EventDelivery[] };
+
+export interface EventPage {
+  readonly data: readonly WithDeliveries<ListedEvent>[];
+  readonly nextCursor: string | null;
+}
+
+interface PageEnd {
+  readonly end: Date;
+  readonly position: StoredEvent;
+}
+
+const PAGE_SIZE = 25;
+const UNKNOWN_EVENT = 'There is no event with this ID. Events are kept as long as the request log.';
+
+/** Reads the events of a dashboard user's organization, with their deliveries. Bounded like the request log. */
+@Injectable()
+export class PublishedEventsService {
+  constructor(
+    private readonly repository: PublishedEventsRepository,
+    private readonly requestLog: RequestLogStore,
+    private readonly clients: AccessibleClients,
+    private readonly cursors: CursorCodec,
+    private readonly turns: OrganizationTurns,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Returns a page, newest first, of the last 7 days by default. */
+  async page(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    query: ListEventsQuery,
+  ): Promise<EventPage> {
+    const client = await this.clients.forEnvironment(actor, environment);
+    const scope = scopeOf(client, query);
+    const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
+    const { start, end = previous?.end ?? this.clock.now() } = periodOf(query);
+    const period = { start: start ?? new Date(end.getTime() - MAX_PERIOD_DAYS * DAY), end };
+    const problem = validatePeriod(period);
+    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    return this.turns.run(actor.organizationId, async () => {
+      // One more event shows whether there is a next page.
+      const found = await this.repository.newest(
+        client.clientId,
+        period,
+        { name: query.event, externalUserId: query.external_user_id },
+        { before: previous?.position, limit: PAGE_SIZE + 1 },
+      );
+      const events = found.slice(0, PAGE_SIZE);
+      const last = found.length > PAGE_SIZE ? events.at(-1) : undefined;
+      return {
+        data: await this.withDeliveries(client, events),
+        nextCursor: last ? this.encodeCursor({ end, position: last }, scope) : null,
+      };
+    });
+  }
+
+  /** @throws ApiError NOT_FOUND if the event does not exist, or belongs to another organization or environment */
+  async get(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    id: string,
+  ): Promise<WithDeliveries<PublishedEvent>> {
+    const client = await this.clients.forEnvironment(actor, environment);
+    return this.turns.run(actor.organizationId, async () => {
+      const event = isUUID(id) ? await this.repository.one(client.clientId, id) : undefined;
+      if (!event) throw NOT_FOUND.error(UNKNOWN_EVENT);
+      const [found] = await this.withDeliveries(client, [event]);
+      return found as WithDeliveries<PublishedEvent>;
+    });
+  }
+
+  private async withDeliveries<Event extends ListedEvent>(
+    client: AttributedClient,
+    events: readonly Event[],
+  ): Promise<WithDeliveries<Event>[]> {
+    if (events.length === 0) return [];
+    const ids = events.map(({ id }) => id);
+    const since = new Date(Math.min(...events.map(({ createdAt }) => createdAt.getTime())));
+    // In this order: a delivery that ends in between is shown as waiting, not as missing.
+    const pending = await this.repository.pending(client.clientId, ids);
+    const attempts = await this.requestLog.attemptsOf(client, ids, since);
+    return events.map((event) => ({
+      ...event,
+      deliveries: deliveriesOf(
+        pending.filter(({ eventId }) => eventId === event.id),
+        attempts.filter(({ eventId }) => eventId === event.id),
+      ),
+    }));
+  }
+
+  private encodeCursor({ end, position: { createdAt, id } }: PageEnd, scope: CursorScope): string {
+    return this.cursors.encode([end.getTime(), createdAt.getTime(), id], scope);
+  }
+
+  private decodeCursor(cursor: string, scope: CursorScope): PageEnd {
+    const [end, createdAt, id] = this.cursors.decode(cursor, scope);
+    return {
+      end: new Date(Number(end)),
+      position: { createdAt: new Date(Number(createdAt)), id: String(id) },
+    };
+  }
+}
+
+function scopeOf({ clientId, environment }: AttributedClient, query: ListEventsQuery): CursorScope {
+  const { start, end } = periodOf(query);
+  const { event, external_user_id: user } = query;
+  return ['events', clientId, environment, start?.getTime(), end?.getTime(), event, user];
+}
+
+/** Returns the deliveries of one event, by endpoint. */
+function deliveriesOf(
+  pending: readonly PendingDelivery[],
+  attempts: readonly AttemptSummary[],
+): EventDelivery[] {
+  const endpointIds = new Set([...attempts, ...pending].map(({ endpointId }) => endpointId));
+  return [...endpointIds].map((endpointId) => {
+    const isOf = (each: { readonly endpointId: string }): boolean => each.endpointId === endpointId;
+    const waiting = pending.find(isOf);
+    const ended = attempts.find(isOf);
+    return {
+      endpointId,
+      state: stateOf(waiting, ended?.last),
+      attempts: ended?.count ?? 0,
+      last: ended?.last,
+      nextAttemptAt: waiting?.isClaimed === false ? waiting.dueAt : undefined,
+    };
+  });
+}
+
+function stateOf(waiting: PendingDelivery | undefined, last: EventDelivery['last']): DeliveryState {
+  if (waiting) return waiting.isClaimed ? 'in_progress' : 'waiting';
+  return last?.reason === null ? 'succeeded' : 'failed';
+}

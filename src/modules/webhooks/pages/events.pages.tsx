@@ -1,0 +1,370 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  ActionButton,
+  Allowed,
+  Badge,
+  CodeBlock,
+  dashboardPath,
+  Details,
+  Done,
+  EmptyState,
+  FilterForm,
+  Moment,
+  Pagination,
+  Problem,
+  RelativeTime,
+  Results,
+  SelectField,
+  Table,
+  TextField,
+  TimeField,
+  usePage,
+  type Page,
+  type Tone,
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import { MAX_PERIOD_DAYS } from '../../request-logs/index.js';
+import { AttemptResult, endpointPath, type WebhookEndpointResponse } from '../../webhook-endpoints/index.js';
+import { EVENT_NAMES } from '../events/event-catalog.js';
+import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
+import type {
+  DeliveryState,
+  EventDelivery,
+  EventPage,
+  WithDeliveries,
+} from '../events/published-events.service.js';
+
+const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
+  failed: ['bad', 'Failed'],
+  waiting: ['warn', 'Waiting'],
+  in_progress: ['warn', 'In progress'],
+  succeeded: ['good', 'Succeeded'],
+};
+
+/** @param problem why the filters were not accepted */
+export function eventsPage(environment: PlatformEnvironment, page: EventPage, problem?: string): Page {
+  return {
+    title: 'Events',
+    content: (
+      <>
+        <p>
+          Events are what your <a href={dashboardPath(environment, 'webhook-endpoints')}>webhook endpoints</a>{' '}
+          receive. Open an event to see its content and to send it again.
+        </p>
+        <Filters />
+        <Results canBeLive={problem === undefined}>
+          <Problem message={problem} />
+          {page.data.length === 0 && problem === undefined ? <NoEvents environment={environment} /> : null}
+          {page.data.length > 0 ? <Events environment={environment} events={page.data} /> : null}
+          <Pagination nextCursor={page.nextCursor} />
+        </Results>
+      </>
+    ),
+  };
+}
+
+function Filters(): VNode {
+  const { query } = usePage();
+  const names = EVENT_NAMES.map((name) => ({ value: name, label: name }));
+  return (
+    <FilterForm>
+      <SelectField
+        name="event"
+        label="Event"
+        options={[{ value: '', label: 'All events' }, ...names]}
+        value={query['event']}
+      />
+      <TextField
+        name="external_user_id"
+        label="User (external_user_id)"
+        value={query['external_user_id']}
+        required={false}
+      />
+      <TimeField name="start" label="From" value={query['start']} required={false} />
+      <TimeField name="end" label="To" value={query['end']} required={false} />
+    </FilterForm>
+  );
+}
+
+function NoEvents({ environment }: { readonly environment: PlatformEnvironment }): VNode {
+  const { query } = usePage();
+  const isFiltered = ['event', 'external_user_id', 'start', 'end'].some((name) => query[name]);
+  if (isFiltered)
+    return (
+      <EmptyState title="No events match these filters">
+        <p>{`Clear the filters to see all events of the last ${MAX_PERIOD_DAYS} days.`}</p>
+      </EmptyState>
+    );
+  return (
+    <EmptyState title={`No events in the last ${MAX_PERIOD_DAYS} days`}>
+      <p>An event is published when something happens in a session, such as a card that was updated.</p>
+      <p>
+        {environment === 'development' ? (
+          <a href="/docs/sandbox">Trigger an event in the sandbox</a>
+        ) : (
+          'Choose an earlier time above to see older events.'
+        )}
+      </p>
+    </EmptyState>
+  );
+}
+
+interface InEnvironment {
+  readonly environment: PlatformEnvironment;
+}
+
+function Events({
+  environment,
+  events,
+}: InEnvironment & { readonly events: readonly WithDeliveries<ListedEvent>[] }): VNode {
+  return (
+    <Table
+      caption="Events"
+      rows={events}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Event',
+          cell: (event) => (
+            <div>
+              <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
+              <TestBadge event={event} />
+            </div>
+          ),
+        },
+        { title: 'Time', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        { title: 'User', cell: ({ externalUserId }) => externalUserId ?? 'None' },
+        { title: 'Deliveries', cell: ({ deliveries }) => <Outcomes deliveries={deliveries} /> },
+      ]}
+    />
+  );
+}
+
+function TestBadge({ event }: { readonly event: ListedEvent }): VNode | null {
+  return event.isTest ? <Badge tone="soft">Test</Badge> : null;
+}
+
+/** How many deliveries are in each state. */
+function Outcomes({ deliveries }: { readonly deliveries: readonly EventDelivery[] }): VNode {
+  const counts = Object.entries(STATES).map(([state, [tone, label]]) => ({
+    label,
+    tone,
+    count: deliveries.filter((delivery) => delivery.state === state).length,
+  }));
+  if (deliveries.length === 0) return <Badge tone="soft">Not sent</Badge>;
+  return (
+    <div>
+      {counts
+        .filter(({ count }) => count > 0)
+        .map(({ label, tone, count }) => [
+          <Badge key={label} tone={tone}>
+            {deliveries.length === 1 ? label : `${count} ${label.toLowerCase()}`}
+          </Badge>,
+          ' ',
+        ])}
+    </div>
+  );
+}
+
+/** An endpoint, and the delivery of the event to it if there is one. */
+interface Target {
+  readonly id: string;
+  /** Undefined if the endpoint was deleted. */
+  readonly endpoint: WebhookEndpointResponse | undefined;
+  readonly delivery: EventDelivery | undefined;
+}
+
+/**
+ * @param endpoints all endpoints of the environment
+ * @param problem why the event could not be sent again
+ */
+export function eventPage(
+  environment: PlatformEnvironment,
+  event: WithDeliveries<PublishedEvent>,
+  endpoints: readonly WebhookEndpointResponse[],
+  problem?: string,
+): Page {
+  return {
+    title: event.name,
+    parent: { title: 'Events', path: dashboardPath(environment, 'events') },
+    content: (
+      <>
+        <Done
+          messages={{
+            queued: 'The event will be sent again.',
+            waiting: 'The event is already waiting to be sent to this endpoint.',
+          }}
+        />
+        <Problem message={problem} />
+        <Facts environment={environment} event={event} />
+        <h2>Deliveries</h2>
+        <Deliveries environment={environment} event={event} endpoints={endpoints} />
+        <h2>Content</h2>
+        <CodeBlock title="Body" code={JSON.stringify(JSON.parse(event.body.toString()), null, 2)} />
+      </>
+    ),
+  };
+}
+
+function Facts({ environment, event }: InEnvironment & { readonly event: PublishedEvent }): VNode {
+  const { id, createdAt, externalUserId, sessionId, taskId } = event;
+  const logs = dashboardPath(environment, 'request-logs');
+  const events = dashboardPath(environment, 'events');
+  return (
+    <Details
+      entries={[
+        [
+          'Time',
+          <span key="time">
+            <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
+          </span>,
+        ],
+        [
+          'User',
+          externalUserId && (
+            <a key="user" href={`${events}?${new URLSearchParams({ external_user_id: externalUserId })}`}>
+              {externalUserId}
+            </a>
+          ),
+        ],
+        [
+          'Session',
+          sessionId && (
+            <a key="session" href={`${logs}?session_id=${sessionId}&${periodSince(createdAt)}`}>
+              {sessionId}
+            </a>
+          ),
+        ],
+        ['Task', taskId === null ? null : String(taskId)],
+        [
+          'ID',
+          <span key="id">
+            <code>{id}</code> (the <code>webhook-id</code> header of its deliveries)
+          </span>,
+        ],
+        ['Test', event.isTest ? 'Yes: an example that was sent to test an endpoint' : null],
+      ]}
+    />
+  );
+}
+
+/** The request log shows the last day by default, and at most 7 days. */
+function periodSince(time: Date): string {
+  const end = new Date(time.getTime() + MAX_PERIOD_DAYS * DAY);
+  return String(new URLSearchParams({ start: time.toISOString(), end: end.toISOString() }));
+}
+
+interface DeliveriesProps extends InEnvironment {
+  readonly event: WithDeliveries<PublishedEvent>;
+  readonly endpoints: readonly WebhookEndpointResponse[];
+}
+
+function Deliveries({ environment, event, endpoints }: DeliveriesProps): VNode {
+  const targets = targetsOf(event, endpoints);
+  const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
+  if (targets.length === 0)
+    return (
+      <EmptyState title="There is no endpoint in this environment">
+        <p>The event was not sent to anyone. Create an endpoint to receive events.</p>
+        <p>
+          <a href={dashboardPath(environment, 'webhook-endpoints')}>Webhook endpoints</a>
+        </p>
+      </EmptyState>
+    );
+  return (
+    <Results canBeLive>
+      <Table
+        caption="Deliveries"
+        rows={targets}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Endpoint', cell: (target) => <Endpoint environment={environment} target={target} /> },
+          { title: 'State', cell: ({ delivery }) => <State delivery={delivery} /> },
+          {
+            title: 'Last attempt',
+            cell: ({ delivery }) => <LastAttempt delivery={delivery} {...{ environment }} />,
+          },
+          { title: 'Attempts', isNumber: true, cell: ({ delivery }) => delivery?.attempts ?? 0 },
+          { title: 'Next attempt', cell: (target) => <NextAttempt target={target} /> },
+          {
+            title: 'Actions',
+            cell: (target) => <SendAgain event={event} target={target} {...{ environment }} />,
+          },
+        ]}
+      />
+      <p>
+        <a href={log}>All attempts in the request log</a>
+      </p>
+    </Results>
+  );
+}
+
+/** Returns all endpoints of the environment, and then deleted ones that the event was sent to. */
+function targetsOf(
+  { deliveries }: WithDeliveries<PublishedEvent>,
+  endpoints: readonly WebhookEndpointResponse[],
+): Target[] {
+  const ids = new Set([...endpoints.map(({ id }) => id), ...deliveries.map(({ endpointId }) => endpointId)]);
+  return [...ids].map((id) => ({
+    id,
+    endpoint: endpoints.find((endpoint) => endpoint.id === id),
+    delivery: deliveries.find(({ endpointId }) => endpointId === id),
+  }));
+}
+
+function Endpoint({ environment, target }: InEnvironment & { readonly target: Target }): VNode {
+  const { id, endpoint, delivery } = target;
+  if (endpoint) return <a href={endpointPath(environment, id)}>{endpoint.url}</a>;
+  return <span>{`${delivery?.last?.url ?? id} (deleted)`}</span>;
+}
+
+function State({ delivery }: { readonly delivery: EventDelivery | undefined }): VNode {
+  const [tone, label] = delivery ? STATES[delivery.state] : (['soft', 'Not sent'] as const);
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+function LastAttempt({ environment, delivery }: InEnvironment & Pick<Target, 'delivery'>): ComponentChildren {
+  const last = delivery?.last;
+  if (!last) return 'None';
+  return (
+    <div>
+      <AttemptResult {...last} />{' '}
+      <a href={dashboardPath(environment, 'request-logs', String(last.id))}>
+        <RelativeTime time={last.createdAt} />
+      </a>
+    </div>
+  );
+}
+
+function NextAttempt({ target: { endpoint, delivery } }: { readonly target: Target }): ComponentChildren {
+  const { now } = usePage();
+  const next = delivery?.nextAttemptAt;
+  if (!next) return delivery?.state === 'in_progress' ? 'Now' : 'None';
+  if (endpoint?.status === 'paused') return 'When you resume the endpoint';
+  return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
+}
+
+/** The button, or why there is none. */
+function SendAgain({
+  environment,
+  event,
+  target: { id, endpoint, delivery },
+}: InEnvironment & { readonly event: ListedEvent; readonly target: Target }): ComponentChildren {
+  if (!endpoint) return 'The endpoint was deleted';
+  if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
+  const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
+  if (!isSubscribed) return 'Not subscribed to this event';
+  if (delivery?.state === 'waiting' || delivery?.state === 'in_progress') return 'Being sent';
+  return (
+    <Allowed operation="redeliverWebhook">
+      <ActionButton
+        action={dashboardPath(environment, 'events', event.id)}
+        fields={{ endpoint_id: id }}
+        of={`to ${endpoint.url}`}
+      >
+        {delivery ? 'Send again' : 'Send'}
+      </ActionButton>
+    </Allowed>
+  );
+}

@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core';
+import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
+import {
+  describeInBrowser,
+  headingOf,
+  inspect,
+  logIn,
+  tabTo,
+  type WindowOptions,
+} from '../support/browser.js';
+import { addUser, type TestUser } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const ENDPOINTS = '/dashboard/development/webhook-endpoints';
+const EVENTS = '/dashboard/development/events';
+const PHONE = { width: 390, height: 844 };
+
+describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
+  let service: TestApp;
+  let receiver: WebhookReceiver;
+  let user: TestUser;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    service = await startTestApp(
+      { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,3600', TRUSTED_PROXY_HOPS: '1' },
+      { backgroundWork: true },
+    );
+    user = await addUser(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
+  beforeEach(() => {
+    receiver.response = 200;
+    return service.database.query('DELETE FROM webhook_endpoint');
+  });
+  // Problems found on any page of any journey.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  async function open(options: WindowOptions = {}): Promise<Page> {
+    const page = await windows.open(service.baseUrl, options);
+    await logIn(page, user);
+    return page;
+  }
+
+  async function createEndpoint(body: object): Promise<string> {
+    const created = await service.request<{ id: string }>('/webhook-endpoints/create', {
+      body: { environment: 'development', ...body },
+      login: await service.login('owner'),
+    });
+    return created.body.id;
+  }
+
+  const publish = (): Promise<string> =>
+    service.app
+      .get(WebhookPublisher)
+      .publish(
+        { clientId: service.development.clientId, environment: 'development' },
+        exampleEvent('CARD_UPDATED'),
+      );
+
+  const attempts = (eventId: string, count: number): Promise<boolean> =>
+    eventually(`${count} attempts have ended`, async () => {
+      const rows = await service.database.query('SELECT 1 FROM request_log WHERE webhook_event_id = $1', [
+        eventId,
+      ]);
+      return rows.length >= count;
+    });
+
+  it.each(['light', 'dark'] as const)('all pages are accessible (%s)', async (scheme) => {
+    const page = await open({ scheme, bypassPolicy: true });
+    const findings: string[] = [];
+    const check = async (path: string, name: string): Promise<void> => {
+      await page.goto(path);
+      findings.push(...(await inspect(page, name)));
+    };
+    await check(ENDPOINTS, 'webhook-endpoints-empty');
+    await service.database.query('DELETE FROM webhook_event');
+    if (scheme === 'light') await check(EVENTS, 'events-empty');
+    const id = await createEndpoint({ url: `${receiver.url}/hook`, description: 'Card updates' });
+    await createEndpoint({ url: `${receiver.url}/a-long-path/${'segment/'.repeat(15)}`, status: 'paused' });
+    const disabled = await createEndpoint({ url: `${receiver.url}/old`, events: ['CARD_FAILED'] });
+    await service.database.query('UPDATE webhook_endpoint SET disabled_at = now() WHERE id = $1', [disabled]);
+    await attempts(await publish(), 1);
+    receiver.response = 503;
+    const failing = await publish();
+    await attempts(failing, 2);
+    await check(ENDPOINTS, 'webhook-endpoints');
+    await check(`${ENDPOINTS}/${id}`, 'webhook-endpoint');
+    await check(EVENTS, 'events');
+    await check(`${EVENTS}/${failing}`, 'event');
+    if (scheme === 'light') {
+      await check(`${ENDPOINTS}/${disabled}`, 'webhook-endpoint-disabled');
+      await check(`${ENDPOINTS}/new`, 'webhook-endpoint-new');
+      await check(`${ENDPOINTS}/${id}/edit`, 'webhook-endpoint-edit');
+      await check(`${ENDPOINTS}/${id}/delete`, 'webhook-endpoint-delete');
+      await check(`${ENDPOINTS}/${id}/test`, 'webhook-endpoint-test');
+      await page.getByRole('button', { name: 'Send test' }).click();
+      await page.getByText('Only 200 counts').waitFor();
+      findings.push(...(await inspect(page, 'webhook-endpoint-tested')));
+      await check(`${ENDPOINTS}/${id}/recover`, 'webhook-endpoint-recover');
+      await page.getByRole('button', { name: 'Recover events' }).click();
+      await page.getByText('The recovery was started').waitFor();
+      findings.push(...(await inspect(page, 'webhook-endpoint-recovering')));
+    }
+    // Live updates must not ask for an endpoint that the next test has deleted.
+    await page.close();
+    expect(findings).toEqual([]);
+  });
+
+  it.each([true, false])(
+    'on a phone, a user creates an endpoint, tests it and sends the event again (JavaScript: %s)',
+    async (javaScript) => {
+      const page = await open({ size: PHONE, javaScript });
+      await page.goto(ENDPOINTS);
+      await page.getByRole('link', { name: 'Create endpoint' }).click();
+      await page.getByLabel('URL').fill(`${receiver.url}/hook`);
+      await page.getByRole('button', { name: 'Create endpoint' }).click();
+      await page.getByText('The endpoint was created.').waitFor();
+      await page.getByRole('link', { name: 'Send test' }).click();
+      await page.getByRole('button', { name: 'Send test' }).click();
+      await page.getByText('The endpoint received the event.').waitFor();
+      await page.getByRole('link', { name: 'What was sent, and the response' }).click();
+      expect(await headingOf(page)).toBe('AUTHENTICATED');
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByText('The event will be sent again.').waitFor();
+      await receiver.arrived(2, '/hook');
+      receiver.arrivals.length = 0;
+      // With a script, the state is updated by itself.
+      await eventually('both attempts are shown', async () => {
+        if (!javaScript) await page.reload();
+        return (await page.locator('td[data-title="Attempts"]').textContent()) === '2';
+      });
+      await page.close();
+    },
+  );
+
+  it('a user filters events and pauses an endpoint by keyboard alone', async () => {
+    const id = await createEndpoint({ url: `${receiver.url}/hook` });
+    await attempts(await publish(), 1);
+    const page = await open();
+    await page.goto(EVENTS);
+    await page.getByLabel('User (external_user_id)').focus();
+    await page.keyboard.type('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('No events match these filters').waitFor();
+    await page.goto(`${ENDPOINTS}/${id}`);
+    await page.locator('h1').click();
+    await tabTo(page, 'Pause');
+    await page.keyboard.press('Enter');
+    await page.getByText('Deliveries are paused.').waitFor();
+  });
+});

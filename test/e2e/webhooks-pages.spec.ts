@@ -1,0 +1,335 @@
+import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
+import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { Visitor, type PageResponse } from '../support/visitor.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+const ENDPOINTS = '/dashboard/development/webhook-endpoints';
+const EVENTS = '/dashboard/development/events';
+const UNKNOWN = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
+
+let service: TestApp;
+let receiver: WebhookReceiver;
+let user: TestUser;
+let visitor: Visitor;
+let owner: Login;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestApp(
+    {
+      WEBHOOK_TARGETS: 'any',
+      WEBHOOK_RETRY_SECONDS: '0,0',
+      TRUSTED_PROXY_HOPS: '1',
+      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    },
+    { backgroundWork: true },
+  );
+  owner = await service.login('owner');
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+beforeEach(async () => {
+  await service.database.query('DELETE FROM webhook_endpoint');
+  receiver.response = 200;
+  user = await addUser(service);
+  visitor = await visitorWithLogin(user);
+});
+
+async function visitorWithLogin({ email, password }: Pick<Login, 'email' | 'password'>): Promise<Visitor> {
+  const other = new Visitor(service);
+  await other.logIn(email, password);
+  return other;
+}
+
+async function createEndpoint(body: object = {}, environment = 'development'): Promise<string> {
+  const { body: endpoint } = await service.request<{ id: string }>('/webhook-endpoints/create', {
+    body: { environment, url: `${receiver.url}/hook`, ...body },
+    login: owner,
+  });
+  return endpoint.id;
+}
+
+const publish = (
+  name: EventName = 'CARD_UPDATED',
+  environment: 'development' | 'production' = 'development',
+) =>
+  service.app
+    .get(WebhookPublisher)
+    .publish({ clientId: service[environment].clientId, environment }, exampleEvent(name));
+
+/** Opens the page until it contains the text. */
+const eventuallyShows = (path: string, text: string | RegExp): Promise<PageResponse> =>
+  eventually(`${path} shows ${text}`, async () => {
+    const page = await visitor.get(path);
+    return new RegExp(text).test(page.text) ? page : undefined;
+  });
+
+/** Returns all forms that change something. */
+const formsOf = (id: string, eventId: string): [path: string, fields: Record<string, string>][] => [
+  [`${ENDPOINTS}/new`, { url: 'https://a.example.com' }],
+  [`${ENDPOINTS}/${id}/edit`, { url: 'https://a.example.com' }],
+  [`${ENDPOINTS}/${id}/status`, { status: 'paused' }],
+  [`${ENDPOINTS}/${id}/delete`, {}],
+  [`${ENDPOINTS}/${id}/test`, {}],
+  [`${ENDPOINTS}/${id}/recover`, { since: '2026-01-31T08:00' }],
+  [`${EVENTS}/${eventId}`, { endpoint_id: id }],
+];
+
+/** Returns the text of the page without its markup. */
+const textOf = ({ text }: PageResponse): string =>
+  text
+    .slice(text.indexOf('<main'))
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+describe('The pages about webhook endpoints', () => {
+  it('create, edit, pause, resume and delete an endpoint', async () => {
+    const empty = await visitor.get(ENDPOINTS);
+    expect(textOf(empty)).toContain('No webhook endpoints yet');
+    expect(empty.text).toContain(`href="${ENDPOINTS}/new"`);
+
+    const refused = await visitor.fill(`${ENDPOINTS}/new`, {
+      url: 'hooks.example.com',
+      description: 'Cards',
+      'events[]': 'CARD_UPDATED',
+    });
+    expect(refused.status).toBe(400);
+    expect(textOf(refused)).toContain('The url field must be a public https URL.');
+    expect(refused.text).toContain('value="hooks.example.com"');
+    expect(refused.text).toMatch(/value="CARD_UPDATED" checked/);
+
+    const created = await visitor.submit(`${ENDPOINTS}/new`, {
+      url: `${receiver.url}/hook`,
+      description: 'Cards',
+      'events[]': 'CARD_UPDATED',
+      status: 'enabled',
+    });
+    const [path = ''] = created.location?.split('?') ?? [];
+    expect([created.status, created.location]).toEqual([303, `${path}?done=created`]);
+    const shown = textOf(await visitor.get(created.location ?? ''));
+    expect(shown).toContain('The endpoint was created.');
+    expect(shown).toMatch(/Status Enabled Description Cards Events CARD_UPDATED Last success Never/);
+    expect(shown).toContain('Every delivery is signed with the secret of your development API credentials');
+    expect(textOf(await visitor.get(ENDPOINTS))).toMatch(/hook Cards Enabled Never 0 CARD_ ?UPDATED/);
+
+    const renamed = await visitor.fill(`${path}/edit`, { url: `${receiver.url}/new` });
+    expect(renamed.location).toBe(`${path}?done=saved`);
+    const edited = textOf(await visitor.get(renamed.location ?? ''));
+    expect(edited).toContain(`${receiver.url}/new`);
+    expect(edited).toContain('All events, including those that are added later');
+    expect(edited).not.toContain('Description');
+
+    const paused = await visitor.submit(`${path}/status`, { status: 'paused' });
+    expect(paused.location).toBe(`${path}?done=paused`);
+    expect(textOf(await visitor.get(path))).toMatch(/Resume .* This endpoint is paused/);
+    const resumed = await visitor.submit(`${path}/status`, { status: 'enabled' });
+    expect(resumed.location).toBe(`${path}?done=resumed`);
+
+    expect(textOf(await visitor.get(`${path}/delete`))).toContain(`${receiver.url}/new`);
+    expect((await visitor.submit(`${path}/delete`)).location).toBe(`${ENDPOINTS}?done=deleted`);
+    expect((await visitor.get(path)).status).toBe(404);
+    expect(await auditOf(service, user)).toEqual([
+      'auth.login success',
+      'webhook.create success',
+      ...Array<string>(3).fill('webhook.update success'),
+      'webhook.delete success',
+    ]);
+  });
+
+  it('explain an endpoint that the service has disabled, and enable it', async () => {
+    const id = await createEndpoint();
+    await service.database.query('UPDATE webhook_endpoint SET disabled_at = now()');
+    expect(textOf(await visitor.get(ENDPOINTS))).toContain('Disabled: failing');
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('deliveries failed for days');
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}/recover`))).toContain('The endpoint is disabled.');
+    const refused = await visitor.submit(`${ENDPOINTS}/${id}/recover`, { since: '2026-01-31T08:00' });
+    expect([refused.status, textOf(refused)]).toEqual([409, expect.stringContaining('is disabled')]);
+    const enabled = await visitor.submit(`${ENDPOINTS}/${id}/status`, { status: 'enabled' });
+    expect(textOf(await visitor.get(enabled.location ?? ''))).toContain('choose Recover events');
+  });
+
+  it('send a test and show the result', async () => {
+    const id = await createEndpoint();
+    receiver.response = 204;
+    const failed = await visitor.fill(`${ENDPOINTS}/${id}/test`, { event: 'CARD_FAILED' });
+    expect(failed.status).toBe(200);
+    expect(textOf(failed)).toMatch(/The endpoint responded with 204\. Only 200 counts.* Result HTTP 204/);
+    expect(failed.text).toMatch(/value="CARD_FAILED" selected/);
+    expect(receiver.arrivals.at(-1)?.event).toMatchObject({ event: 'CARD_FAILED' });
+    receiver.response = 200;
+    const received = await visitor.submit(`${ENDPOINTS}/${id}/test`, { event: 'CARD_UPDATED' });
+    expect(textOf(received)).toMatch(/The endpoint received the event\. Result Received \(200\)/);
+    const [event = ''] = /\/dashboard\/development\/events\/[\w-]+/.exec(received.text) ?? [];
+    expect(textOf(await visitor.get(event))).toMatch(/CARD_UPDATED .* Yes: an example .* Succeeded/);
+    const refused = await visitor.submit(`${ENDPOINTS}/${id}/test`, { event: 'UNKNOWN' });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('event is invalid')]);
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toMatch(
+      /Recent deliveries .* Received \(200\) CARD_UPDATED .* HTTP 204 CARD_FAILED/,
+    );
+  });
+
+  it('recover events since a time', async () => {
+    const id = await createEndpoint();
+    receiver.response = 503;
+    const eventId = await publish();
+    await eventuallyShows(`${EVENTS}/${eventId}`, 'Failed');
+    const failing = textOf(await visitor.get(`${ENDPOINTS}/${id}`));
+    expect(failing).toMatch(/Status Enabled Failing .* Failures in a row 3 .* HTTP 503 CARD_UPDATED/);
+    receiver.response = 200;
+    const path = `${ENDPOINTS}/${id}/recover`;
+    expect(textOf(await visitor.get(path))).not.toContain('Last recovery');
+    const refused = await visitor.submit(path, { since: 'yesterday' });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('The since field')]);
+    const started = await visitor.submit(path, { since: '2026-01-31T08:00' });
+    expect(started.location).toBe(`${path}?done=started&live=on`);
+    const finished = await eventuallyShows(path, 'Finished');
+    expect(textOf(finished)).toContain('Events queued 1');
+    await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
+  });
+
+  it('return 404 for endpoints of the other environment and of other organizations', async () => {
+    const id = await createEndpoint();
+    const { id: otherOrganization } = await service.anotherOrganization();
+    const stranger = await visitorWithLogin(await service.login('owner', otherOrganization));
+    for (const below of ['', '/edit', '/delete', '/test', '/recover']) {
+      const production = `/dashboard/production/webhook-endpoints/${id}${below}`;
+      expect((await visitor.get(production)).status).toBe(404);
+      expect((await stranger.get(`${ENDPOINTS}/${id}${below}`)).status).toBe(404);
+      if (below !== '') {
+        await stranger.get(ENDPOINTS);
+        expect((await stranger.submit(`${ENDPOINTS}/${id}${below}`)).status).toBe(404);
+        await visitor.get(ENDPOINTS);
+        expect((await visitor.submit(production)).status).toBe(404);
+      }
+    }
+    expect(
+      (await visitor.submit(`/dashboard/production/webhook-endpoints/${id}/status`, { status: 'paused' }))
+        .status,
+    ).toBe(404);
+    expect((await visitor.get(`${ENDPOINTS}/unknown`)).status).toBe(404);
+    expect((await visitor.get('/dashboard/staging/webhook-endpoints')).status).toBe(404);
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Status Enabled');
+  });
+
+  it.each(['owner', 'admin', 'member'] as const)('show all buttons to the role %s', async (role) => {
+    const id = await createEndpoint();
+    const colleague = await visitorWithLogin(await service.login(role));
+    const page = textOf(await colleague.get(`${ENDPOINTS}/${id}`));
+    expect(page).toContain('Send test Edit Pause Recover events Delete');
+    const paused = await colleague.submit(`${ENDPOINTS}/${id}/status`, { status: 'paused' });
+    expect(paused.status).toBe(303);
+  });
+
+  it('show viewers everything and let them change nothing', async () => {
+    const id = await createEndpoint();
+    const eventId = await publish();
+    const login = await service.login('viewer');
+    const viewer = await visitorWithLogin(login);
+    const list = textOf(await viewer.get(ENDPOINTS));
+    expect(list).toContain(`${receiver.url}/hook`);
+    expect(list).not.toContain('Create endpoint');
+    const page = textOf(await viewer.get(`${ENDPOINTS}/${id}`));
+    expect(page).toMatch(/hook Recover events Status/);
+    expect(textOf(await viewer.get(`${ENDPOINTS}/${id}/recover`))).not.toContain('Start a recovery');
+    await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
+    expect(textOf(await viewer.get(`${EVENTS}/${eventId}`))).not.toContain('Send again');
+    for (const path of ['new', `${id}/edit`, `${id}/delete`, `${id}/test`])
+      expect((await viewer.get(`${ENDPOINTS}/${path}`)).status).toBe(403);
+    await viewer.get(ENDPOINTS);
+    for (const [path, fields] of formsOf(id, eventId))
+      expect((await viewer.submit(path, fields)).status).toBe(403);
+    expect(await auditOf(service, login)).toEqual([
+      'auth.login success',
+      'webhook.create denied',
+      'webhook.update denied',
+      'webhook.update denied',
+      'webhook.delete denied',
+    ]);
+  });
+
+  it('reject forms without the token of the page', async () => {
+    const id = await createEndpoint();
+    for (const [path, fields] of formsOf(id, UNKNOWN))
+      expect((await visitor.submit(path, { ...fields, form_token: 'wrong' })).status).toBe(403);
+  });
+});
+
+describe('The pages about events', () => {
+  beforeEach(() => service.database.query('DELETE FROM webhook_event'));
+
+  it('list events, newest first, page by page and with filters', async () => {
+    expect(textOf(await visitor.get(EVENTS))).toContain('No events in the last 7 days');
+    for (let count = 0; count < 26; count += 1) await publish('CARD_UPDATED');
+    const last = await publish('MERCHANT_STATUS_UPDATE');
+    const first = await visitor.get(EVENTS);
+    const idsOn = ({ text }: PageResponse): string[] =>
+      [...text.matchAll(/\/events\/([\da-f-]{36})"/g)].map(([, id]) => id ?? '');
+    expect(idsOn(first)).toHaveLength(25);
+    expect(idsOn(first)[0]).toBe(last);
+    expect(textOf(first)).toContain('Not sent');
+    const [, next = ''] = /href="([^"]+cursor=[^"]+)"/.exec(first.text) ?? [];
+    const second = await visitor.get(next.replaceAll('&amp;', '&'));
+    expect(idsOn(second)).toHaveLength(2);
+    expect(new Set([...idsOn(first), ...idsOn(second)]).size).toBe(27);
+    expect(idsOn(await visitor.get(`${EVENTS}?event=MERCHANT_STATUS_UPDATE`))).toEqual([last]);
+    expect(idsOn(await visitor.get(`${EVENTS}?external_user_id=user-8f3a`))).toHaveLength(25);
+    expect(textOf(await visitor.get(`${EVENTS}?external_user_id=nobody`))).toContain('No events match');
+    const future = await visitor.get(`${EVENTS}?start=2030-01-01T00:00&end=2030-01-01T01:00`);
+    expect([future.status, textOf(future)]).toEqual([200, expect.stringContaining('No events match')]);
+    const refused = await visitor.get(`${EVENTS}?start=2026-01-01T00:00&end=2026-02-01T00:00`);
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('at most 7 days')]);
+    expect(refused.text).toContain('value="2026-01-01T00:00"');
+    expect((await visitor.get(`${EVENTS}?cursor=wrong`)).status).toBe(400);
+  });
+
+  it('show an event with its deliveries, and send it again to one endpoint', async () => {
+    const id = await createEndpoint();
+    const other = await createEndpoint({ url: `${receiver.url}/other`, events: ['CARD_FAILED'] });
+    receiver.response = 503;
+    const eventId = await publish();
+    const path = `${EVENTS}/${eventId}`;
+    const failed = await eventuallyShows(path, 'Failed');
+    expect(textOf(failed)).toMatch(
+      /CARD_UPDATED .* user-8f3a .*hook Failed HTTP 503 .* 3 None Send again .*other Not sent None 0 None Not subscribed/,
+    );
+    expect(failed.text).toContain('&quot;card_id&quot;: &quot;81n9al10a0ayn13&quot;');
+    expect(failed.text).toContain(`/request-logs?event_id=${eventId}`);
+    expect(textOf(await visitor.get(EVENTS))).toMatch(/CARD_UPDATED \S.* user-8f3a Failed/);
+
+    const refused = await visitor.submit(path, { endpoint_id: other });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('not subscribed')]);
+    await visitor.submit(`${ENDPOINTS}/${id}/status`, { status: 'paused' });
+    expect((await visitor.submit(path, { endpoint_id: id })).location).toBe(`${path}?done=queued&live=on`);
+    expect((await visitor.submit(path, { endpoint_id: id })).location).toBe(`${path}?done=waiting&live=on`);
+    expect(textOf(await visitor.get(path))).toMatch(/hook Waiting HTTP 503 .* When you resume the endpoint/);
+    expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Events waiting 1');
+
+    receiver.response = 200;
+    await visitor.submit(`${ENDPOINTS}/${id}/status`, { status: 'enabled' });
+    expect(textOf(await eventuallyShows(path, 'Succeeded'))).toMatch(
+      /hook Succeeded Received \(200\) .* 4 None/,
+    );
+    await service.database.query('DELETE FROM webhook_endpoint WHERE id = $1', [id]);
+    expect(textOf(await visitor.get(path))).toMatch(/hook \(deleted\) Succeeded/);
+  });
+
+  it('return 404 for events and endpoints of others', async () => {
+    const id = await createEndpoint();
+    const eventId = await publish();
+    const { id: otherOrganization } = await service.anotherOrganization();
+    const stranger = await visitorWithLogin(await service.login('owner', otherOrganization));
+    expect((await stranger.get(`${EVENTS}/${eventId}`)).status).toBe(404);
+    expect((await visitor.get(`/dashboard/production/events/${eventId}`)).status).toBe(404);
+    expect((await visitor.get(`${EVENTS}/unknown`)).status).toBe(404);
+    expect((await visitor.get(`${EVENTS}/${UNKNOWN}`)).status).toBe(404);
+    expect((await stranger.submit(`${EVENTS}/${eventId}`, { endpoint_id: id })).status).toBe(404);
+    await visitor.get(EVENTS);
+    const production = await createEndpoint({}, 'production');
+    expect((await visitor.submit(`${EVENTS}/${eventId}`, { endpoint_id: production })).status).toBe(404);
+    expect((await visitor.submit(`${EVENTS}/${UNKNOWN}`, { endpoint_id: id })).status).toBe(404);
+  });
+});
