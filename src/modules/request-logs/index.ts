@@ -3,14 +3,7 @@ export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { LogReads } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
-export type {
-  CountsOf,
-  LatencyPercentiles,
-  OutcomeCounts,
-  OverviewPoint,
-  PeriodCounts,
-  RequestLogOverview,
-} from './rollups/request-log-overview.js';
+export type { OutcomeCounts, RequestLogOverview } from './rollups/request-log-overview.js';
 export { RequestLogOverviewService, type OverviewPeriod } from './rollups/request-log-overview.service.js';
 export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';

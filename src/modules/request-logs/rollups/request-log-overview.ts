@@ -18,7 +18,7 @@ export interface OutcomeCounts {
 }
 
 /** Milliseconds, within 10 %; null if there are no entries. */
-export interface LatencyPercentiles {
+interface LatencyPercentiles {
   readonly p50: number | null;
   readonly p95: number | null;
 }

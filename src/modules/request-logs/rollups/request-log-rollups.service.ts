@@ -60,7 +60,9 @@ export class RequestLogRollupsService {
     const end = performance.now() + BACKFILL_TIME;
     while (!stopped?.aborted && performance.now() < end) {
       const began = performance.now();
-      if (!(await this.rollUpPrevious())) return;
+      const oldest = this.oldestKept();
+      const since = (await this.repository.progress())?.since;
+      if (!since || since <= oldest || !(await this.replaceBefore(since, oldest))) return;
       await pause((performance.now() - began) * BACKFILL_PAUSE, undefined, { ref: false });
     }
   }
@@ -126,24 +128,19 @@ export class RequestLogRollupsService {
     return true;
   }
 
-  /** Returns whether there may be older entries. */
-  @Transactional()
-  private async rollUpPrevious(): Promise<boolean> {
-    const progress = await this.repository.lockProgress();
-    if (!progress || progress.since <= this.oldestKept()) return false;
-    const since = await this.repository.newestHourBefore(progress.since);
-    await this.replace(since, progress.since, { ...progress, since });
-    await this.repository.setSince(since);
-    return true;
-  }
-
-  /** Rolls up the newest hour with entries before the position again. @returns the next position */
+  /**
+   * Rolls up the newest hour with entries before the position, also if that was done before.
+   *
+   * @returns the next position, or undefined if the log lacks entries at the moment
+   */
   @Transactional()
   private async replaceBefore(position: Date, first: Date): Promise<Date | undefined> {
     const progress = await this.repository.lockProgress();
     if (!progress) return undefined;
     const start = later(await this.repository.newestHourBefore(position), first);
-    await this.replace(start, position, progress);
+    const since = position < progress.since ? progress.since : earlier(start, progress.since);
+    await this.replace(start, position, { ...progress, since });
+    await this.repository.setSince(since);
     return start;
   }
 
