@@ -100,10 +100,11 @@ describe('Following the request log', () => {
       log.add(0, now - 60_000);
       await tail.begin(0);
       for (let id = 1; id <= 12_000; id += 1) log.add(id, now + id * 5, now + id * 5 + Math.random() * 5_000);
-      const returned = await follow(75_000);
-      expect(idsOf(returned).toSorted((left, right) => left - right)).toEqual(
+      const returned = await follow(75_000, ({ id }) => ({ id, delay: log.time - (now + id * 5) }));
+      expect(returned.map(({ id }) => id).toSorted((left, right) => left - right)).toEqual(
         Array.from({ length: 12_000 }, (_, index) => index + 1),
       );
+      expect(Math.max(...returned.map(({ delay }) => delay))).toBeLessThan(20_000);
       // The service limits a user to 600 requests a minute, to all operations together.
       expect(log.requestsPerMinute()).toBeLessThanOrEqual(480);
     },
