@@ -208,7 +208,7 @@ describe('mcs', () => {
     expect(await mcs('tokens create --user u', { environment })).toMatchObject({
       code: 4,
       errors: expect.stringMatching(
-        /^Error: Invalid client_id or secret provided\.\n {2}status: 401\n {2}error_code: INVALID_API_KEYS\n {2}request_id: \S+\n(?: {2}help: .*\n)?Check MCS_CLIENT_ID/,
+        /^Error: Invalid client_id or secret provided\.\n {2}status: 401\n {2}error_code: INVALID_API_KEYS\n {2}request_id: \S+\n {2}help: http:\S+#invalid_api_keys\nCheck MCS_CLIENT_ID/,
       ),
     });
     const { code, errors } = await mcs('tokens create --user u --json --expires-in 5', {
