@@ -208,7 +208,7 @@ describe('mcs', () => {
     expect(await mcs('tokens create --user u', { environment })).toMatchObject({
       code: 4,
       errors: expect.stringMatching(
-        /^Error: Invalid client_id or secret provided\.\n {2}status: 401\n {2}error_code: INVALID_API_KEYS\n {2}request_id: \S+\n(?: {2}help: .*\n)?Check MCS_CLIENT_ID/,
+        /^Error: Invalid client_id or secret provided\.\n {2}status: 401\n {2}error_code: INVALID_API_KEYS\n {2}request_id: \S+\n {2}help: http:\S+#invalid_api_keys\nCheck MCS_CLIENT_ID/,
       ),
     });
     const { code, errors } = await mcs('tokens create --user u --json --expires-in 5', {
@@ -264,6 +264,12 @@ describe('mcs', () => {
     receiver.response = 500;
     expect(await mcs(`endpoints test ${id} --event CARD_UPDATED`)).toMatchObject({ code: 1 });
     receiver.response = 200;
+    const attempts = await json<Record<string, string>[]>(`logs list --endpoint ${id}`);
+    expect(attempts.map(({ event }) => event)).toEqual(['CARD_UPDATED', 'MERCHANT_STATUS_UPDATE']);
+    const [failed, received] = attempts;
+    expect(failed).toMatchObject({ endpoint_id: id, reason: 'NON_200', status_code: 500 });
+    expect(await json(`logs list --endpoint ${id} --outcome failure`)).toEqual([failed]);
+    expect(await json(`logs list --event-id ${received?.['event_id']}`)).toEqual([received]);
     expect((await mcs(`endpoints delete ${id}`)).code).toBe(0);
     expect(await json('endpoints list')).toEqual([]);
   });
@@ -451,7 +457,8 @@ describe('mcs logs', () => {
       await request('begun');
       return tail.output !== '';
     });
-    const users = Array.from({ length: 300 }, (_, index) => `tail-${index}`);
+    // Several pages, but few enough to be shown at once.
+    const users = Array.from({ length: 200 }, (_, index) => `tail-${index}`);
     await Promise.all(
       Array.from({ length: 5 }, async (_, lane) => {
         for (const user of users.filter((_user, index) => index % 5 === lane)) await request(user);

@@ -32,6 +32,8 @@ import { Visitor } from '../support/visitor.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TIMEOUT = 120_000;
+/** Shorter, so that the test says which block waits for something that does not happen. */
+const BLOCK_TIMEOUT = 60_000;
 /** Pages that extending.spec.ts runs with a copy of the sources. */
 const RUN_ELSEWHERE = ['docs/extending.md'];
 /** The pages that set their own variables. */
@@ -122,7 +124,7 @@ describe('Pages', () => {
 });
 
 async function runPage(page: string): Promise<void> {
-  const shell = new Shell(folder);
+  const shell = new Shell(folder, BLOCK_TIMEOUT);
   try {
     for (const [name, value] of Object.entries(givenTo(page))) await shell.set(name, value);
     let response: string | undefined;

@@ -3,17 +3,20 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Milliseconds that one block of commands may take. */
-const TIMEOUT = 600_000;
-
 /** Runs all blocks of a page in one `bash -eu`, so that they share variables. */
 export class Shell {
   private readonly bash: ChildProcessWithoutNullStreams;
   private readonly ended: Promise<unknown>;
   private blocks = 0;
 
-  /** @param folder where commands run */
-  constructor(private readonly folder: string) {
+  /**
+   * @param folder where commands run
+   * @param timeout milliseconds that one block of commands may take
+   */
+  constructor(
+    private readonly folder: string,
+    private readonly timeout = 600_000,
+  ) {
     // Detached, so that `end` can stop the whole process group, including background commands.
     this.bash = spawn('bash', ['--norc', '--noprofile', '-s'], {
       cwd: folder,
@@ -49,7 +52,7 @@ export class Shell {
     writeFileSync(`${file}.sh`, commands);
     this.bash.stdin.write(`. '${file}.sh' > '${file}.out' 2> '${file}.err' < /dev/null; echo done\n`);
     const timeLimit = new AbortController();
-    const timer = setTimeout(() => timeLimit.abort(), TIMEOUT);
+    const timer = setTimeout(() => timeLimit.abort(), this.timeout);
     const outcome = await Promise.race([
       once(this.bash.stdout, 'data').then(() => 'done'),
       this.ended.then(() => 'failed'),

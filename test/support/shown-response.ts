@@ -5,7 +5,7 @@ const CODE = /^[A-Z][A-Z_]+[A-Z]$/;
 /** Members whose text a page must show exactly. */
 const MESSAGE = /(?:^message|_message|_description)$/;
 /** Numbers that differ in every response. */
-const VARYING = /(?:^|_)(?:ms|timestamp|exp|iat|sequence)$/;
+const VARYING = /(?:^|_)(?:ms|timestamp|exp|iat|sequence|task_id)$/;
 
 /**
  * Returns how a response on a page differs from the real response. Members, types, kinds of text, numbers, codes and

@@ -2,28 +2,42 @@ import { LogTail, type LogEntry, type LogFilters } from './log-tail.js';
 
 const PAGE = 50;
 
-/** A request log that lists entries as the service does. */
+/** A request log that lists entries as the service does, with a clock of its own. */
 class FakeLog {
-  readonly entries: LogEntry[] = [];
-  requests = 0;
+  private readonly entries: { readonly time: number; readonly visible: number; readonly entry: LogEntry }[] =
+    [];
+  private readonly requests: number[] = [];
+  /** Milliseconds that a request takes. */
+  latency = 0;
 
-  add(id: number, milliseconds: number): void {
-    this.entries.push({ id, datetime: new Date(milliseconds).toISOString() } as LogEntry);
+  constructor(public time: number) {}
+
+  /** @param visible when the entry is in the log */
+  add(id: number, time: number, visible = time): void {
+    const entry = { id, datetime: new Date(time).toISOString() } as LogEntry;
+    this.entries.push({ time, visible, entry });
   }
 
-  readonly listRequestLogs = (query: LogFilters): never => {
-    this.requests += 1;
+  readonly listRequestLogs = ({ start, end, cursor }: LogFilters): never => {
+    this.requests.push(this.time);
+    this.time += this.latency;
+    const [first, last] = [Date.parse(start ?? '') || 0, Date.parse(end ?? '') || this.time];
+    const [before, beforeId] = cursor?.split(' ').map(Number) ?? [Infinity, 0];
     const selected = this.entries
-      .filter(({ datetime }) => !query.start || Date.parse(datetime) >= Date.parse(query.start))
-      .filter(({ datetime }) => !query.end || Date.parse(datetime) <= Date.parse(query.end))
-      .toSorted(
-        (left, right) => Date.parse(right.datetime) - Date.parse(left.datetime) || right.id - left.id,
-      );
-    const first = Number(query.cursor ?? 0);
-    const next = first + PAGE < selected.length ? String(first + PAGE) : null;
-    const page = { data: selected.slice(first, first + PAGE), next_cursor: next, limit: PAGE };
+      .filter(({ time, visible }) => time >= first && time <= last && visible <= this.time)
+      .filter(({ time, entry }) => time < before! || (time === before && entry.id < beforeId!))
+      .toSorted((left, right) => right.time - left.time || right.entry.id - left.entry.id);
+    const shown = selected.slice(0, PAGE);
+    const next = selected.length > PAGE ? `${shown.at(-1)?.time} ${shown.at(-1)?.entry.id}` : null;
+    const page = { data: shown.map(({ entry }) => entry), next_cursor: next, limit: PAGE };
     return Promise.resolve(page) as never;
   };
+
+  /** Returns the largest number of requests within a minute. */
+  requestsPerMinute(): number {
+    const within = (begin: number) => (time: number) => time >= begin && time < begin + 60_000;
+    return Math.max(...this.requests.map((begin) => this.requests.filter(within(begin)).length));
+  }
 }
 
 const idsOf = (entries: readonly LogEntry[]): number[] => entries.map(({ id }) => id);
@@ -34,9 +48,23 @@ describe('Following the request log', () => {
   const now = Date.now();
 
   beforeEach(() => {
-    log = new FakeLog();
-    tail = new LogTail(log, { environment: 'development' });
+    log = new FakeLog(now);
+    tail = new LogTail(log, { environment: 'development' }, () => log.time);
   });
+
+  /** Looks as often as the command does. */
+  async function follow<Value = LogEntry>(
+    milliseconds: number,
+    valueOf = (entry: LogEntry): Value => entry as Value,
+  ): Promise<Value[]> {
+    const found: Value[] = [];
+    const end = log.time + milliseconds;
+    while (log.time < end) {
+      log.time += tail.interval;
+      for (const entry of await tail.look()) found.push(valueOf(entry));
+    }
+    return found;
+  }
 
   it('begins with the last entries, and returns each further entry once, oldest first', async () => {
     for (let id = 1; id <= 20; id += 1) log.add(id, now - 100_000 + id * 1_000);
@@ -65,25 +93,47 @@ describe('Following the request log', () => {
     expect(idsOf(await tail.look())).toEqual([4]);
   });
 
-  it('returns every entry once at 200 entries a second, each of which is up to a second late', async () => {
+  it.each([20, 100, 200])(
+    'returns each of 200 entries a second once if a page takes %d ms and an entry is up to 5 seconds late',
+    async (latency) => {
+      log.latency = latency;
+      log.add(0, now - 60_000);
+      await tail.begin(0);
+      for (let id = 1; id <= 12_000; id += 1) log.add(id, now + id * 5, now + id * 5 + Math.random() * 5_000);
+      const returned = await follow(75_000, ({ id }) => ({ id, delay: log.time - (now + id * 5) }));
+      expect(returned.map(({ id }) => id).toSorted((left, right) => left - right)).toEqual(
+        Array.from({ length: 12_000 }, (_, index) => index + 1),
+      );
+      expect(Math.max(...returned.map(({ delay }) => delay))).toBeLessThan(20_000);
+      // The service limits a user to 600 requests a minute, to all operations together.
+      expect(log.requestsPerMinute()).toBeLessThanOrEqual(480);
+    },
+  );
+
+  it('returns entries within 2 seconds as long as there are few', async () => {
     log.add(0, now - 60_000);
     await tail.begin(0);
-    const waiting = Array.from({ length: 6_000 }, (_, index) => ({
-      id: index + 1,
-      time: now - 59_000 + index * 5,
-      visible: now - 59_000 + index * 5 + Math.random() * 1_000,
-    }));
-    const returned: number[] = [];
-    for (let time = now - 59_000; waiting.length > 0; time += 2_000) {
-      for (const { id, time: at } of waiting.filter(({ visible }) => visible <= time)) log.add(id, at);
-      waiting.splice(0, Infinity, ...waiting.filter(({ visible }) => visible > time));
-      returned.push(...idsOf(await tail.look()));
-    }
-    expect(returned.toSorted((left, right) => left - right)).toEqual(
-      Array.from({ length: 6_000 }, (_, id) => id + 1),
-    );
-    // 120 pages contain each entry once. Reading again what may have changed must not cost several times as much.
-    expect(log.requests).toBeLessThan(500);
+    for (let id = 1; id <= 100; id += 1) log.add(id, now + id * 500);
+    const delays = await follow(55_000, (entry) => log.time - Date.parse(entry.datetime));
+    expect(delays).toHaveLength(100);
+    expect(Math.max(...delays)).toBeLessThan(2_000);
+  });
+
+  it('returns entries within 2 seconds again after a burst', async () => {
+    log.add(0, now - 60_000);
+    await tail.begin(0);
+    for (let id = 1; id <= 1_000; id += 1) log.add(id, now + id);
+    log.add(1_001, now + 40_000);
+    const delays = await follow(42_000, (entry) => log.time - Date.parse(entry.datetime));
+    expect(delays).toHaveLength(1_001);
+    expect(delays.at(-1)).toBeLessThan(2_000);
+  });
+
+  it('shows the last entries of a busy log, and the following ones once', async () => {
+    for (let id = 1; id <= 2_000; id += 1) log.add(id, now - 10_000 + id * 5);
+    expect(idsOf(await tail.begin(3))).toEqual([1_998, 1_999, 2_000]);
+    for (let id = 2_001; id <= 6_000; id += 1) log.add(id, now - 10_000 + id * 5);
+    expect(idsOf(await follow(40_000))).toEqual(Array.from({ length: 4_000 }, (_, index) => index + 2_001));
   });
 
   it('catches up after a long interruption in parts, without a gap', async () => {

@@ -51,7 +51,7 @@ export class ConnectionError extends Error {
 }
 
 /** Returns the error that a response with a status other than 2xx stands for. */
-export async function errorOf(operation: string, response: Response): Promise<ApiError> {
+export async function errorOf(operation: string, url: string, response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const body = await bodyOf(response);
   return new ApiError(operation, status, body.error_message ?? `The response has the status ${status}.`, {
@@ -59,7 +59,7 @@ export async function errorOf(operation: string, response: Response): Promise<Ap
     errorCode: body.error_code,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: body.retry_after ?? secondsOf(headers.get('retry-after')),
-    help: /<([^>]+)>; *rel="?help"?/.exec(headers.get('link') ?? '')?.[1],
+    help: helpOf(url, headers.get('link') ?? ''),
   });
 }
 
@@ -69,6 +69,12 @@ async function bodyOf(response: Response): Promise<Partial<ErrorResponse>> {
   } catch {
     return {};
   }
+}
+
+/** Returns the address of the link `help`, which the service gives without its host. */
+function helpOf(url: string, links: string): string | undefined {
+  const [, link] = /<([^>]+)>; *rel="?help"?/.exec(links) ?? [];
+  return link === undefined || !URL.canParse(link, url) ? undefined : new URL(link, url).href;
 }
 
 function secondsOf(header: string | null): number | undefined {

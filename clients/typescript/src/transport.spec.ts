@@ -73,7 +73,7 @@ describe('The client', () => {
     answers = [
       failure(
         400,
-        { 'x-request-id': 'r-1', link: '<https://docs.example/errors#invalid_field>; rel="help"' },
+        { 'x-request-id': 'r-1', link: '</docs/errors#invalid_field>; rel="help"' },
         { error_type: 'INVALID_REQUEST', error_code: 'INVALID_FIELD', error_message: 'The field is wrong.' },
       ),
     ];
@@ -88,7 +88,7 @@ describe('The client', () => {
       errorType: 'INVALID_REQUEST',
       errorCode: 'INVALID_FIELD',
       requestId: 'r-1',
-      help: 'https://docs.example/errors#invalid_field',
+      help: 'https://api.example/docs/errors#invalid_field',
       retryAfter: undefined,
     });
   });

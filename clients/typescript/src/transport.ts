@@ -132,8 +132,9 @@ export class Transport {
     const timer = setTimeout(() => timeout.abort(new Error(`no response within ${limit} ms`)), limit);
     try {
       const signal = AbortSignal.any([timeout.signal, ...(options.signal ? [options.signal] : [])]);
-      const response = await (this.options.fetch ?? fetch)(this.urlOf(request), { ...init, signal });
-      if (!response.ok) throw await errorOf(operation, response);
+      const url = this.urlOf(request);
+      const response = await (this.options.fetch ?? fetch)(url, { ...init, signal });
+      if (!response.ok) throw await errorOf(operation, url, response);
       return await read(response);
     } catch (error) {
       if (error instanceof ApiError || options.signal?.aborted) throw error;
