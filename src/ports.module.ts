@@ -24,10 +24,10 @@ import {
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
-import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
+import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { EventNames } from './modules/webhook-endpoints/index.js';
-import { EVENT_NAMES } from './modules/webhooks/index.js';
+import { EVENT_NAMES, WebhookEventsRepository, WebhooksModule } from './modules/webhooks/index.js';
 
 const PORTS = [
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
@@ -35,6 +35,7 @@ const PORTS = [
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: DenialRecorder, useExisting: AuditLog },
+  { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
@@ -54,6 +55,7 @@ const PORTS = [
     OAuthModule,
     RequestLogsModule,
     ServiceTokensModule,
+    WebhooksModule,
   ],
   providers: [...PORTS, BasicStrategy, BearerStrategy, ServiceTokenStrategy],
   exports: PORTS,

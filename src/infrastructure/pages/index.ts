@@ -14,4 +14,4 @@ export {
 } from './page-route.decorator.js';
 export { PagesModule } from './pages.module.js';
 export * from './parts/index.js';
-export { queryFrom, requestFrom, submitted } from './submitted.js';
+export { localTimeOf, queryFrom, requestFrom, submitted, timestampFrom } from './submitted.js';

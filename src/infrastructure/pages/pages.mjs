@@ -25,10 +25,12 @@ document.addEventListener('htmx:beforeRequest', (event) => {
   if (isUpdate && document.hidden) event.preventDefault();
 });
 
-// The answer is another page, such as the login: show it.
+// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing.
 document.addEventListener('htmx:beforeSwap', (event) => {
-  const { xhr } = event.detail;
-  if (new URL(xhr.responseURL).pathname === location.pathname) return;
+  const { xhr, isError, requestConfig } = event.detail;
+  const isSamePage = new URL(xhr.responseURL).pathname === location.pathname;
+  const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
+  if (isSamePage && (!isError || isUpdate)) return;
   event.detail.shouldSwap = false;
   location.assign(xhr.responseURL);
 });

@@ -57,10 +57,26 @@ export function queryFrom<Dto extends object>(
   more: object = {},
 ): Dto {
   const filters = Object.entries(query).filter(
-    ([name, value]) => value !== '' && !PAGE_PARAMETERS.includes(name),
+    ([name, value]) => value !== '' && value !== undefined && !PAGE_PARAMETERS.includes(name),
   );
   return validatedQuery(type, { ...Object.fromEntries(filters), ...more });
 }
 
 /** `done` names the message after a form, and `live` turns on live updates. */
 const PAGE_PARAMETERS = ['done', 'live'];
+
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/;
+
+/** Returns the value of a field of the type `datetime-local`, which is in UTC, as a timestamp. Returns other values unchanged. */
+export function timestampFrom(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const match = LOCAL_TIME.exec(value);
+  if (!match) return value;
+  return match[1] === undefined ? `${value}:00Z` : `${value}Z`;
+}
+
+/** Returns a time of the query as the value of a field of the type `datetime-local`, in UTC. */
+export function localTimeOf(value: string | undefined): string | undefined {
+  const time = Date.parse(String(timestampFrom(value)));
+  return Number.isNaN(time) ? value : new Date(time).toISOString().replace(/(?::00)?(?:\.000)?Z$/, '');
+}

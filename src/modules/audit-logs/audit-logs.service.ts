@@ -10,6 +10,21 @@ import {
   type ListAuditLogsQuery,
 } from './audit-logs.dto.js';
 
+/** The columns of an exported entry: the fields of the API, as paths. */
+export const AUDIT_LOG_COLUMNS = [
+  'id',
+  'datetime',
+  'event.action',
+  'event.outcome.status',
+  'actor.name',
+  'actor.email',
+  'target.type',
+  'target.name',
+  'target.environment',
+  'context.ip',
+  'context.user_agent',
+];
+
 /** Reads an organization's audit log (specification, operation 4). */
 @Injectable()
 export class AuditLogsService {

@@ -1,3 +1,5 @@
+export { EventBodies } from './pages/event-bodies.js';
+export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export type {

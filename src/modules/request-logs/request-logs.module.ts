@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ListColumns } from './pages/list-columns.js';
+import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
+import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
 import { OrganizationTurns } from './reading/organization-turns.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
 import { RequestLogHistory } from './reading/request-log-history.js';
@@ -15,7 +18,7 @@ import { RequestLogWriter } from './writing/request-log-writer.js';
 import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
 @Module({
-  controllers: [RequestLogsController],
+  controllers: [RequestLogsController, RequestLogsPagesController],
   providers: [
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
     RequestLogWriter,
@@ -23,6 +26,8 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogsRotation,
     RequestLogsService,
+    RequestLogsPagesService,
+    ListColumns,
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,

@@ -52,6 +52,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     EventSigner,
     PublicationsBatch,
     RecoveriesRepository,
+    WebhookEventsRepository,
   ],
 })
 export class WebhooksModule {}
