@@ -188,9 +188,11 @@ describe('The verification of the audit log', () => {
 
   it('confirms an intact chain, a part at a time', async () => {
     const { visitor } = await organizationWith(SEVERAL);
-    expect((await visitor.get(`${PATH}/verify`)).text).toContain('All 4 entries are as they were recorded.');
+    expect((await visitor.get(`${PATH}/verify`)).text).toContain(
+      'All 4 entries are unchanged, and none is missing.',
+    );
     const older = await visitor.get(`${PATH}/verify?up_to=2`);
-    expect(older.text).toContain('number 1 to 2, are as they were recorded');
+    expect(older.text).toContain('number 1 to 2, are unchanged, and none is missing');
     expect(linkTo('Verify the newest entries', older.text)).toBe(`${PATH}/verify`);
     const { visitor: other } = await organizationWith([]);
     expect((await other.get(`${PATH}/verify`)).text).toContain('The audit log has no entries yet.');
@@ -201,7 +203,9 @@ describe('The verification of the audit log', () => {
     await tamper(`UPDATE audit_log SET actor_name = 'Eve' WHERE organization_id = '${id}' AND sequence = 2`);
     expect((await visitor.get(`${PATH}/verify`)).text).toContain('Entry 2 does not match its hash.');
     await tamper(`DELETE FROM audit_log WHERE organization_id = '${id}' AND sequence = 4`);
-    expect((await visitor.get(`${PATH}/verify?up_to=1`)).text).toContain('The audit log is intact');
+    expect((await visitor.get(`${PATH}/verify?up_to=1`)).text).toContain(
+      'This part of the audit log is intact',
+    );
     await tamper(`UPDATE audit_log SET actor_name = 'Bob' WHERE organization_id = '${id}' AND sequence = 2`);
     expect((await visitor.get(`${PATH}/verify`)).text).toContain('later entries were removed');
     await tamper(`DELETE FROM audit_log WHERE organization_id = '${id}' AND sequence = 2`);

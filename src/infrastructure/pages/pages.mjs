@@ -31,6 +31,13 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   const isSamePage = new URL(xhr.responseURL).pathname === location.pathname;
   const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
   if (isSamePage && (!isError || isUpdate)) return;
-  event.detail.shouldSwap = false;
+  Object.assign(event.detail, { shouldSwap: false, isError: false });
   location.assign(xhr.responseURL);
+});
+
+// On a phone, the results are below the filters, where a change would not be seen.
+document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
+  const results = document.getElementById('results');
+  const isBelow = results && results.getBoundingClientRect().top > innerHeight / 2;
+  if (isBelow && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });

@@ -77,19 +77,23 @@ const TARGETS_OF_ENVIRONMENTS: readonly string[] = [
 ];
 
 /** Returns what an entry says as a sentence without its actor, such as "added the user bob@example.com". */
-export function predicateOf({ event, actor, target }: AuditLogEntryResponse): string {
+export function predicateOf(entry: AuditLogEntryResponse): string {
+  const { event, actor, target } = entry;
   const outcome = event.outcome.status;
   const phrase = PHRASES[event.action];
   // Users know that they log in to their own account.
   const isOwnAccount = event.action.startsWith('auth.') && target.name === actor.email;
   const object = phrase[2]?.(isOwnAccount ? null : target.name);
-  // Denied attempts are recorded before it is known which environment they were about.
-  const hasEnvironment = outcome !== 'denied' && TARGETS_OF_ENVIRONMENTS.includes(target.type);
   return [
     BEGINNINGS[outcome](phrase),
     ...(object ? [object] : []),
-    ...(hasEnvironment ? [`in ${target.environment}`] : []),
+    ...(isOfEnvironment(entry) ? [`in ${target.environment}`] : []),
   ].join(' ');
+}
+
+/** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */
+export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boolean {
+  return event.outcome.status !== 'denied' && TARGETS_OF_ENVIRONMENTS.includes(target.type);
 }
 
 /** Returns who acted, for the beginning of a sentence. */

@@ -24,7 +24,7 @@ import {
 import { AUDIT_ACTION_NAMES, type AuditOutcome } from '../audit-actions.js';
 import type { AuditLogEntryResponse } from '../audit-logs.dto.js';
 import type { AuditLogSearchResult } from '../audit-logs.service.js';
-import { actionInWords, predicateOf, subjectOf } from '../audit-sentences.js';
+import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from '../audit-sentences.js';
 import type { PartialChainReport } from '../audit-verification.js';
 
 const PATH = '/dashboard/audit-log';
@@ -42,17 +42,15 @@ export function listPage(result: AuditLogSearchResult | undefined, problem?: str
     title: AUDIT_LOG.title,
     actions: (
       <ButtonLink to={`${PATH}/verify`} kind="second">
-        Verify the chain
+        Verify the log
       </ButtonLink>
     ),
     content: (
       <>
         <p>What users did, and tried to do, in both environments. Entries are never changed or deleted.</p>
+        <Problem message={problem} />
         <Filters />
-        <Results>
-          <Problem message={problem} />
-          {result ? <Entries result={result} /> : null}
-        </Results>
+        <Results>{result ? <Entries result={result} /> : null}</Results>
       </>
     ),
   };
@@ -67,7 +65,7 @@ function Filters(): VNode {
       <TextField
         name="actor"
         label="User"
-        hint="Name or email address, or a part of it"
+        hint="Part of a name or email"
         value={query['actor']}
         required={false}
       />
@@ -87,7 +85,7 @@ function Filters(): VNode {
         name="start"
         label="From"
         type="datetime-local"
-        hint="In UTC"
+        hint="UTC"
         value={localTimeOf(query['start'])}
         required={false}
       />
@@ -95,7 +93,7 @@ function Filters(): VNode {
         name="end"
         label="To"
         type="datetime-local"
-        hint="In UTC"
+        hint="UTC"
         value={localTimeOf(query['end'])}
         required={false}
       />
@@ -231,7 +229,7 @@ export function entryPage(entry: AuditLogEntryResponse): Page {
             </>,
           ],
           ['Target', target.name === null ? target.type : <>{`${target.type}: ${target.name}`}</>],
-          ['Environment', target.environment],
+          ['Environment', isOfEnvironment(entry) ? target.environment : null],
           ['IP address', context.ip || null],
           ['Browser', context.ip === '' ? null : browserName(context.user_agent)],
           ['User agent', context.user_agent || null],
@@ -246,8 +244,9 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function verificationPage(report: PartialChainReport): Page {
   const { from, to, isNewest, flaw } = report;
+  const verified = from === 1 && isNewest ? 'The audit log' : 'This part of the audit log';
   return {
-    title: flaw ? 'The audit log is not intact' : 'The audit log is intact',
+    title: flaw ? 'The audit log is not intact' : `${verified} is intact`,
     parent: AUDIT_LOG,
     content: (
       <>
@@ -289,7 +288,7 @@ export function verificationPage(report: PartialChainReport): Page {
 
 function summaryOf({ from, to, isNewest }: PartialChainReport): string {
   if (to === 0) return 'The audit log has no entries yet.';
-  if (from === 1 && isNewest) return `All ${NUMBER.format(to)} entries are as they were recorded.`;
+  if (from === 1 && isNewest) return `All ${NUMBER.format(to)} entries are unchanged, and none is missing.`;
   const part = isNewest ? `The newest ${NUMBER.format(to - from + 1)} entries` : 'The entries';
-  return `${part}, number ${NUMBER.format(from)} to ${NUMBER.format(to)}, are as they were recorded.`;
+  return `${part}, number ${NUMBER.format(from)} to ${NUMBER.format(to)}, are unchanged, and none is missing.`;
 }

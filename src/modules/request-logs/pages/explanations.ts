@@ -43,8 +43,7 @@ export function explanationOf({ type, status_code, reason }: Explained): string 
 }
 
 function explanationOfDelivery(status: number, reason: string): string {
-  if (reason === 'NON_200')
-    return `Your endpoint responded with ${status}. Only 200 counts as received, so the service retries the delivery.`;
+  if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
   return Object.hasOwn(TRANSPORT_EXPLANATIONS, reason)
     ? TRANSPORT_EXPLANATIONS[reason as keyof typeof TRANSPORT_EXPLANATIONS]
     : `The delivery failed (${reason}).`;

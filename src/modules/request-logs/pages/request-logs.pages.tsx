@@ -55,9 +55,9 @@ export function listPage({ environment, columns, found, problem }: ListPageProps
     content: (
       <>
         <p>API requests of your programs, and attempts to deliver webhooks to your endpoints.</p>
+        <Problem message={problem} />
         <Filters />
         <Results canBeLive={isFirst}>
-          <Problem message={problem} />
           {found ? <List environment={environment} columns={columns} found={found} /> : null}
         </Results>
       </>
@@ -75,15 +75,15 @@ const OUTCOMES = [
   { value: 'success', label: 'Succeeded' },
   { value: 'failure', label: 'Failed' },
 ];
-const CUSTOM_PERIOD = 'custom';
 const DEFAULT_PERIOD = '24h';
 const LONGEST_PERIOD = '7d';
 const PERIODS = [
   { value: '1h', label: 'Last hour' },
   { value: DEFAULT_PERIOD, label: 'Last 24 hours' },
   { value: LONGEST_PERIOD, label: 'Last 7 days' },
-  { value: CUSTOM_PERIOD, label: 'From and to (below)' },
 ];
+/** Shown while the fields `From` and `To` select the period. */
+const OTHER_PERIOD = { value: '', label: 'From and to' };
 /** Filters that most users need rarely. */
 const FURTHER_FILTERS = [
   'start',
@@ -100,22 +100,18 @@ const FURTHER_FILTERS = [
 function Filters(): VNode {
   const { query } = usePage();
   const hasBounds = Boolean(query['start'] ?? query['end']);
-  const period = query['period'] ?? (hasBounds ? CUSTOM_PERIOD : DEFAULT_PERIOD);
+  const periods = hasBounds ? [OTHER_PERIOD, ...PERIODS] : PERIODS;
+  const period = hasBounds ? OTHER_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD);
   return (
     <FilterForm>
-      <SelectField name="period" label="Period" options={PERIODS} value={period} />
+      <SelectField name="period" label="Period" options={periods} value={period} />
       <SelectField name="type" label="Type" options={TYPES} value={query['type']} />
       <SelectField name="outcome" label="Outcome" options={OUTCOMES} value={query['outcome']} />
       <details open={FURTHER_FILTERS.some((name) => query[name])}>
         <summary>More filters</summary>
         <div class="more">
-          <Filter
-            name="start"
-            label="From"
-            type="datetime-local"
-            hint="In UTC, at most 7 days before the end"
-          />
-          <Filter name="end" label="To" type="datetime-local" hint="In UTC" />
+          <Filter name="start" label="From" type="datetime-local" hint="UTC, replaces the period" />
+          <Filter name="end" label="To" type="datetime-local" hint="UTC" />
           <Filter name="status_code" label="Status code" type="number" hint="0: no response" />
           <Filter name="external_user_id" label="User" hint="Your external_user_id" />
           <Filter name="event" label="Event" hint="Such as CARD_UPDATED" />
@@ -210,9 +206,9 @@ function Toolbar(props: {
 }
 
 function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
-  const { period } = usePage().query;
-  const relative = PERIODS.find(({ value }) => value === period && value !== CUSTOM_PERIOD);
-  if (relative) return <>{relative.label.toLowerCase()}</>;
+  const { period, start: from, end: to } = usePage().query;
+  const relative = PERIODS.find(({ value }) => value === period);
+  if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
   const { start, end } = query;
   if (start === undefined && end === undefined) return <>last 24 hours</>;
   const until = end === undefined ? 'now' : <Moment time={new Date(end)} />;
@@ -320,7 +316,7 @@ function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNod
     });
   return (
     <EmptyState title={isFiltered ? 'No entries match these filters' : 'No entries in this period'}>
-      {newestTime ? (
+      {newestTime && !isFiltered ? (
         <p>
           The newest entry of this environment is from <RelativeTime time={newestTime} />.
         </p>
