@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
-async function loggedIn(role: 'owner' | 'admin' | 'member'): Promise<Visitor> {
+async function loggedIn(role: 'member' | 'viewer'): Promise<Visitor> {
   const { cookie } = await service.login(role);
   const opened = new Visitor(service);
   opened.cookies.set('session', cookie.replace('session=', ''));
@@ -257,6 +257,10 @@ describe('The page of a request log entry', () => {
     expect(text).toContain(`action="/dashboard/production/webhook-endpoints/${endpointId}/redeliver"`);
     expect(text).toContain(`name="event_id" value="${eventId}"`);
     expect((await visitor.get(linkTo('All attempts', text))).text).toContain('MERCHANT_STATUS_UPDATE');
+    const viewer = await loggedIn('viewer');
+    const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
+    expect(seen.text).toContain('Waiting for the response: 48 ms');
+    expect(seen.text).not.toContain('Send again</button>');
   });
 
   it('shows an API request with a curl command without secrets', async () => {

@@ -134,7 +134,7 @@ function Toolbar(): VNode {
       <ul>
         {(['csv', 'ndjson'] as const).map((format) => (
           <li key={format}>
-            <a href={pathWith(`${PATH}/export/${format}`, query, { cursor: undefined })} download>
+            <a href={pathWith(`${PATH}/export/${format}`, query, { cursor: undefined })}>
               {`Export as ${format.toUpperCase()}`}
             </a>
           </li>

@@ -85,10 +85,17 @@ function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
       start: new Date(time - LINKED_PERIOD).toISOString(),
       end: new Date(time + LINKED_PERIOD).toISOString(),
     });
-  const linked = (name: string, value: string | number | null, label: string): ComponentChildren =>
+  /** A value with a link to the entries that have it, and to its own page if there is one. */
+  const linked = (
+    filter: string,
+    value: string | number | null,
+    label: string,
+    page?: string,
+  ): ComponentChildren =>
     value === null ? null : (
       <>
-        {value} <a href={list({ [name]: String(value) })}>{label}</a>
+        {page ? <a href={dashboardPath(environment, page, String(value))}>{value}</a> : value}{' '}
+        <a href={list({ [filter]: String(value) })}>{label}</a>
       </>
     );
   return (
@@ -109,18 +116,8 @@ function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
         ['Attempt', delivery?.attempt],
         ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],
         ['Event', entry.event],
-        ['Event ID', linked('event_id', entry.event_id, 'All attempts')],
-        [
-          'Endpoint',
-          entry.endpoint_id === null ? null : (
-            <>
-              <a href={dashboardPath(environment, 'webhook-endpoints', entry.endpoint_id)}>
-                {entry.endpoint_id}
-              </a>{' '}
-              <a href={list({ endpoint_id: entry.endpoint_id })}>All deliveries</a>
-            </>
-          ),
-        ],
+        ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
+        ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
         ['User', linked('external_user_id', entry.external_user_id, 'All entries of this user')],
         ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
         ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],

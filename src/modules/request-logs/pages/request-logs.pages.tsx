@@ -191,10 +191,7 @@ function Toolbar(props: {
         </li>
         {(['csv', 'ndjson'] as const).map((format) => (
           <li key={format}>
-            <a
-              href={pathWith(`${list}/export/${format}`, query, { cursor: undefined, live: undefined })}
-              download
-            >
+            <a href={pathWith(`${list}/export/${format}`, query, { cursor: undefined, live: undefined })}>
               {`Export as ${format.toUpperCase()}`}
             </a>
           </li>
