@@ -24,13 +24,14 @@ import {
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
-import { RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
+import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
 import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
 import {
   EVENT_NAMES,
   EVENTS,
   RecentDeliveries,
+  WebhookEventsRepository,
   WebhooksModule,
   type EventName,
 } from './modules/webhooks/index.js';
@@ -47,6 +48,7 @@ const PORTS = [
   { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: DenialRecorder, useExisting: AuditLog },
+  { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },

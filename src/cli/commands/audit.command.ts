@@ -3,6 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import {
+  AUDIT_LOG_COLUMNS,
   AuditLogsService,
   AuditVerification,
   parseHead,
@@ -90,7 +91,7 @@ class ExportAuditLogCommand extends OperatorCommand {
     await app.get(OrganizationsService).require(organization);
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
-    await exportRows(format, COLUMNS, withProgress(entries));
+    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(entries));
   }
 }
 
@@ -100,21 +101,6 @@ class ExportAuditLogCommand extends OperatorCommand {
   subCommands: [VerifyAuditLogCommand, ShowAuditHeadCommand, ExportAuditLogCommand],
 })
 export class AuditCommand extends CommandGroup {}
-
-/** The fields of an entry in the API, as paths. */
-const COLUMNS = [
-  'id',
-  'datetime',
-  'event.action',
-  'event.outcome.status',
-  'actor.name',
-  'actor.email',
-  'target.type',
-  'target.name',
-  'target.environment',
-  'context.ip',
-  'context.user_agent',
-];
 
 async function organizationsToVerify(
   app: INestApplicationContext,

@@ -1,15 +1,8 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { stringify } from 'csv-stringify';
 import { OperatorError } from '../../infrastructure/errors/index.js';
+import { EXPORT_FORMATS, exportedRows } from '../../infrastructure/exports/index.js';
 
 const KEEP_OPEN = { end: false };
-const CSV = {
-  header: true,
-  // Keeps spreadsheets from evaluating values that users typed as formulas.
-  escape_formulas: true,
-  cast: { boolean: String, date: (value: Date): string => value.toISOString() },
-};
 
 /** Prints the result of a command on standard output, as JSON that people can read too. */
 export function printResult(value: unknown): void {
@@ -26,14 +19,9 @@ export async function exportRows(
   columns: readonly string[],
   rows: AsyncIterable<object>,
 ): Promise<void> {
-  if (format === 'csv') {
-    const table = stringify({ ...CSV, columns: [...columns] });
-    await finishWriting(pipeline(Readable.from(rows), table, process.stdout, KEEP_OPEN));
-  } else if (format === 'ndjson') {
-    await writeLines(rows, JSON.stringify);
-  } else {
-    throw new OperatorError('The format must be csv or ndjson.');
-  }
+  const known = EXPORT_FORMATS.find((each) => each === format);
+  if (!known) throw new OperatorError('The format must be csv or ndjson.');
+  await finishWriting(pipeline(exportedRows(known, columns, rows), process.stdout, KEEP_OPEN));
 }
 
 /** Streams rows to standard output, one line for each row. */

@@ -5,6 +5,7 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
+  REQUEST_LOG_COLUMNS,
   RequestLogHistory,
   RequestLogPartitions,
   RequestLogRollupsService,
@@ -84,7 +85,7 @@ class ExportRequestLogCommand extends OperatorCommand {
     const client = await findClient(app, id);
     requirePeriod(bounds);
     const entries = app.get(RequestLogHistory).all(client, bounds);
-    await exportRows(format, COLUMNS, withProgress(entries));
+    await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(entries));
   }
 }
 
@@ -133,30 +134,6 @@ class RebuildRollupsCommand extends OperatorCommand {
   ],
 })
 export class RequestLogCommand extends CommandGroup {}
-
-/** The fields of an entry in the API, as paths. */
-const COLUMNS = [
-  'id',
-  'type',
-  'datetime',
-  'method',
-  'path',
-  'url',
-  'event',
-  'status_code',
-  'latency_ms',
-  'session_id',
-  'task_id',
-  'external_user_id',
-  'delivery.webhook_endpoint_id',
-  'delivery.event_id',
-  'delivery.attempt',
-  'delivery.reason',
-  'delivery.dns_ms',
-  'delivery.connect_ms',
-  'delivery.tls_ms',
-  'delivery.first_byte_ms',
-];
 
 async function findClient(app: INestApplicationContext, clientId: string): Promise<AttributedClient> {
   const { id, environment } = await app.get(ApiClientsService).require(clientId);

@@ -1,4 +1,5 @@
 export { BackgroundTasks } from './background-tasks.js';
+export { browserName } from './browser-name.js';
 export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isCrossSiteRequest, isFromOtherSite } from './cross-site-requests.js';

@@ -2,6 +2,7 @@ import {
   applyDecorators,
   createParamDecorator,
   Injectable,
+  StreamableFile,
   UseGuards,
   UseInterceptors,
   type CallHandler,
@@ -19,15 +20,20 @@ import type { PageResponse } from './page-response.js';
 import { FormGuard, LoginGuard, PageGuard, SecondFactorGuard } from './page.guards.js';
 import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
 
-/** Renders the page that the handler returns. */
+/** Renders the page that the handler returns, or sends the file. */
 @Injectable()
-class PageInterceptor implements NestInterceptor<PageResponse, string> {
+class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, string | StreamableFile> {
   constructor(private readonly renderer: PageRenderer) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<PageResponse>): Observable<string> {
+  intercept(
+    context: ExecutionContext,
+    next: CallHandler<PageResponse | StreamableFile>,
+  ): Observable<string | StreamableFile> {
     const http = context.switchToHttp();
-    const render = (page: PageResponse): string =>
-      this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), page);
+    const render = (page: PageResponse | StreamableFile): string | StreamableFile =>
+      page instanceof StreamableFile
+        ? page
+        : this.renderer.render(http.getRequest<Request>(), http.getResponse<Response>(), page);
     return next.handle().pipe(map(render));
   }
 }
@@ -41,7 +47,7 @@ export interface PageRouteOptions {
   readonly form?: boolean;
 }
 
-/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse`. */
+/** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
 export function PageRoute({
   login,
   withoutSecondFactor = false,

@@ -25,10 +25,19 @@ document.addEventListener('htmx:beforeRequest', (event) => {
   if (isUpdate && document.hidden) event.preventDefault();
 });
 
-// The answer is another page, such as the login: show it.
+// The response is another page, such as the login, or an error: show it. A live update that failed changes nothing.
 document.addEventListener('htmx:beforeSwap', (event) => {
-  const { xhr } = event.detail;
-  if (new URL(xhr.responseURL).pathname === location.pathname) return;
-  event.detail.shouldSwap = false;
+  const { xhr, isError, requestConfig } = event.detail;
+  const isSamePage = new URL(xhr.responseURL).pathname === location.pathname;
+  const isUpdate = requestConfig.elt.getAttribute('hx-trigger')?.startsWith('every');
+  if (isSamePage && (!isError || isUpdate)) return;
+  Object.assign(event.detail, { shouldSwap: false, isError: false });
   location.assign(xhr.responseURL);
+});
+
+// On a phone, the results are below the filters, where a change would not be seen.
+document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
+  const results = document.getElementById('results');
+  const isBelow = results && results.getBoundingClientRect().top > innerHeight / 2;
+  if (isBelow && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });

@@ -18,6 +18,7 @@ import {
   Pagination,
   RelativeTime,
   Results,
+  SegmentedBar,
   SelectField,
   Table,
   TextArea,
@@ -173,6 +174,14 @@ export function partsPage({ isProduction }: ServiceConfiguration): Page {
               values: HOURS.map((_, hour) => (hour > 3 && hour < 6 ? null : 80 + hour * 2)),
             },
           ]}
+        />
+        <SegmentedBar
+          title="Phases"
+          format={(value) => `${value} ms`}
+          segments={['DNS', 'Connect', 'TLS', 'Wait', 'Rest'].map((label, index) => ({
+            label,
+            value: 5 + 9 * index,
+          }))}
         />
         <BarChart
           title="No data"

@@ -3,10 +3,23 @@ import { Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import type { AuditChainHead } from './audit-chain-head.entity.js';
 import { CHAIN_START, HASHED_FIELDS } from './audit-chain.js';
+import type { AuditAction, AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 
 /** The position of an entry in the order of time. */
 export type Position = Pick<AuditLogEntry, 'createdAt' | 'sequence'>;
+
+/** Conditions, all of which an entry must meet. */
+export interface AuditLogFilter {
+  /** A part of the actor's name or email address, in any case. */
+  readonly actor?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly outcome?: AuditOutcome | undefined;
+}
+
+/** The conditions of a filter, whose values are the parameters from $5. */
+const MATCHES = `($5::text IS NULL OR strpos(lower(actor_name), lower($5)) > 0 OR strpos(lower(actor_email), lower($5)) > 0)
+  AND ($6::text IS NULL OR action = $6) AND ($7::text IS NULL OR outcome = $7)`;
 
 const ENTRY = `organization_id AS "organizationId", sequence, id, created_at AS "createdAt", action, outcome,
   actor_name AS "actorName", actor_email AS "actorEmail", target_type AS "targetType",
@@ -76,6 +89,42 @@ export class AuditLogRepository {
     );
   }
 
+  /**
+   * Returns the newest entries that match the filter, from the sequence `from` up to but not including `below`. There is no
+   * index for the filter, so the caller limits how many entries are searched.
+   */
+  async matching(
+    organizationId: string,
+    { actor, action, outcome }: AuditLogFilter,
+    { from, below }: { readonly from: string; readonly below: string },
+    size: number,
+  ): Promise<AuditLogEntry[]> {
+    return this.query(
+      `SELECT ${ENTRY} FROM audit_log
+        WHERE organization_id = $1 AND sequence >= $2 AND sequence < $3 AND ${MATCHES}
+        ORDER BY sequence DESC LIMIT $4`,
+      [organizationId, from, below, size, actor, action, outcome],
+    );
+  }
+
+  /** Returns the entry with this ID. */
+  async find(organizationId: string, id: string): Promise<AuditLogEntry | undefined> {
+    const [entry] = await this.query<AuditLogEntry>(
+      `SELECT ${ENTRY} FROM audit_log WHERE id = $2 AND organization_id = $1`,
+      [organizationId, id],
+    );
+    return entry;
+  }
+
+  /** Returns the entry with this sequence. */
+  async at(organizationId: string, sequence: string): Promise<AuditLogEntry | undefined> {
+    const [entry] = await this.query<AuditLogEntry>(
+      `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence = $2`,
+      [organizationId, sequence],
+    );
+    return entry;
+  }
+
   /** Returns all entries of the period, oldest first, reading them in batches. The position replaces the start. */
   async *inOrderOfTime(organizationId: string, { start, end }: Period): AsyncGenerator<AuditLogEntry> {
     let position: { createdAt: Date | string; sequence: string } | undefined = {
@@ -95,10 +144,14 @@ export class AuditLogRepository {
     }
   }
 
-  /** Returns all entries in the order of the chain, reading them in batches. */
-  async *inOrderOfChain(organizationId: string): AsyncGenerator<AuditLogEntry> {
+  /**
+   * Returns all entries in the order of the chain, reading them in batches.
+   *
+   * @param after if given, only the entries after this sequence
+   */
+  async *inOrderOfChain(organizationId: string, after?: string): AsyncGenerator<AuditLogEntry> {
     // Starts below 0, to also find entries that were forged before the first one.
-    let sequence: string | undefined = `-${MAX_SEQUENCE}`;
+    let sequence: string | undefined = after ?? `-${MAX_SEQUENCE}`;
     while (sequence !== undefined) {
       const batch: AuditLogEntry[] = await this.query(
         `SELECT ${ENTRY} FROM audit_log WHERE organization_id = $1 AND sequence > $2

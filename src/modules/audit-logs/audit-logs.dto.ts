@@ -11,9 +11,11 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import {
   Constraint,
+  EnumField,
   ENVIRONMENT,
   Field,
   siblingOf,
+  TextField,
   TimestampField,
 } from '../../infrastructure/validation/index.js';
 import {
@@ -32,6 +34,7 @@ const AUDIT_ACTION = enumeration(
 const AUDIT_OUTCOME = enumeration('AuditOutcome', AUDIT_OUTCOMES, 'How an action ended.');
 
 export const PAGE_SIZE = 100;
+const MAX_ACTOR_LENGTH = 254;
 const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ';
 
 /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
@@ -74,6 +77,35 @@ export class ListAuditLogsQuery {
 
   @CursorField('Another name for `cursor`.', IsSameAsCursor())
   next_cursor?: string;
+}
+
+/** The filters of the dashboard, which operation 4 of the specification does not have. */
+export class SearchAuditLogsQuery extends ListAuditLogsQuery {
+  @TextField({
+    in: 'query',
+    required: false,
+    min: 0,
+    max: MAX_ACTOR_LENGTH,
+    description: 'Only entries of users whose name or email address contains this text.',
+    example: 'ada@example.com',
+  })
+  actor?: string;
+
+  @EnumField(AUDIT_ACTION, {
+    in: 'query',
+    required: false,
+    description: 'Only entries of this action.',
+    example: 'user.add',
+  })
+  action?: AuditAction;
+
+  @EnumField(AUDIT_OUTCOME, {
+    in: 'query',
+    required: false,
+    description: 'Only entries with this outcome.',
+    example: 'denied',
+  })
+  outcome?: AuditOutcome;
 }
 
 @ApiSchema({ description: 'The outcome of the action.' })

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
@@ -8,7 +10,34 @@ import {
   type AuditLogEntryResponse,
   type AuditLogListResponse,
   type ListAuditLogsQuery,
+  type SearchAuditLogsQuery,
 } from './audit-logs.dto.js';
+
+/** The columns of an exported entry: the fields of the API, as paths. */
+export const AUDIT_LOG_COLUMNS = [
+  'id',
+  'datetime',
+  'event.action',
+  'event.outcome.status',
+  'actor.name',
+  'actor.email',
+  'target.type',
+  'target.name',
+  'target.environment',
+  'context.ip',
+  'context.user_agent',
+];
+
+/** Number of entries that a page of a search looks at. */
+const MAX_SEARCHED = 10_000n;
+
+/** A page of a search. */
+export interface AuditLogSearchResult {
+  readonly entries: readonly AuditLogEntryResponse[];
+  readonly nextCursor: string | null;
+  /** The time down to which entries were searched, if older entries were not searched yet; null otherwise. */
+  readonly searchedSince: Date | null;
+}
 
 /** Reads an organization's audit log (specification, operation 4). */
 @Injectable()
@@ -40,6 +69,55 @@ export class AuditLogsService {
       yield toResponse(entry);
   }
 
+  /**
+   * Returns a page of the entries that match a filter, newest first. Each page searches a limited number of entries, so it can
+   * have few entries, or none, although older ones match: then its cursor leads on.
+   */
+  async search(
+    organizationId: string,
+    query: SearchAuditLogsQuery,
+    size: number,
+  ): Promise<AuditLogSearchResult> {
+    const period = periodOf(query);
+    const { actor, action, outcome } = query;
+    const scope = [...scopeOf(organizationId, period), 'search', actor, action, outcome];
+    const before = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
+    const [first] = await this.repository.newest(organizationId, period, before, 1);
+    if (!first) return { entries: [], nextCursor: null, searchedSince: null };
+    const below = BigInt(first.sequence) + 1n;
+    const from = below > MAX_SEARCHED ? below - MAX_SEARCHED : 1n;
+    const range = { from: String(from), below: String(below) };
+    const found = await this.repository.matching(organizationId, { actor, action, outcome }, range, size + 1);
+    const { start } = period;
+    const entries = found.filter(({ createdAt }) => start === undefined || createdAt >= start);
+    const oldest = await this.repository.at(organizationId, range.from);
+    const isComplete = from === 1n || !oldest || (start !== undefined && oldest.createdAt < start);
+    const last = entries.length > size ? entries[size - 1] : isComplete ? undefined : oldest;
+    return {
+      entries: entries.slice(0, size).map(toResponse),
+      nextCursor: this.encodeCursor(last, scope),
+      searchedSince: last === oldest && oldest ? oldest.createdAt : null,
+    };
+  }
+
+  /**
+   * Returns all entries that match a filter, oldest first. They are read in batches, so an export of any size needs little
+   * memory.
+   */
+  async *allMatching(
+    organizationId: string,
+    query: SearchAuditLogsQuery,
+  ): AsyncGenerator<AuditLogEntryResponse> {
+    for await (const entry of this.all(organizationId, query)) if (matches(entry, query)) yield entry;
+  }
+
+  /** @throws ApiError NOT_FOUND if the organization has no entry with this ID */
+  async get(organizationId: string, id: string): Promise<AuditLogEntryResponse> {
+    const entry = isUUID(id) ? await this.repository.find(organizationId, id) : undefined;
+    if (!entry) throw NOT_FOUND.error();
+    return toResponse(entry);
+  }
+
   private encodeCursor(last: Position | undefined, scope: CursorScope): string | null {
     return last ? this.cursors.encode([last.createdAt.getTime(), last.sequence], scope) : null;
   }
@@ -48,6 +126,18 @@ export class AuditLogsService {
     const [time, sequence] = this.cursors.decode(cursor, scope);
     return { createdAt: new Date(Number(time)), sequence: String(sequence) };
   }
+}
+
+function matches(
+  { actor: { name, email }, event }: AuditLogEntryResponse,
+  { actor = '', action, outcome }: SearchAuditLogsQuery,
+): boolean {
+  const isBy = [name, email].some((text) => text.toLowerCase().includes(actor.toLowerCase()));
+  return (
+    isBy &&
+    (action === undefined || event.action === action) &&
+    (outcome === undefined || event.outcome.status === outcome)
+  );
 }
 
 function scopeOf(organizationId: string, { start, end }: Period): CursorScope {

@@ -23,6 +23,16 @@ export interface ChainReport {
   readonly flaw: Flaw | undefined;
 }
 
+/** The result of verifying a part of an organization's chain. */
+export interface PartialChainReport {
+  /** The sequences of the first and the last entry of the part. */
+  readonly from: number;
+  readonly to: number;
+  /** Whether the part ends with the newest entry. */
+  readonly isNewest: boolean;
+  readonly flaw: Flaw | undefined;
+}
+
 /** The end of a chain according to one source. */
 interface ExpectedEnd {
   readonly sequence: number;
@@ -55,22 +65,79 @@ export class AuditVerification {
   async verify(organizationId: string, kept?: ExportedHead): Promise<ChainReport> {
     const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
     const keptEnd = kept && expectedEnd(kept, 'the exported head');
-    let last: ChainLink & Partial<AuditLogEntry> = CHAIN_START;
-    for await (const entry of this.repository.inOrderOfChain(organizationId)) {
+    const { last, flaw } = await this.follow(organizationId, CHAIN_START, storedEnd, (entry) =>
+      keptEnd?.sequence === Number(entry.sequence) ? mismatch(entry, keptEnd) : undefined,
+    );
+    if (flaw) return report(organizationId, last, flaw);
+    const flawOfEnd =
+      (keptEnd && keptEnd.sequence > Number(last.sequence) ? loss(last, keptEnd) : undefined) ??
+      endFlaw(last, storedEnd);
+    return report(organizationId, last, flawOfEnd);
+  }
+
+  /**
+   * Verifies a part of the chain: the newest entries, or the entries up to a sequence. Trusts the hash of the entry before.
+   *
+   * @param upTo the sequence of the last entry to verify; by default, that of the head
+   */
+  @Snapshot()
+  async verifyPart(organizationId: string, size: number, upTo?: number): Promise<PartialChainReport> {
+    const storedEnd = expectedEnd(await this.head(organizationId), 'the stored head');
+    const isNewest = upTo === undefined || upTo >= storedEnd.sequence;
+    const end = isNewest ? storedEnd.sequence : upTo;
+    const start = Math.max(end - size, 0);
+    const anchor = start === 0 ? CHAIN_START : await this.repository.at(organizationId, String(start));
+    const part = { from: start + 1, to: end, isNewest };
+    if (!anchor) return { ...part, flaw: missing(start) };
+    const { last, flaw } = await this.follow(
+      organizationId,
+      anchor,
+      isNewest ? storedEnd : { sequence: end },
+    );
+    const flawOfEnd = isNewest
+      ? endFlaw(last, storedEnd)
+      : Number(last.sequence) < end
+        ? missing(end)
+        : undefined;
+    return { ...part, flaw: flaw ?? flawOfEnd };
+  }
+
+  /**
+   * Recomputes the hashes of the entries after a link.
+   *
+   * @param end where the chain should end, or, without a source, where to stop
+   * @returns the last entry before the first flaw
+   */
+  private async follow(
+    organizationId: string,
+    start: ChainLink,
+    end: Pick<ExpectedEnd, 'sequence'> & Partial<ExpectedEnd>,
+    check: (entry: AuditLogEntry) => Flaw | undefined = () => undefined,
+  ): Promise<{ last: ChainLink & Partial<AuditLogEntry>; flaw: Flaw | undefined }> {
+    let last: ChainLink & Partial<AuditLogEntry> = start;
+    const after = start === CHAIN_START ? undefined : start.sequence;
+    for await (const entry of this.repository.inOrderOfChain(organizationId, after)) {
+      const isBeyond = Number(entry.sequence) > end.sequence;
+      if (isBeyond && end.source === undefined) break;
       const flaw =
         gap(entry, last) ??
         alteration(entry, last) ??
-        (keptEnd?.sequence === Number(entry.sequence) ? mismatch(entry, keptEnd) : undefined) ??
-        (Number(entry.sequence) > storedEnd.sequence ? excess(entry, storedEnd) : undefined);
-      if (flaw) return report(organizationId, last, flaw);
+        check(entry) ??
+        (isBeyond ? excess(entry, end.sequence, end.source) : undefined);
+      if (flaw) return { last, flaw };
       last = entry;
     }
-    const flaw =
-      (keptEnd && keptEnd.sequence > Number(last.sequence) ? loss(last, keptEnd) : undefined) ??
-      (storedEnd.sequence > Number(last.sequence) ? loss(last, storedEnd) : undefined) ??
-      mismatch(last, storedEnd);
-    return report(organizationId, last, flaw);
+    return { last, flaw: undefined };
   }
+}
+
+/** Compares the last entry with the head. */
+function endFlaw(last: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
+  return end.sequence > Number(last.sequence) ? loss(last, end) : mismatch(last, end);
+}
+
+function missing(sequence: number): Flaw {
+  return { problem: 'missing', sequence, id: null, explanation: `Entry ${sequence} is missing.` };
 }
 
 function expectedEnd({ sequence, hash, created_at }: ExportedHead, source: string): ExpectedEnd {
@@ -97,7 +164,7 @@ function alteration(entry: AuditLogEntry, last: ChainLink): Flaw | undefined {
   return flawOf('altered', entry, `Entry ${entry.sequence} does not match its hash.`);
 }
 
-function excess(entry: AuditLogEntry, { sequence, source }: ExpectedEnd): Flaw {
+function excess(entry: AuditLogEntry, sequence: number, source = ''): Flaw {
   return flawOf(
     'head_mismatch',
     entry,

@@ -14,7 +14,7 @@ export interface OperatorChange {
  * Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP
  * address.
  */
-const OPERATOR = {
+export const OPERATOR = {
   name: 'operator',
   email: 'operator',
   origin: { ip: '', userAgent: 'command line' },

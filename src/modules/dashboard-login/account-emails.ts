@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { BackgroundTasks, type RequestOrigin } from '../../infrastructure/http/index.js';
+import { BackgroundTasks, browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { Mailer, type Mail } from '../../infrastructure/mail/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { browserName } from './account/browser-name.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";

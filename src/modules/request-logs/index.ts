@@ -1,5 +1,7 @@
 export { OrganizationTurns } from './reading/organization-turns.js';
 export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js';
+export { EventBodies } from './pages/event-bodies.js';
+export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
 export { LogReads } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';

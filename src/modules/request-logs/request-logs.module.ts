@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ListColumns } from './pages/list-columns.js';
+import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
+import { RequestLogsPagesService } from './pages/request-logs-pages.service.js';
 import { OrganizationTurns } from './reading/organization-turns.js';
 import { LogReads } from './storage/log-reads.js';
 import { PostgresRequestLogRepository } from './storage/postgres-request-log.repository.js';
@@ -16,7 +19,7 @@ import { RequestLogWriter } from './writing/request-log-writer.js';
 import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
 
 @Module({
-  controllers: [RequestLogsController],
+  controllers: [RequestLogsController, RequestLogsPagesController],
   providers: [
     LogReads,
     { provide: RequestLogStore, useClass: PostgresRequestLogRepository },
@@ -25,6 +28,8 @@ import { RequestLogsRotation } from './partitions/request-logs.rotation.js';
     RequestLogPartitions,
     RequestLogsRotation,
     RequestLogsService,
+    RequestLogsPagesService,
+    ListColumns,
     OrganizationTurns,
     RequestLogRollupsRepository,
     RequestLogRollupsService,

@@ -65,6 +65,7 @@ import { DeliveryWorker } from './worker/delivery-worker.js';
     PublicationsBatch,
     RecoveriesRepository,
     RecentDeliveries,
+    WebhookEventsRepository,
   ],
 })
 export class WebhooksModule {}

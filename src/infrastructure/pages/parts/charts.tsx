@@ -86,6 +86,50 @@ export function LineChart(props: ChartProps): VNode {
   );
 }
 
+interface Segment {
+  readonly label: string;
+  readonly value: number;
+}
+
+interface SegmentedBarProps {
+  readonly title: string;
+  /** At most five. */
+  readonly segments: readonly Segment[];
+  readonly format: (value: number) => string;
+}
+
+/** One bar that is divided into parts, such as the phases of a request. The legend has the values. */
+export function SegmentedBar({ title, segments, format }: SegmentedBarProps): VNode {
+  const total = sum(segments.map(({ value }) => value)) || 1;
+  const starts = segments.map((_, index) => sum(segments.slice(0, index).map(({ value }) => value)));
+  return (
+    <figure class="chart">
+      <figcaption>{title}</figcaption>
+      <svg viewBox="0 0 640 24" preserveAspectRatio="none" class="segments" aria-hidden="true">
+        {segments.map(({ label, value }, index) => (
+          <rect
+            key={label}
+            class={`segment-${index + 1}`}
+            x={round(((starts[index] ?? 0) / total) * 640)}
+            width={round((value / total) * 640)}
+            height={24}
+          />
+        ))}
+      </svg>
+      <ul class="legend">
+        {segments.map(({ label, value }, index) => (
+          <li key={label}>
+            <svg class={`segment-${index + 1}`} viewBox="0 0 10 10" aria-hidden="true">
+              <rect width="10" height="10" />
+            </svg>
+            {`${label}: ${format(value)}`}
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
 type Scale = ReturnType<typeof verticalScale>;
 
 function verticalScale(maximum: number) {

@@ -11,10 +11,7 @@ const RESULTS = 'results';
  * @param children fields; those without a value are not applied
  */
 export function FilterForm({ children }: { readonly children: ComponentChildren }): VNode {
-  const { path, query } = usePage();
-  const isFiltered = Object.keys(query).some(
-    (name) => name !== 'cursor' && name !== 'live' && name !== 'done',
-  );
+  const { path } = usePage();
   return (
     <form
       class="filters"
@@ -29,7 +26,8 @@ export function FilterForm({ children }: { readonly children: ComponentChildren 
       {children}
       <div class="actions">
         <button class="second">Apply filters</button>
-        {isFiltered ? <a href={path}>Clear filters</a> : null}
+        {/* Always shown, because a script that applies the filters leaves the form as it is. */}
+        <a href={path}>Clear filters</a>
       </div>
     </form>
   );

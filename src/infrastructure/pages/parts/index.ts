@@ -1,5 +1,5 @@
 export { Badge, type Tone } from './badge.js';
-export { BarChart, LineChart } from './charts.js';
+export { BarChart, LineChart, SegmentedBar } from './charts.js';
 export { CodeBlock } from './code-block.js';
 export { Confirmation } from './confirmation.js';
 export { EmptyState } from './empty-state.js';

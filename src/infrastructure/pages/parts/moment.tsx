@@ -1,9 +1,15 @@
 import type { VNode } from 'preact';
 import { usePage } from '../page-context.js';
 
+interface MomentProps {
+  readonly time: Date;
+  /** Whether the time is shown to the millisecond. */
+  readonly isExact?: boolean;
+}
+
 /** A time in UTC, to the minute. */
-export function Moment({ time }: { readonly time: Date }): VNode {
-  return <time datetime={time.toISOString()}>{utc(time, 16)}</time>;
+export function Moment({ time, isExact = false }: MomentProps): VNode {
+  return <time datetime={time.toISOString()}>{utc(time, isExact ? 23 : 16)}</time>;
 }
 
 /** A time relative to now, such as "5 minutes ago". Hovering shows the time in UTC to the second. */
@@ -15,7 +21,7 @@ export function RelativeTime({ time }: { readonly time: Date }): VNode {
   );
 }
 
-function utc(time: Date, length: 16 | 19): string {
+function utc(time: Date, length: 16 | 19 | 23): string {
   return `${time.toISOString().slice(0, length).replace('T', ' ')} UTC`;
 }
 

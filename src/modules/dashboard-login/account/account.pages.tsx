@@ -1,5 +1,6 @@
 import { Fragment, type VNode } from 'preact';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
+import { browserName } from '../../../infrastructure/http/index.js';
 import {
   Badge,
   Form,
@@ -11,7 +12,6 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
-import { browserName } from './browser-name.js';
 
 const ROLES: Readonly<Record<DashboardRole, string>> = {
   owner: 'Owner',

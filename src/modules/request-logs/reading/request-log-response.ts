@@ -6,6 +6,30 @@ import type {
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
 
+/** The columns of an exported entry: the fields of the API, as paths. */
+export const REQUEST_LOG_COLUMNS = [
+  'id',
+  'type',
+  'datetime',
+  'method',
+  'path',
+  'url',
+  'event',
+  'status_code',
+  'latency_ms',
+  'session_id',
+  'task_id',
+  'external_user_id',
+  'delivery.webhook_endpoint_id',
+  'delivery.event_id',
+  'delivery.attempt',
+  'delivery.reason',
+  'delivery.dns_ms',
+  'delivery.connect_ms',
+  'delivery.tls_ms',
+  'delivery.first_byte_ms',
+];
+
 /** Converts an entry for a list. */
 export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
   return {

@@ -1,20 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/paging/index.js';
-import { Clock, periodOf } from '../../../infrastructure/time/index.js';
+import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-log-errors.js';
 import { OrganizationTurns } from './organization-turns.js';
 import { validatePeriod, resolvedPeriod } from './request-log-period.js';
 import {
   RequestLogStore,
+  type RequestLogEntry,
   type RequestLogFilter,
   type RequestLogPosition,
 } from '../storage/request-log-store.js';
-import { toDetailedResponse, toResponse } from './request-log-response.js';
+import { toDetailedResponse, toHistoryEntry, toResponse } from './request-log-response.js';
 import type {
   ListRequestLogsQuery,
+  RequestLogHistoryEntry,
   RequestLogListResponse,
   SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
@@ -26,6 +29,8 @@ interface PageEnd {
 }
 
 const ID = /^[1-9]\d{0,15}$/;
+const ENTRIES_PER_BATCH = 1_000;
+const BEGINNING = new Date(0);
 
 /** Reads the request log of a dashboard user's organization (specification, operation 3). */
 @Injectable()
@@ -43,9 +48,7 @@ export class RequestLogsService {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
-    const period = resolvedPeriod(query, previous?.end ?? this.clock.now());
-    const problem = validatePeriod(period);
-    if (problem !== undefined) throw INVALID_FIELD.error(problem);
+    const period = validPeriod(query, previous?.end ?? this.clock.now());
     // One more entry shows whether there is a next page.
     const found = isContradictory(query)
       ? []
@@ -64,12 +67,50 @@ export class RequestLogsService {
     };
   }
 
+  /** Returns the newest entries, newest first. They are read in batches, so that an export needs little memory. */
+  async *newest(
+    actor: DashboardActor,
+    query: ListRequestLogsQuery,
+    maximum: number,
+  ): AsyncGenerator<RequestLogHistoryEntry> {
+    const client = await this.clients.forEnvironment(actor, query.environment);
+    const selection = { client, period: validPeriod(query, this.clock.now()), filter: filterOf(query) };
+    let [before, left]: [RequestLogPosition | undefined, number] = [undefined, maximum];
+    while (left > 0 && !isContradictory(query)) {
+      const limit = Math.min(left, ENTRIES_PER_BATCH);
+      const page = { before, limit };
+      const batch: RequestLogEntry[] = await this.turns.run(actor.organizationId, () =>
+        this.store.newest(selection, page),
+      );
+      yield* batch.map(toHistoryEntry);
+      before = batch.at(-1);
+      left = batch.length < limit ? 0 : left - limit;
+    }
+  }
+
+  /** Returns the time of the newest entry of an environment, or undefined if there is none. */
+  async newestTime(actor: DashboardActor, environment: PlatformEnvironment): Promise<Date | undefined> {
+    const client = await this.clients.forEnvironment(actor, environment);
+    const selection = { client, period: { start: BEGINNING, end: this.clock.now() }, filter: {} };
+    const [entry] = await this.turns.run(actor.organizationId, () =>
+      this.store.newest(selection, { before: undefined, limit: 1 }),
+    );
+    return entry?.createdAt;
+  }
+
   /**
+   * @param environment if given, entries of the other environment are not found
    * @throws ApiError REQUEST_LOG_NOT_FOUND if the entry does not exist, or belongs to another organization or to an
    * environment that the token has no access to
    */
-  async get(actor: DashboardActor, id: string): Promise<SingleRequestLogEntryResponse> {
-    const clients = await this.clients.all(actor);
+  async get(
+    actor: DashboardActor,
+    id: string,
+    environment?: PlatformEnvironment,
+  ): Promise<SingleRequestLogEntryResponse> {
+    const clients = environment
+      ? [await this.clients.forEnvironment(actor, environment)]
+      : await this.clients.all(actor);
     const entry = ID.test(id)
       ? await this.turns.run(actor.organizationId, () => this.store.find(clients, Number(id)))
       : undefined;
@@ -85,6 +126,14 @@ export class RequestLogsService {
     const [end, createdAt, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
     return { end: new Date(end), position: { createdAt: new Date(createdAt), id } };
   }
+}
+
+/** @throws ApiError INVALID_FIELD if the period is not valid */
+function validPeriod(query: ListRequestLogsQuery, defaultEnd: Date): Required<Period> {
+  const period = resolvedPeriod(query, defaultEnd);
+  const problem = validatePeriod(period);
+  if (problem !== undefined) throw INVALID_FIELD.error(problem);
+  return period;
 }
 
 /** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DailyPartitions, Transaction } from '../../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
+import type { EventBodies } from '../../request-logs/index.js';
 import type { DeliveredEvent } from '../queue/delivery.js';
 
 export interface NewEvent extends DeliveredEvent {
@@ -20,7 +21,7 @@ const KEYS_PER_STATEMENT = 1_000;
 
 /** Published events, which never change. */
 @Injectable()
-export class WebhookEventsRepository {
+export class WebhookEventsRepository implements EventBodies {
   constructor(
     private readonly transaction: Transaction,
     private readonly partitions: DailyPartitions,
@@ -52,6 +53,15 @@ export class WebhookEventsRepository {
       [id, clientId],
     );
     return event;
+  }
+
+  /** Returns the body of an event of the client, or undefined if the event does not exist or no longer exists. */
+  async bodyOf(clientId: string, id: string): Promise<Buffer | undefined> {
+    const [event] = await this.transaction.manager.query<Pick<NewEvent, 'body'>[]>(
+      'SELECT body FROM webhook_event WHERE id = $1 AND client_id = $2',
+      [id, clientId],
+    );
+    return event?.body;
   }
 
   /**

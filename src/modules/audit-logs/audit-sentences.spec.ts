@@ -1,0 +1,77 @@
+import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditAction } from './audit-actions.js';
+import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import { actionInWords, predicateOf, subjectOf } from './audit-sentences.js';
+
+const ADA = { name: 'Ada Lovelace', email: 'ada@example.com' };
+
+function entry(
+  action: AuditAction,
+  change: Partial<AuditLogEntryResponse['target']> & {
+    status?: 'failure' | 'denied';
+    actor?: typeof ADA;
+  } = {},
+): AuditLogEntryResponse {
+  const { status = 'success', actor = ADA, ...target } = change;
+  return {
+    id: '',
+    datetime: new Date(0),
+    event: { action, outcome: { status } },
+    actor,
+    target: { type: AUDIT_ACTIONS[action].target, name: null, environment: 'production', ...target },
+    context: { ip: '', user_agent: '' },
+  };
+}
+
+describe('predicateOf', () => {
+  it.each([
+    [entry('user.add', { name: 'bob@example.com' }), 'added the user bob@example.com'],
+    [entry('user.add', { status: 'denied' }), 'was not allowed to add a user'],
+    [entry('auth.login', { name: 'ada@example.com' }), 'logged in'],
+    [entry('auth.login', { name: 'ada@example.com', status: 'failure' }), 'failed to log in'],
+    [entry('auth.two_factor_disable', { name: 'ada@example.com' }), 'disabled two-factor authentication'],
+    [
+      entry('auth.two_factor_disable', { name: 'bob@example.com' }),
+      'disabled two-factor authentication of bob@example.com',
+    ],
+    [entry('merchant.hide', { name: 'Netflix' }), 'hid the merchant Netflix in production'],
+    [
+      entry('merchant.export', { environment: 'development' }),
+      'exported the list of merchants in development',
+    ],
+    [entry('secret.view', { name: 'c1' }), 'viewed an API secret of the API client c1 in production'],
+    // The environment of a denied attempt may be unknown.
+    [
+      entry('webhook.delete', { name: 'e1', status: 'denied' }),
+      'was not allowed to delete the webhook endpoint e1',
+    ],
+    [
+      entry('access_grant.create', { name: 'bob@example.com' }),
+      'granted privileged access for bob@example.com',
+    ],
+  ])('describes an entry (%#)', (found, sentence) => expect(predicateOf(found)).toBe(sentence));
+
+  it('has a sentence for each action and outcome of the catalog', () => {
+    for (const action of AUDIT_ACTION_NAMES)
+      for (const status of AUDIT_OUTCOMES)
+        for (const name of [null, 'a name']) {
+          const sentence = predicateOf(entry(action, { name, ...(status === 'success' ? {} : { status }) }));
+          expect(sentence).toMatch(/^[a-z]+ [a-zA-Z]/);
+          expect(sentence).not.toMatch(/undefined|null|\s{2}|\s$/);
+        }
+  });
+});
+
+it('subjectOf names operators and the service', () => {
+  expect(subjectOf(entry('user.add'))).toBe('Ada Lovelace');
+  expect(subjectOf(entry('user.add', { actor: { name: 'operator', email: 'operator' } }))).toBe(
+    'An operator of the platform',
+  );
+  expect(subjectOf(entry('user.add', { actor: { name: 'system', email: 'system' } }))).toBe('The service');
+});
+
+it('actionInWords gives every action different words', () => {
+  const words = AUDIT_ACTION_NAMES.map(actionInWords);
+  expect(words).toContain('Add a user');
+  expect(words).toContain('Create an API client');
+  expect(words.filter((each, index) => words.indexOf(each) !== index)).toEqual([]);
+});

@@ -1,0 +1,110 @@
+import type { AuditAction, AuditOutcome } from './audit-actions.js';
+import type { AuditLogEntryResponse } from './audit-logs.dto.js';
+import { OPERATOR } from './operator-audit.js';
+import { SYSTEM } from './system-actor.js';
+
+/** What an action does, in the past tense and in the infinitive, and to what. */
+type Phrase = readonly [past: string, infinitive: string, object?: (name: string | null) => string];
+
+/** Returns the object of an action: with the name that was recorded, or without one. */
+function the(noun: string): (name: string | null) => string {
+  const article = /^[aeo]/i.test(noun) ? 'an' : 'a';
+  return (name) => (name === null ? `${article} ${noun}` : `the ${noun} ${name}`);
+}
+
+/** Returns the object of an action that may name what it belongs to. */
+function optionally(object: string, preposition: string): (name: string | null) => string {
+  return (name) => (name === null ? object : `${object} ${preposition} ${name}`);
+}
+
+const DEVICE = optionally('the request of a device', 'for the API client');
+const GRANT = optionally('privileged access', 'for');
+const SECRET = optionally('an API secret', 'of the API client');
+
+const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
+  'auth.login': ['logged in', 'log in'],
+  'auth.logout': ['logged out', 'log out'],
+  'auth.two_factor_enable': ['enabled two-factor authentication', 'enable two-factor authentication'],
+  'auth.two_factor_disable': ['disabled', 'disable', optionally('two-factor authentication', 'of')],
+  'auth.password_reset': [
+    'set a password with a link from an email',
+    'set a password with a link from an email',
+  ],
+  'auth.password_change': ['changed the password', 'change the password'],
+  'auth.device_approve': ['approved', 'approve', DEVICE],
+  'auth.device_deny': ['denied', 'deny', DEVICE],
+  'user.add': ['added', 'add', the('user')],
+  'user.update': ['changed', 'change', the('user')],
+  'user.unlock': ['unlocked', 'unlock', the('user')],
+  'user.remove': ['removed', 'remove', the('user')],
+  'merchant.activate': ['activated', 'activate', the('merchant')],
+  'merchant.hide': ['hid', 'hide', the('merchant')],
+  'merchant.export': ['exported the list of merchants', 'export the list of merchants'],
+  'webhook.create': ['created', 'create', the('webhook endpoint')],
+  'webhook.update': ['changed', 'change', the('webhook endpoint')],
+  'webhook.delete': ['deleted', 'delete', the('webhook endpoint')],
+  'access_grant.create': ['granted', 'grant', GRANT],
+  'access_grant.revoke': ['revoked', 'revoke', GRANT],
+  'secret.view': ['viewed', 'view', SECRET],
+  'secret.rotate': ['rotated', 'rotate', SECRET],
+  'sso.add': ['added', 'add', the('single sign-on configuration')],
+  'sso.update': ['changed', 'change', the('single sign-on configuration')],
+  'sso.enable': ['enabled', 'enable', the('single sign-on configuration')],
+  'sso.disable': ['disabled', 'disable', the('single sign-on configuration')],
+  'domain.add': ['added', 'add', the('allowed domain')],
+  'domain.remove': ['removed', 'remove', the('allowed domain')],
+  'client.create': ['created', 'create', the('API client')],
+  'client.update': ['changed', 'change', the('API client')],
+  'account.create': ['created', 'create', the('organization')],
+  'account.activate': ['activated', 'activate', optionally('the account', 'of the organization')],
+  'account.update': ['changed', 'change', optionally('a setting', 'of the organization')],
+  'account.logo_update': ['changed the logo of the app', 'change the logo of the app'],
+};
+
+const BEGINNINGS: Readonly<Record<AuditOutcome, (phrase: Phrase) => string>> = {
+  success: ([past]) => past,
+  failure: ([, infinitive]) => `failed to ${infinitive}`,
+  denied: ([, infinitive]) => `was not allowed to ${infinitive}`,
+};
+
+/** Targets that belong to one environment. */
+const TARGETS_OF_ENVIRONMENTS: readonly string[] = [
+  'api_client',
+  'device',
+  'merchant',
+  'secret',
+  'webhook_endpoint',
+];
+
+/** Returns what an entry says as a sentence without its actor, such as "added the user bob@example.com". */
+export function predicateOf(entry: AuditLogEntryResponse): string {
+  const { event, actor, target } = entry;
+  const outcome = event.outcome.status;
+  const phrase = PHRASES[event.action];
+  // Users know that they log in to their own account.
+  const isOwnAccount = event.action.startsWith('auth.') && target.name === actor.email;
+  const object = phrase[2]?.(isOwnAccount ? null : target.name);
+  return [
+    BEGINNINGS[outcome](phrase),
+    ...(object ? [object] : []),
+    ...(isOfEnvironment(entry) ? [`in ${target.environment}`] : []),
+  ].join(' ');
+}
+
+/** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */
+export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boolean {
+  return event.outcome.status !== 'denied' && TARGETS_OF_ENVIRONMENTS.includes(target.type);
+}
+
+/** Returns who acted, for the beginning of a sentence. */
+export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
+  if (email === OPERATOR.email) return 'An operator of the platform';
+  return email === SYSTEM.email ? 'The service' : name;
+}
+
+/** Returns an action in words, such as "Add a user". */
+export function actionInWords(action: AuditAction): string {
+  const [, infinitive, object] = PHRASES[action];
+  const words = object ? `${infinitive} ${object(null)}` : infinitive;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}

@@ -1,0 +1,45 @@
+import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+
+/** Returns a curl command that repeats an API request. The log keeps neither credentials nor the body. */
+export function curlOfRequest(
+  { method, path }: Pick<SingleRequestLogEntryResponse, 'method' | 'path'>,
+  baseUrl: string,
+): string {
+  const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+  return command([
+    ...(method === 'GET' || method === 'POST' ? [] : [`-X ${quoted(method)}`]),
+    quoted(`${baseUrl}${path}`),
+    '-u "$client_id:$secret"',
+    ...(hasBody ? [JSON_TYPE, '-d @body.json'] : []),
+  ]);
+}
+
+/**
+ * Returns a curl command that sends an event to its endpoint. The signature is a placeholder, because it requires the secret.
+ *
+ * @param body undefined if the event is no longer stored
+ */
+export function curlOfDelivery(
+  { url, event_id }: Pick<SingleRequestLogEntryResponse, 'url' | 'event_id'>,
+  body: string | undefined,
+): string {
+  return command([
+    quoted(url ?? ''),
+    JSON_TYPE,
+    `-H ${quoted(`webhook-id: ${event_id}`)}`,
+    '-H "webhook-timestamp: $(date +%s)"',
+    '-H "webhook-signature: $signature"',
+    body === undefined ? '--data-binary @body.json' : `--data-binary ${quoted(body)}`,
+  ]);
+}
+
+const JSON_TYPE = `-H 'Content-Type: application/json'`;
+
+function command(parts: readonly string[]): string {
+  return ['curl -sS', ...parts].join(' \\\n  ');
+}
+
+/** Quotes a value for a POSIX shell, which expands nothing between single quotes. */
+function quoted(value: string): string {
+  return `'${value.replaceAll(`'`, `'\\''`)}'`;
+}

@@ -1,0 +1,195 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  ActionButton,
+  Allowed,
+  CodeBlock,
+  dashboardPath,
+  Details,
+  Moment,
+  pathWith,
+  RelativeTime,
+  SegmentedBar,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { explanationOf } from './explanations.js';
+import { nameOf, Status } from './request-logs.pages.js';
+
+interface EntryPageProps {
+  readonly environment: PlatformEnvironment;
+  readonly entry: SingleRequestLogEntryResponse;
+  /** Undefined for an API request, and if the event is no longer stored. */
+  readonly eventBody: string | undefined;
+  readonly curl: string;
+}
+
+export function entryPage(props: EntryPageProps): Page {
+  const { environment, entry } = props;
+  return {
+    title: nameOf(entry),
+    parent: { title: 'Request logs', path: dashboardPath(environment, 'request-logs') },
+    actions: entry.type === 'webhook' ? <SendAgain environment={environment} entry={entry} /> : null,
+    content: (
+      <>
+        <Outcome entry={entry} />
+        <Fields environment={environment} entry={entry} />
+        <Timing entry={entry} />
+        {entry.type === 'webhook' ? <DeliveryContent {...props} /> : <RequestContent {...props} />}
+      </>
+    ),
+  };
+}
+
+interface EntryProps {
+  readonly entry: SingleRequestLogEntryResponse;
+}
+interface EntryOfEnvironmentProps extends EntryProps {
+  readonly environment: PlatformEnvironment;
+}
+
+function SendAgain({ environment, entry: { endpoint_id, event_id } }: EntryOfEnvironmentProps): VNode | null {
+  if (endpoint_id === null || event_id === null) return null;
+  return (
+    <Allowed operation="redeliverWebhook">
+      <ActionButton
+        action={dashboardPath(environment, 'webhook-endpoints', endpoint_id, 'redeliver')}
+        fields={{ event_id }}
+      >
+        Send again
+      </ActionButton>
+    </Allowed>
+  );
+}
+
+function Outcome({ entry }: EntryProps): VNode {
+  const explanation =
+    explanationOf(entry) ??
+    (entry.type === 'webhook' ? 'Your endpoint received the event.' : 'The request succeeded.');
+  return (
+    <p>
+      <Status entry={entry} /> {explanation}
+    </p>
+  );
+}
+
+/** Half of the longest period of the list, so that links find entries before and after this one. */
+const LINKED_PERIOD = 3 * DAY;
+
+function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
+  const { delivery } = entry;
+  const time = entry.datetime.getTime();
+  const list = (filters: Readonly<Record<string, string>>): string =>
+    pathWith(dashboardPath(environment, 'request-logs'), filters, {
+      start: new Date(time - LINKED_PERIOD).toISOString(),
+      end: new Date(time + LINKED_PERIOD).toISOString(),
+    });
+  /** A value with a link to the entries that have it, and to its own page if there is one. */
+  const linked = (
+    filter: string,
+    value: string | number | null,
+    label: string,
+    page?: string,
+  ): ComponentChildren =>
+    value === null ? null : (
+      <>
+        {page ? <a href={dashboardPath(environment, page, String(value))}>{value}</a> : value}{' '}
+        <a href={list({ [filter]: String(value) })}>{label}</a>
+      </>
+    );
+  return (
+    <Details
+      entries={[
+        [
+          'Time',
+          <>
+            <Moment time={entry.datetime} isExact /> (<RelativeTime time={entry.datetime} />)
+          </>,
+        ],
+        ['Type', delivery ? 'Webhook delivery attempt' : 'API request'],
+        ['Method', entry.method],
+        ['Path', entry.path],
+        ['URL', entry.url],
+        ['Status code', entry.status_code === 0 ? 'None, because there was no response' : entry.status_code],
+        ['Latency', `${entry.latency_ms} ms`],
+        ['Attempt', delivery?.attempt],
+        ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],
+        ['Event', entry.event],
+        ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
+        ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
+        ['User', linked('external_user_id', entry.external_user_id, 'All entries of this user')],
+        ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
+        ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],
+        ['Entry ID', entry.id],
+      ]}
+    />
+  );
+}
+
+function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode | null {
+  if (!delivery) return null;
+  const phases = [
+    { label: 'Resolving the host name', value: delivery.dns_ms },
+    { label: 'Connecting', value: delivery.connect_ms },
+    { label: 'TLS handshake', value: delivery.tls_ms },
+    { label: 'Waiting for the response', value: delivery.first_byte_ms },
+  ].filter((phase): phase is { label: string; value: number } => phase.value !== null);
+  if (phases.length === 0) return null;
+  const rest = latency_ms - phases.reduce((total, { value }) => total + value, 0);
+  return (
+    <SegmentedBar
+      title={`Timing: ${latency_ms} ms`}
+      format={(value) => `${value} ms`}
+      segments={rest > 0 ? [...phases, { label: 'Other', value: rest }] : phases}
+    />
+  );
+}
+
+function RequestContent({ entry, curl }: EntryPageProps): VNode {
+  const hasBody = curl.includes('@body.json');
+  return (
+    <>
+      <CodeBlock title="Repeat with curl" code={curl} />
+      <p class="hint">
+        {`Set client_id and secret to the API credentials of this environment. ${
+          hasBody ? 'The log does not keep the bodies of requests: save yours as body.json. ' : ''
+        }${entry.path?.includes('***') ? 'Replace ***, which stands for something that looks like a secret. ' : ''}`}
+      </p>
+    </>
+  );
+}
+
+function DeliveryContent({ entry, eventBody, curl }: EntryPageProps): VNode {
+  const hasFailed = entry.reason === 'NON_200';
+  return (
+    <>
+      {entry.response_body === null ? null : (
+        <CodeBlock title="Response of your endpoint" code={entry.response_body} />
+      )}
+      {hasFailed && entry.response_body === null ? <p>The response of your endpoint had no text.</p> : null}
+      {eventBody === undefined ? (
+        <p>The event is no longer stored.</p>
+      ) : (
+        <CodeBlock title="Event" code={readable(eventBody)} />
+      )}
+      <CodeBlock title="Repeat with curl" code={curl} />
+      <p class="hint">
+        {`The command has no valid signature, so your receiver should reject it unless you disable the check. To get a signed delivery, use “Send again”. ${
+          entry.url?.includes('***')
+            ? 'Replace ***, which stands for something that looks like a secret.'
+            : ''
+        }`}
+      </p>
+    </>
+  );
+}
+
+/** Indents JSON. */
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,394 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  Checkboxes,
+  dashboardPath,
+  EmptyState,
+  FilterForm,
+  Form,
+  localTimeOf,
+  Moment,
+  Pagination,
+  pathWith,
+  Problem,
+  RelativeTime,
+  Results,
+  SelectField,
+  Table,
+  TextField,
+  usePage,
+  type Column,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { DAY } from '../../../infrastructure/time/index.js';
+import { MAX_PERIOD_DAYS } from '../reading/request-log-period.js';
+import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { OPTIONAL_COLUMNS, type OptionalColumn } from './list-columns.js';
+
+/** Maximum number of entries in a file. */
+export const MAX_EXPORTED_ENTRIES = 10_000;
+
+/** The entries of a page of the list. */
+export interface FoundEntries {
+  readonly query: ListRequestLogsQuery;
+  readonly entries: readonly RequestLogEntryResponse[];
+  readonly nextCursor: string | null;
+  /** The time of the environment's newest entry, if the list is empty and there is one. */
+  readonly newestTime: Date | undefined;
+}
+
+interface ListPageProps {
+  readonly environment: PlatformEnvironment;
+  readonly columns: readonly OptionalColumn[];
+  readonly found?: FoundEntries;
+  /** Why there are no entries. */
+  readonly problem?: string;
+}
+
+export function listPage({ environment, columns, found, problem }: ListPageProps): Page {
+  const isFirst = found !== undefined && found.query.cursor === undefined;
+  return {
+    title: 'Request logs',
+    content: (
+      <>
+        <p>API requests of your programs, and attempts to deliver webhooks to your endpoints.</p>
+        <Problem message={problem} />
+        <Filters />
+        <Results canBeLive={isFirst}>
+          {found ? <List environment={environment} columns={columns} found={found} /> : null}
+        </Results>
+      </>
+    ),
+  };
+}
+
+const TYPES = [
+  { value: '', label: 'All' },
+  { value: 'request', label: 'API requests' },
+  { value: 'webhook', label: 'Deliveries' },
+];
+const OUTCOMES = [
+  { value: '', label: 'All' },
+  { value: 'success', label: 'Succeeded' },
+  { value: 'failure', label: 'Failed' },
+];
+const DEFAULT_PERIOD = '24h';
+const LONGEST_PERIOD = '7d';
+const PERIODS = [
+  { value: '1h', label: 'Last hour' },
+  { value: DEFAULT_PERIOD, label: 'Last 24 hours' },
+  { value: LONGEST_PERIOD, label: 'Last 7 days' },
+];
+/** Shown while the fields `From` and `To` select the period. */
+const OTHER_PERIOD = { value: '', label: 'From and to' };
+/** Filters that most users need rarely. */
+const FURTHER_FILTERS = [
+  'start',
+  'end',
+  'status_code',
+  'external_user_id',
+  'event',
+  'session_id',
+  'task_id',
+  'endpoint_id',
+  'event_id',
+];
+
+function Filters(): VNode {
+  const { query } = usePage();
+  const hasBounds = Boolean(query['start'] ?? query['end']);
+  const periods = hasBounds ? [OTHER_PERIOD, ...PERIODS] : PERIODS;
+  const period = hasBounds ? OTHER_PERIOD.value : (query['period'] ?? DEFAULT_PERIOD);
+  return (
+    <FilterForm>
+      <SelectField name="period" label="Period" options={periods} value={period} />
+      <SelectField name="type" label="Type" options={TYPES} value={query['type']} />
+      <SelectField name="outcome" label="Outcome" options={OUTCOMES} value={query['outcome']} />
+      <details open={FURTHER_FILTERS.some((name) => query[name])}>
+        <summary>More filters</summary>
+        <div class="more">
+          <Filter name="start" label="From" type="datetime-local" hint="UTC, replaces the period" />
+          <Filter name="end" label="To" type="datetime-local" hint="UTC" />
+          <Filter name="status_code" label="Status code" type="number" hint="0: no response" />
+          <Filter name="external_user_id" label="User" hint="Your external_user_id" />
+          <Filter name="event" label="Event" hint="Such as CARD_UPDATED" />
+          <Filter name="session_id" label="Session ID" />
+          <Filter name="task_id" label="Task ID" type="number" />
+          <Filter name="endpoint_id" label="Endpoint ID" />
+          <Filter name="event_id" label="Event ID" hint="The webhook-id header" />
+        </div>
+      </details>
+    </FilterForm>
+  );
+}
+
+function Filter(props: {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly type?: 'datetime-local' | 'number';
+}): VNode {
+  const value = usePage().query[props.name];
+  return (
+    <TextField
+      {...props}
+      value={props.type === 'datetime-local' ? localTimeOf(value) : value}
+      required={false}
+    />
+  );
+}
+
+interface ListProps {
+  readonly environment: PlatformEnvironment;
+  readonly columns: readonly OptionalColumn[];
+  readonly found: FoundEntries;
+}
+
+function List({ environment, columns, found }: ListProps): VNode {
+  const { entries, nextCursor, query } = found;
+  const { query: parameters } = usePage();
+  // A relative period ends at another time on each request, so the pages that follow need its bounds.
+  const bounds =
+    parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
+  return (
+    <>
+      {entries.length === 0 ? (
+        <NoEntries environment={environment} found={found} />
+      ) : (
+        <>
+          <Toolbar environment={environment} query={query} />
+          <Table
+            caption="Request log entries, newest first"
+            rows={entries}
+            keyOf={({ id }) => id}
+            columns={columnsOf(environment, columns)}
+          />
+        </>
+      )}
+      <Pagination nextCursor={nextCursor} changes={bounds} />
+    </>
+  );
+}
+
+/** Says which period the list shows, and links to what can be done with it. */
+function Toolbar(props: {
+  readonly environment: PlatformEnvironment;
+  readonly query: ListRequestLogsQuery;
+}): VNode {
+  const { query } = usePage();
+  const list = dashboardPath(props.environment, 'request-logs');
+  return (
+    <div class="toolbar">
+      <p>
+        Newest first, <Period {...props} />.
+      </p>
+      <ul>
+        <li>
+          <a href={pathWith(`${list}/columns/choose`, query, { live: undefined })}>Choose columns</a>
+        </li>
+        {(['csv', 'ndjson'] as const).map((format) => (
+          <li key={format}>
+            <a href={pathWith(`${list}/export/${format}`, query, { cursor: undefined, live: undefined })}>
+              {`Export as ${format.toUpperCase()}`}
+            </a>
+          </li>
+        ))}
+        <li class="hint">{`An export has at most ${MAX_EXPORTED_ENTRIES.toLocaleString('en')} entries, the newest.`}</li>
+      </ul>
+    </div>
+  );
+}
+
+function Period({ query }: { readonly query: ListRequestLogsQuery }): VNode {
+  const { period, start: from, end: to } = usePage().query;
+  const relative = PERIODS.find(({ value }) => value === period);
+  if (relative && !from && !to) return <>{relative.label.toLowerCase()}</>;
+  const { start, end } = query;
+  if (start === undefined && end === undefined) return <>last 24 hours</>;
+  const until = end === undefined ? 'now' : <Moment time={new Date(end)} />;
+  return start === undefined ? (
+    <>the 24 hours until {until}</>
+  ) : (
+    <>
+      from <Moment time={new Date(start)} /> to {until}
+    </>
+  );
+}
+
+const COLUMN_TITLES: Readonly<Record<OptionalColumn, string>> = {
+  latency: 'Latency',
+  user: 'User',
+  session: 'Session ID',
+  task: 'Task ID',
+  endpoint: 'Endpoint ID',
+  event_id: 'Event ID',
+  reason: 'Reason',
+};
+const VALUES: Readonly<Record<OptionalColumn, (entry: RequestLogEntryResponse) => ComponentChildren>> = {
+  latency: ({ latency_ms }) => `${latency_ms} ms`,
+  user: ({ external_user_id }) => external_user_id,
+  session: ({ session_id }) => session_id,
+  task: ({ task_id }) => task_id,
+  endpoint: ({ endpoint_id }) => endpoint_id,
+  event_id: ({ event_id }) => event_id,
+  reason: ({ reason }) => reason,
+};
+
+function columnsOf(
+  environment: PlatformEnvironment,
+  chosen: readonly OptionalColumn[],
+): readonly Column<RequestLogEntryResponse>[] {
+  return [
+    { title: 'Time', cell: ({ datetime }) => <RelativeTime time={datetime} /> },
+    { title: 'Type', cell: ({ type }) => (type === 'webhook' ? 'Delivery' : 'API request') },
+    {
+      title: 'Request',
+      cell: (entry) => (
+        <a href={dashboardPath(environment, 'request-logs', String(entry.id))}>{nameOf(entry)}</a>
+      ),
+    },
+    { title: 'Status', cell: (entry) => <Status entry={entry} /> },
+    ...chosen.map((name) => ({
+      title: COLUMN_TITLES[name],
+      cell: VALUES[name],
+      isNumber: name === 'latency' || name === 'task',
+    })),
+  ];
+}
+
+/** Returns what was requested: the method and path, or the event and the host of the endpoint. */
+export function nameOf({
+  method,
+  path,
+  event,
+  url,
+}: Pick<RequestLogEntryResponse, 'method' | 'path' | 'event' | 'url'>): string {
+  return path === null ? `${event} to ${hostOf(url)}` : `${method} ${path}`;
+}
+
+function hostOf(url: string | null): string {
+  return url?.replace(/^https?:\/\//i, '').replace(/[/?#].*$/s, '') ?? 'an endpoint';
+}
+
+/** The status code of an entry. Colors and words say whether it counts as a success. */
+export function Status({
+  entry: { type, status_code },
+}: {
+  readonly entry: Pick<RequestLogEntryResponse, 'type' | 'status_code'>;
+}): VNode {
+  if (status_code === 0) return <Badge tone="bad">No response</Badge>;
+  const hasFailed = type === 'webhook' ? status_code !== 200 : status_code >= 400;
+  if (!hasFailed) return <Badge tone="good">{status_code}</Badge>;
+  const isRejected = type === 'request' && status_code < 500;
+  return (
+    <Badge tone={isRejected ? 'warn' : 'bad'}>{`${status_code} ${isRejected ? 'rejected' : 'failed'}`}</Badge>
+  );
+}
+
+interface NoEntriesProps {
+  readonly environment: PlatformEnvironment;
+  readonly found: FoundEntries;
+}
+
+/** Parameters that select the period, and those that do not filter. */
+const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'live', 'done']);
+
+function NoEntries({ environment, found: { newestTime } }: NoEntriesProps): VNode {
+  const { path, query, now } = usePage();
+  if (newestTime === undefined && query['cursor'] === undefined)
+    return <NoEntriesYet environment={environment} />;
+  const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
+  const isLongest = query['period'] === LONGEST_PERIOD;
+  const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD_DAYS * DAY;
+  const withPeriod = (bounds: Readonly<Record<string, string>>): string =>
+    pathWith(path, query, {
+      live: undefined,
+      period: undefined,
+      start: undefined,
+      end: undefined,
+      ...bounds,
+    });
+  return (
+    <EmptyState title={isFiltered ? 'No entries match these filters' : 'No entries in this period'}>
+      {newestTime && !isFiltered ? (
+        <p>
+          The newest entry of this environment is from <RelativeTime time={newestTime} />.
+        </p>
+      ) : null}
+      <div class="actions">
+        {isFiltered ? (
+          <ButtonLink to={pathWith(path, {}, { period: query['period'] ?? '' })}>Clear filters</ButtonLink>
+        ) : null}
+        {isLongest || !isRecent ? null : (
+          <ButtonLink to={withPeriod({ period: LONGEST_PERIOD })} kind="second">
+            Show the last 7 days
+          </ButtonLink>
+        )}
+        {newestTime && !isRecent ? (
+          <ButtonLink to={withPeriod({ end: newestTime.toISOString() })} kind="second">
+            Show the newest entries
+          </ButtonLink>
+        ) : null}
+      </div>
+    </EmptyState>
+  );
+}
+
+function NoEntriesYet({ environment }: { readonly environment: PlatformEnvironment }): VNode {
+  return (
+    <EmptyState title="No requests yet">
+      <p>
+        Requests of your programs appear here, and attempts to deliver webhooks to your endpoints. Send a
+        first request with the API credentials of this environment.
+      </p>
+      <div class="actions">
+        <Allowed operation="listApiClients">
+          <ButtonLink to={dashboardPath(environment, 'api-credentials')}>Show API credentials</ButtonLink>
+        </Allowed>
+        <ButtonLink to="/docs/quickstart" kind="second">
+          Read the quickstart
+        </ButtonLink>
+      </div>
+    </EmptyState>
+  );
+}
+
+export function columnsPage(environment: PlatformEnvironment, columns: readonly OptionalColumn[]): Page {
+  const path = dashboardPath(environment, 'request-logs');
+  return {
+    title: 'Choose columns',
+    parent: { title: 'Request logs', path },
+    content: <ColumnsForm path={path} columns={columns} />,
+  };
+}
+
+function ColumnsForm({
+  path,
+  columns,
+}: {
+  readonly path: string;
+  readonly columns: readonly string[];
+}): VNode {
+  const { query } = usePage();
+  return (
+    <Form action={`${path}/columns/choose`}>
+      <p>This browser remembers the columns, for both environments.</p>
+      <input type="hidden" name="filters" value={String(new URLSearchParams(query))} />
+      <Checkboxes
+        name="columns[]"
+        legend="Columns besides time, type, request and status"
+        options={OPTIONAL_COLUMNS.map((value) => ({ value, label: COLUMN_TITLES[value] }))}
+        values={columns}
+      />
+      <div class="actions">
+        <button>Save columns</button>
+        <a class="button second" href={pathWith(path, query, {})}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,229 @@
+import type { UnhashedEntry } from '../../src/modules/audit-logs/audit-chain.js';
+import type { AuditLogEntry } from '../../src/modules/audit-logs/audit-log-entry.entity.js';
+import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+const PATH = '/dashboard/audit-log';
+const MAX_PAGE_SIZE = 60_000;
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+interface Organization {
+  readonly id: string;
+  readonly visitor: Visitor;
+  readonly entries: readonly AuditLogEntry[];
+}
+
+/** Creates an organization with an audit log, whose entries are a second apart, and logs in an admin. */
+async function organizationWith(changes: readonly Partial<UnhashedEntry>[]): Promise<Organization> {
+  const id = await addOrganization(service.database);
+  const entries = changes.length === 0 ? [] : await fillAuditLog(service.database, id, changes);
+  return { id, entries, visitor: await loggedIn('admin', id) };
+}
+
+async function loggedIn(role: 'admin' | 'member' | 'viewer', organizationId: string): Promise<Visitor> {
+  const { cookie } = await service.login(role, organizationId);
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', cookie.replace('session=', ''));
+  return visitor;
+}
+
+/** Adds entries of one user to an empty log with a single statement. Their hashes are not valid. */
+async function fillQuickly(organizationId: string, count: number): Promise<void> {
+  await service.database.query(
+    `WITH entries AS (
+       INSERT INTO audit_log (organization_id, sequence, id, created_at, action, outcome, actor_name, actor_email,
+                              target_type, target_name, target_environment, context_ip, context_user_agent, hash)
+       SELECT $1, number, gen_random_uuid(), '2026-01-01T00:00:00Z'::timestamptz + number * interval '1 second',
+              CASE WHEN number <= 2 THEN 'user.remove' ELSE 'user.add' END, 'success', 'Ada Lovelace',
+              'ada@example.com', 'user', 'user-' || number || '@example.com', 'production', '203.0.113.7',
+              'Firefox', '\\x00'
+         FROM generate_series(1, $2) number)
+     INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, now(), '\\x00')`,
+    [organizationId, count],
+  );
+}
+
+/** Returns the path of the first link with this text. */
+function linkTo(text: string, html: string): string {
+  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>${text}</a>`).exec(html) ?? [];
+  return path.replaceAll('&amp;', '&');
+}
+
+const SEVERAL: readonly Partial<UnhashedEntry>[] = [
+  { targetName: 'bob@example.com', contextUserAgent: FIREFOX },
+  {
+    action: 'user.remove',
+    outcome: 'denied',
+    actorName: 'Bob',
+    actorEmail: 'bob@example.com',
+    targetName: null,
+  },
+  { action: 'auth.login', outcome: 'failure', targetName: 'ada@example.com' },
+  {
+    action: 'webhook.update',
+    actorName: 'operator',
+    actorEmail: 'operator',
+    targetType: 'webhook_endpoint',
+    targetName: 'https://hooks.example.com/',
+    contextIp: '',
+    contextUserAgent: 'command line',
+  },
+];
+
+describe('The list of the audit log', () => {
+  it('shows entries as sentences, newest first', async () => {
+    const { visitor, entries } = await organizationWith(SEVERAL);
+    const { status, text } = await visitor.get(PATH);
+    expect(status).toBe(200);
+    const sentences = [...text.matchAll(/entries\/[^>]+>([^<]+)<\/a>/g)].map(([, sentence]) => sentence);
+    expect(sentences).toEqual([
+      'An operator of the platform changed the webhook endpoint https://hooks.example.com/ in production',
+      'Ada Lovelace failed to log in',
+      'Bob was not allowed to remove a user',
+      'Ada Lovelace added the user bob@example.com',
+    ]);
+    expect(text).toContain('Firefox on Linux, 203.0.113.7');
+    expect(text).toContain('>Denied</span>');
+
+    const entry = await visitor.get(`${PATH}/entries/${entries[0]?.id}`);
+    expect(entry.text).toContain('2026-01-01 00:00:00.000 UTC');
+    expect(entry.text).toContain(FIREFOX);
+    expect(linkTo('All entries of this user', entry.text)).toBe(`${PATH}?actor=ada%40example.com`);
+  });
+
+  it.each([
+    ['actor=BOB', ['Bob was not']],
+    ['actor=ada@', ['Ada Lovelace failed', 'Ada Lovelace added']],
+    ['action=user.add', ['Ada Lovelace added']],
+    ['outcome=denied', ['Bob was not']],
+    ['start=2026-01-01T00:00:02&end=2026-01-01T00:00:02Z', ['Ada Lovelace failed']],
+  ])('filters by %s, also in an export', async (query, expected) => {
+    const { visitor } = await organizationWith(SEVERAL);
+    const { text } = await visitor.get(`${PATH}?${query}`);
+    const found = [...text.matchAll(/entries\/[^>]+>([^<]+)<\/a>/g)].map(([, sentence = '']) => sentence);
+    expect(found).toHaveLength(expected.length);
+    expected.forEach((beginning, index) => expect(found[index]).toContain(beginning));
+    const exported = await visitor.get(linkTo('Export as NDJSON', text));
+    expect(exported.text.trim().split('\n')).toHaveLength(expected.length);
+  });
+
+  it('explains filters that are not valid', async () => {
+    const { visitor } = await organizationWith(SEVERAL);
+    const { status, text } = await visitor.get(`${PATH}?outcome=good&actor=ada`);
+    expect(status).toBe(400);
+    expect(text).toContain('The selected outcome is invalid.');
+    expect(text).toContain('value="ada"');
+    expect((await visitor.get(`${PATH}?actor=nobody`)).text).toContain('No entries match these filters');
+  });
+
+  it('pages through all entries, below 60 KB for each page', async () => {
+    const { id, visitor } = await organizationWith([]);
+    expect((await visitor.get(PATH)).text).toContain('Nothing is recorded yet');
+    await fillQuickly(id, 120);
+    let path = `${PATH}?actor=ada`;
+    const found: (string | undefined)[] = [];
+    while (path) {
+      const { text } = await visitor.get(path);
+      expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+      found.push(...[...text.matchAll(/user-(\d+)@/g)].map(([, number]) => number));
+      path = linkTo('Next page', text);
+    }
+    expect(found).toEqual(Array.from({ length: 120 }, (_, index) => String(120 - index)));
+  });
+
+  it('searches 10,000 entries at a time and leads on to older ones', async () => {
+    const { id, visitor } = await organizationWith([]);
+    await fillQuickly(id, 20_500);
+    const first = await visitor.get(`${PATH}?action=user.remove`);
+    expect(first.text).toContain('No matching entries so far');
+    const second = await visitor.get(linkTo('Next page', first.text));
+    expect(second.text).toContain('No matching entries so far');
+    const third = await visitor.get(linkTo('Next page', second.text));
+    expect(third.text).toContain('removed the user user-1@example.com');
+    expect(third.text).toContain('This is the last page.');
+    // A start ends the search.
+    expect((await visitor.get(`${PATH}?action=user.remove&start=2026-01-01T05:00`)).text).toContain(
+      'No entries match these filters',
+    );
+  });
+
+  it('is only for admins, and only about their organization', async () => {
+    const { id, entries } = await organizationWith(SEVERAL);
+    for (const role of ['member', 'viewer'] as const) {
+      const visitor = await loggedIn(role, id);
+      for (const path of ['', '/verify', '/export/csv', `/entries/${entries[0]?.id}`])
+        expect((await visitor.get(`${PATH}${path}`)).status).toBe(403);
+      expect((await visitor.get('/dashboard/production/request-logs')).text).not.toContain(`href="${PATH}"`);
+    }
+    const { visitor } = await organizationWith([]);
+    expect((await visitor.get(PATH)).text).toContain('Nothing is recorded yet');
+    expect((await visitor.get(`${PATH}/entries/${entries[0]?.id}`)).status).toBe(404);
+    expect((await visitor.get(`${PATH}/entries/nothing`)).status).toBe(404);
+  });
+});
+
+describe('The export of the audit log', () => {
+  it('contains all entries, oldest first, without formulas', async () => {
+    const { visitor } = await organizationWith([{ actorName: '=1+1' }, ...SEVERAL]);
+    const { headers, text } = await visitor.get(`${PATH}/export/csv`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="audit-log.csv"');
+    const lines = text.trim().split('\n');
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toMatch(/^id,datetime,event\.action,/);
+    expect(lines[1]).toContain(",'=1+1,");
+    expect((await visitor.get(`${PATH}/export/xls`)).text).toContain('Allowed values: csv, ndjson.');
+  });
+});
+
+describe('The verification of the audit log', () => {
+  const PART = 10_000;
+
+  it('confirms an intact chain, a part at a time', async () => {
+    const { visitor } = await organizationWith(SEVERAL);
+    expect((await visitor.get(`${PATH}/verify`)).text).toContain(
+      'All 4 entries are unchanged, and none is missing.',
+    );
+    const older = await visitor.get(`${PATH}/verify?up_to=2`);
+    expect(older.text).toContain('number 1 to 2, are unchanged, and none is missing');
+    expect(linkTo('Verify the newest entries', older.text)).toBe(`${PATH}/verify`);
+    const { visitor: other } = await organizationWith([]);
+    expect((await other.get(`${PATH}/verify`)).text).toContain('The audit log has no entries yet.');
+  });
+
+  it('names an entry that was changed or removed', async () => {
+    const { id, visitor } = await organizationWith(SEVERAL);
+    await tamper(`UPDATE audit_log SET actor_name = 'Eve' WHERE organization_id = '${id}' AND sequence = 2`);
+    expect((await visitor.get(`${PATH}/verify`)).text).toContain('Entry 2 does not match its hash.');
+    await tamper(`DELETE FROM audit_log WHERE organization_id = '${id}' AND sequence = 4`);
+    expect((await visitor.get(`${PATH}/verify?up_to=1`)).text).toContain(
+      'This part of the audit log is intact',
+    );
+    await tamper(`UPDATE audit_log SET actor_name = 'Bob' WHERE organization_id = '${id}' AND sequence = 2`);
+    expect((await visitor.get(`${PATH}/verify`)).text).toContain('later entries were removed');
+    await tamper(`DELETE FROM audit_log WHERE organization_id = '${id}' AND sequence = 2`);
+    expect((await visitor.get(`${PATH}/verify?up_to=2`)).text).toContain('Entry 2 is missing.');
+  });
+
+  it('verifies a long chain 10,000 entries at a time', async () => {
+    const { id, visitor } = await organizationWith([]);
+    await fillQuickly(id, PART + 50);
+    const { text } = await visitor.get(`${PATH}/verify`);
+    // The hashes are not valid, so the first verified entry is named.
+    expect(text).toContain('Entry 51 does not match its hash.');
+    expect(text).toContain('verifies 10,000 entries at a time');
+    expect(linkTo('Verify the entries before', text)).toBe(`${PATH}/verify?up_to=50`);
+  });
+
+  /** Changes the log as a superuser can. */
+  async function tamper(statement: string): Promise<void> {
+    await service.database.query(`BEGIN; SET LOCAL session_replication_role = replica; ${statement}; COMMIT`);
+  }
+});

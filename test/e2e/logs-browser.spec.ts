@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import { AuditLog } from '../../src/modules/audit-logs/index.js';
+import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { describeInBrowser, headingOf, inspect, tabTo, type WindowOptions } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const LOGS = '/dashboard/production/request-logs';
+const AUDIT = '/dashboard/audit-log';
+const MINUTE = 60_000;
+const PHONE = { width: 390, height: 844 };
+const EVENT: AnyEvent = {
+  event: 'MERCHANT_STATUS_UPDATE',
+  merchant: { id: 16, name: 'Netflix' },
+  data: { status: 'UNDER_MAINTENANCE' },
+} as unknown as AnyEvent;
+
+describeInBrowser('The log pages in a browser', (windows) => {
+  let service: TestApp;
+  let production: AttributedClient;
+  let cookie: string;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    production = { clientId: service.production.clientId, environment: 'production' };
+    const login = await service.login('owner');
+    ({ cookie } = login);
+    await fillLogs();
+    const auditLog = service.app.get(AuditLog);
+    const actor = {
+      organizationId: service.organizationId,
+      name: 'Ada Lovelace',
+      email: 'ada@example.com',
+      origin: {
+        ip: '203.0.113.7',
+        userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
+      },
+    };
+    await auditLog.record({ action: 'auth.login', actor, target: { name: 'ada@example.com' } });
+    await auditLog.record({ action: 'user.add', actor, target: { name: 'bob@example.com' } });
+    await auditLog.record({ action: 'secret.view', actor, target: { name: production.clientId } });
+    await auditLog.record({
+      action: 'user.remove',
+      actor,
+      target: { name: randomUUID() },
+      outcome: 'denied',
+    });
+    await auditLog.record({
+      action: 'webhook.update',
+      actor: { ...actor, name: 'system', email: 'system', origin: { ip: '', userAgent: 'background job' } },
+      target: { name: 'https://hooks.example.com/merchants?token=***', environment: 'production' },
+    });
+  });
+  afterAll(() => service.close());
+  // Problems of all pages that the tests visited.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  const ago = (minutes: number): Date => new Date(Date.now() - minutes * MINUTE);
+
+  async function fillLogs(): Promise<void> {
+    const eventId = await service.app.get(WebhookPublisher).publish(production, EVENT);
+    const attempt = {
+      endpointId: randomUUID(),
+      eventId,
+      number: 1,
+      reason: 'NON_200',
+      responseBody: '{"error":"The queue is full."}',
+      phases: { dns: 3, connect: 14, tls: 23, firstByte: 60 },
+    };
+    await fillRequestLog(service, [
+      ...Array.from({ length: 60 }, (_, index) =>
+        loggedRequest(production, { createdAt: ago(60 + index), externalUserId: `user-${index}` }),
+      ),
+      loggedRequest(production, { createdAt: ago(30), statusCode: 401 }),
+      loggedRequest(production, { createdAt: ago(20), statusCode: 500, path: '/session/open' }),
+      loggedAttempt(production, {
+        createdAt: ago(10),
+        event: 'MERCHANT_STATUS_UPDATE',
+        latencyMilliseconds: 112,
+        attempt,
+      }),
+      loggedAttempt(production, {
+        createdAt: ago(5),
+        event: 'MERCHANT_STATUS_UPDATE',
+        statusCode: 200,
+        attempt: { ...attempt, number: 2, reason: null },
+      }),
+    ]);
+  }
+
+  async function openAs(path: string, options: WindowOptions = {}): Promise<Page> {
+    const page = await windows.open(service.baseUrl, options);
+    const [name = '', value = ''] = cookie.split('=');
+    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    await page.goto(path);
+    return page;
+  }
+
+  it.each(['light', 'dark'] as const)('all pages are accessible (%s)', async (scheme) => {
+    const page = await openAs(LOGS, { scheme, bypassPolicy: true });
+    const findings = await inspect(page, 'request-logs');
+    await page.goto(`${LOGS}?outcome=failure&event=MERCHANT_STATUS_UPDATE`);
+    findings.push(...(await inspect(page, 'request-logs-filtered')));
+    await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).click();
+    findings.push(...(await inspect(page, 'request-log-delivery')));
+    await page.goto(AUDIT);
+    findings.push(...(await inspect(page, 'audit-log')));
+    if (scheme === 'light') {
+      await page.goto(`${LOGS}?status_code=401`);
+      await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).click();
+      findings.push(...(await inspect(page, 'request-log-request')));
+      await page.goto(`${LOGS}?external_user_id=nobody`);
+      findings.push(...(await inspect(page, 'request-logs-no-match')));
+      await page.goto(`${LOGS}?status_code=99`);
+      findings.push(...(await inspect(page, 'request-logs-problem')));
+      await page.goto(LOGS.replace('production', 'development'));
+      findings.push(...(await inspect(page, 'request-logs-empty')));
+      await page.goto(`${LOGS}/columns/choose`);
+      findings.push(...(await inspect(page, 'request-logs-columns')));
+      await page.goto(AUDIT);
+      await page.getByRole('link', { name: /added the user/ }).click();
+      findings.push(...(await inspect(page, 'audit-log-entry')));
+      await page.goto(`${AUDIT}/verify`);
+      findings.push(...(await inspect(page, 'audit-log-verify')));
+    }
+    expect(findings).toEqual([]);
+  });
+
+  it('filters without a reload, shows errors, and updates live', async () => {
+    const page = await openAs(LOGS);
+    await page.evaluate('window.isSame = true');
+    await page.getByLabel('Type').selectOption('webhook');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForURL(/type=webhook/);
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    expect(page.url()).not.toContain('outcome=');
+    expect(await page.evaluate('window.isSame')).toBe(true);
+
+    await page.getByText('More filters').click();
+    await page.getByLabel('Status code').fill('99');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('status code');
+    expect(await page.getByLabel('Status code').inputValue()).toBe('99');
+
+    await page.goto(`${LOGS}?live=on`);
+    await fillRequestLog(service, [loggedRequest(production, { createdAt: new Date(), path: '/just/now' })]);
+    await page.getByText('POST /just/now').waitFor({ timeout: 10_000 });
+    await page.getByRole('link', { name: 'Stop live updates' }).click();
+    await page.getByRole('link', { name: 'Start live updates' }).waitFor();
+    await page.getByRole('link', { name: 'Next page' }).click();
+    expect(await page.getByText('live updates').count()).toBe(0);
+  });
+
+  it('finds why a delivery failed, by keyboard on a phone', async () => {
+    const page = await openAs(LOGS, { size: PHONE });
+    await tabTo(page, 'Outcome');
+    await page.keyboard.press('f');
+    await tabTo(page, 'Apply filters');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/outcome=failure/);
+    await eventually('the results are in view', async () => {
+      const box = await page.locator('#results').boundingBox();
+      return box !== null && box.y < PHONE.height / 2;
+    });
+    await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Your endpoint responded with 503.').waitFor();
+    expect(await headingOf(page)).toBe('MERCHANT_STATUS_UPDATE to hooks.example.com');
+    const names = await tabTo(page, 'Send again');
+    expect(names).toContain('Request logs');
+  });
+
+  it('works without JavaScript', async () => {
+    const page = await openAs(LOGS, { javaScript: false });
+    expect(await page.getByText('live updates').isVisible()).toBe(false);
+    await page.getByLabel('Period').selectOption('7d');
+    await page.getByLabel('Outcome').selectOption('failure');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(3);
+    await page.getByRole('link', { name: 'Choose columns' }).click();
+    await page.getByLabel('Reason').check();
+    await page.getByRole('button', { name: 'Save columns' }).click();
+    expect(page.url()).toContain('outcome=failure');
+    expect(await page.getByRole('columnheader', { name: 'Reason' }).count()).toBe(1);
+    await page.goto(AUDIT);
+    await page.getByLabel('Action').selectOption('Add a user');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: 'Verify the log' }).click();
+    expect(await headingOf(page)).toBe('The audit log is intact');
+  });
+});

@@ -1,0 +1,336 @@
+import { randomUUID } from 'node:crypto';
+import type { AttributedClient } from '../../src/infrastructure/http/index.js';
+import { RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+const PATH = '/dashboard/production/request-logs';
+const HOUR = 3_600_000;
+const MAX_PAGE_SIZE = 60_000;
+const EVENT: AnyEvent = {
+  event: 'MERCHANT_STATUS_UPDATE',
+  merchant: { id: 16, name: "Bob's" },
+  data: { status: 'UNDER_MAINTENANCE' },
+} as unknown as AnyEvent;
+
+let service: TestApp;
+let visitor: Visitor;
+let production: AttributedClient;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  visitor = await loggedIn('member');
+  production = { clientId: service.production.clientId, environment: 'production' };
+});
+afterAll(() => service.close());
+beforeEach(() => service.database.query('DELETE FROM request_log'));
+
+async function loggedIn(role: 'member' | 'viewer'): Promise<Visitor> {
+  const { cookie } = await service.login(role);
+  const opened = new Visitor(service);
+  opened.cookies.set('session', cookie.replace('session=', ''));
+  return opened;
+}
+
+const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
+
+/** Adds requests of users that are named by their number, the newest last. */
+const addRequests = (count: number, change = {}): Promise<void> =>
+  fillRequestLog(
+    service,
+    Array.from({ length: count }, (_, index) =>
+      loggedRequest(production, {
+        createdAt: ago(HOUR - index),
+        externalUserId: `user-${index + 1}`,
+        sessionId: randomUUID(),
+        ...change,
+      }),
+    ),
+  );
+
+/** Returns the path of the first link with this text. */
+function linkTo(text: string, html: string): string {
+  const [, path = ''] = new RegExp(`<a [^>]*href="([^"]+)"[^>]*>${text}</a>`).exec(html) ?? [];
+  return path.replaceAll('&amp;', '&');
+}
+
+/** Opens the newest entry, and returns what a browser shows of the page. */
+async function openNewest(): Promise<string> {
+  const { text } = await visitor.get(firstEntry((await visitor.get(PATH)).text));
+  return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+}
+
+/** Returns the path of the first entry of the list. */
+const firstEntry = (html: string): string => new RegExp(`href="(${PATH}/\\d+)"`).exec(html)?.[1] ?? '';
+
+describe('The list of request logs', () => {
+  it('says how to start when the environment has no entries', async () => {
+    const { status, text } = await visitor.get(PATH);
+    expect(status).toBe(200);
+    expect(text).toContain('No requests yet');
+    expect(text).toContain('href="/docs/quickstart"');
+    expect(linkTo('Show API credentials', text)).toBe('/dashboard/production/api-credentials');
+  });
+
+  it('offers the last seven days, or the newest entries, when the period has none', async () => {
+    await fillRequestLog(service, [loggedRequest(production, { createdAt: ago(30 * HOUR) })]);
+    const recent = await visitor.get(PATH);
+    expect(recent.text).toContain('No entries in this period');
+    expect(recent.text).toContain('yesterday');
+    expect((await visitor.get(linkTo('Show the last 7 days', recent.text))).text).toContain('yesterday');
+
+    await service.database.query('DELETE FROM request_log');
+    await fillRequestLog(service, [loggedRequest(production, { createdAt: ago(9 * 24 * HOUR) })]);
+    const { text } = await visitor.get(PATH);
+    expect(firstEntry((await visitor.get(linkTo('Show the newest entries', text))).text)).not.toBe('');
+  });
+
+  it('offers to clear filters that match nothing', async () => {
+    await addRequests(1);
+    const { text } = await visitor.get(`${PATH}?external_user_id=nobody&period=1h`);
+    expect(text).toContain('No entries match these filters');
+    expect(linkTo('Clear filters', text)).toBe(PATH);
+    expect(linkTo('Show the last 7 days', text)).toBe(`${PATH}?external_user_id=nobody&period=7d`);
+  });
+
+  it('applies every filter of the operation', async () => {
+    const eventId = randomUUID();
+    const endpointId = randomUUID();
+    const sessionId = randomUUID();
+    const attempt = { endpointId, eventId, number: 1, reason: 'NON_200' };
+    const phases = { dns: 1, connect: 2, tls: 3, firstByte: 4 };
+    await fillRequestLog(service, [
+      loggedRequest(production, { createdAt: ago(1), externalUserId: 'other' }),
+      loggedAttempt(production, {
+        createdAt: ago(HOUR),
+        externalUserId: 'wanted',
+        sessionId,
+        taskId: 77,
+        statusCode: 503,
+        attempt: { ...attempt, phases },
+      }),
+    ]);
+    const filters = {
+      type: 'webhook',
+      outcome: 'failure',
+      external_user_id: 'wanted',
+      session_id: sessionId,
+      task_id: '77',
+      event: 'CARD_UPDATED',
+      status_code: '503',
+      endpoint_id: endpointId,
+      event_id: eventId,
+      start: ago(2 * HOUR)
+        .toISOString()
+        .slice(0, 16),
+    };
+    for (const [name, value] of Object.entries(filters)) {
+      const { status, text } = await visitor.get(`${PATH}?${new URLSearchParams({ [name]: value })}`);
+      expect([name, status]).toEqual([name, 200]);
+      expect(text).toContain('>wanted<');
+      if (name !== 'start') expect(text).not.toContain('>other<');
+      // The form shows the filters of the address.
+      expect(text).toMatch(new RegExp(`(name="${name}"[^>]*value="${value}"|value="${value}" selected)`));
+    }
+    const { text } = await visitor.get(`${PATH}?end=${ago(HOUR / 2).toISOString()}`);
+    expect(text).not.toContain('>other<');
+  });
+
+  it('explains filters that are not valid and keeps them', async () => {
+    const { status, text } = await visitor.get(`${PATH}?status_code=99&event=CARD_UPDATED`);
+    expect(status).toBe(400);
+    expect(text).toContain('The status code field must be at least 100.');
+    expect(text).toMatch(/name="event"[^>]*value="CARD_UPDATED"/);
+    const tooLong = await visitor.get(`${PATH}?start=2026-01-01T00:00`);
+    expect(tooLong.text).toContain('The start field must be at most 7 days before the end field.');
+  });
+
+  it('explains a query that takes too long', async () => {
+    const store = service.app.get(RequestLogStore);
+    const { newest } = store;
+    const { REQUEST_LOG_QUERY_TIMEOUT } =
+      await import('../../src/modules/request-logs/request-log-errors.js');
+    store.newest = () => Promise.reject(REQUEST_LOG_QUERY_TIMEOUT.error());
+    const { status, text } = await visitor.get(PATH);
+    store.newest = newest;
+    expect(status).toBe(504);
+    expect(text).toContain('Shorten the period');
+    expect(text).toContain('Apply filters');
+  });
+
+  it('pages through a relative period without a gap, below 60 KB for each page', async () => {
+    await addRequests(75);
+    const first = await visitor.get(`${PATH}?period=24h&type=request&live=on`);
+    expect(first.text).toContain('hx-trigger="every 5s"');
+    expect(first.text).toContain('>user-75<');
+    expect(first.text).toContain('>user-26<');
+    expect(first.text.length).toBeLessThan(MAX_PAGE_SIZE);
+    const second = await visitor.get(linkTo('Next page', first.text));
+    expect(second.status).toBe(200);
+    expect(second.text).toContain('>user-25<');
+    expect(second.text).toContain('>user-1<');
+    expect(second.text).not.toContain('>user-26<');
+    // Older pages do not change, so they are never live.
+    expect(second.text).not.toContain('live updates');
+    expect((await visitor.get(linkTo('Back to the first page', second.text))).text).toContain('>user-75<');
+  });
+
+  it('remembers the chosen columns', async () => {
+    await addRequests(50);
+    expect((await visitor.get(PATH)).text).not.toContain('>Session ID</th>');
+    const columns = await visitor.get(`${PATH}/columns/choose?type=request`);
+    expect(columns.text).toContain('value="user" checked');
+    const saved = await visitor.submit(`${PATH}/columns/choose`, {
+      'columns[]': 'session',
+      filters: 'type=request&outcome=success',
+    });
+    expect([saved.status, saved.location]).toEqual([303, `${PATH}?type=request&outcome=success`]);
+    const { text } = await visitor.get(PATH);
+    expect(text).toContain('>Session ID</th>');
+    expect(text).not.toContain('>User</th>');
+    expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+    await visitor.fill(`${PATH}/columns/choose`, {});
+    expect((await visitor.get(PATH)).text).not.toContain('>Session ID</th>');
+    visitor.cookies.delete('request_log_columns');
+  });
+
+  it('stays below 60 KB with all columns', async () => {
+    await fillRequestLog(
+      service,
+      Array.from({ length: 50 }, () => loggedAttempt(production, { createdAt: ago(HOUR) })),
+    );
+    const all = new Visitor(service);
+    for (const [name, value] of visitor.cookies) all.cookies.set(name, value);
+    all.cookies.set('request_log_columns', 'latency.user.session.task.endpoint.event_id.reason');
+    const { text } = await all.get(PATH);
+    expect(text).toContain('>Reason</th>');
+    expect(text.length).toBeLessThan(MAX_PAGE_SIZE);
+  });
+
+  it('requires a login, and shows only the organization’s own entries of the environment', async () => {
+    await addRequests(1);
+    const entry = firstEntry((await visitor.get(PATH)).text);
+    expect((await new Visitor(service).get(PATH)).location).toBe(`/login?next=${encodeURIComponent(PATH)}`);
+    expect((await visitor.get('/dashboard/development/request-logs')).text).toContain('No requests yet');
+    expect((await visitor.get(entry.replace('production', 'development'))).status).toBe(404);
+    const { id } = await service.anotherOrganization();
+    const { cookie } = await service.login('owner', id);
+    const stranger = new Visitor(service);
+    stranger.cookies.set('session', cookie.replace('session=', ''));
+    expect((await stranger.get(PATH)).text).toContain('No requests yet');
+    expect((await stranger.get(entry)).status).toBe(404);
+    expect((await visitor.get(`${PATH}/nothing`)).status).toBe(404);
+    expect((await visitor.get('/dashboard/staging/request-logs')).status).toBe(404);
+  });
+});
+
+describe('The page of a request log entry', () => {
+  it('shows a delivery with its timing, event and response, and sends it again', async () => {
+    const eventId = await service.app.get(WebhookPublisher).publish(production, EVENT);
+    const endpointId = randomUUID();
+    await fillRequestLog(service, [
+      loggedAttempt(production, {
+        createdAt: ago(HOUR),
+        event: 'MERCHANT_STATUS_UPDATE',
+        attempt: {
+          endpointId,
+          eventId,
+          number: 2,
+          reason: 'NON_200',
+          responseBody: '{"error":"<full>"}',
+          phases: { dns: 1, connect: 11, tls: null, firstByte: 48 },
+        },
+      }),
+    ]);
+    const text = await openNewest();
+    expect(text).toContain('MERCHANT_STATUS_UPDATE to hooks.example.com');
+    expect(text).toContain('Your endpoint responded with 503. Only 200 counts as received');
+    expect(text).toContain('Waiting for the response: 48 ms');
+    expect(text).toContain('Other: 24 ms');
+    expect(text).toContain('{"error":"<full>"}');
+    expect(text).toContain('"name": "Bob\'s"');
+    expect(text).toContain(`-H 'webhook-id: ${eventId}'`);
+    expect(text).toContain("Bob'\\''s");
+    expect(text).toContain('Replace ***');
+    expect(text).toContain(`action="/dashboard/production/webhook-endpoints/${endpointId}/redeliver"`);
+    expect(text).toContain(`name="event_id" value="${eventId}"`);
+    expect((await visitor.get(linkTo('All attempts', text))).text).toContain('MERCHANT_STATUS_UPDATE');
+    const viewer = await loggedIn('viewer');
+    const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
+    expect(seen.text).toContain('Waiting for the response: 48 ms');
+    expect(seen.text).not.toContain('Send again</button>');
+  });
+
+  it('shows an API request with a curl command without secrets', async () => {
+    await addRequests(1, { statusCode: 401 });
+    const text = await openNewest();
+    expect(text).toContain('The credentials were missing or wrong.');
+    expect(text).toContain(`'${service.baseUrl}/mcp/tokens/create'`);
+    expect(text).toContain('-u "$client_id:$secret"');
+    expect(text).toContain('save yours as body.json');
+    expect(text).not.toContain('Send again');
+  });
+
+  it('says if the event is no longer stored', async () => {
+    await fillRequestLog(service, [loggedAttempt(production, { createdAt: ago(HOUR) })]);
+    const text = await openNewest();
+    expect(text).toContain('The event is no longer stored.');
+  });
+});
+
+describe('The export of request logs', () => {
+  it('contains what the filters show, as NDJSON or as CSV without formulas', async () => {
+    await addRequests(3);
+    await addRequests(1, { externalUserId: '=1+1', statusCode: 404 });
+    const { text: list } = await visitor.get(`${PATH}?outcome=success&period=24h`);
+    const ndjson = await visitor.get(linkTo('Export as NDJSON', list));
+    expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
+    expect(ndjson.headers.get('content-disposition')).toBe(
+      'attachment; filename="request-logs-production.ndjson"',
+    );
+    const users = ndjson.text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { external_user_id: string }).external_user_id);
+    expect(users).toEqual(['user-3', 'user-2', 'user-1']);
+    const csv = await visitor.get(`${PATH}/export/csv`);
+    expect(csv.text.split('\n')[0]).toMatch(/^id,type,datetime,/);
+    expect(csv.text).toContain(",'=1+1,");
+  });
+
+  it('ends after the 10,000 newest entries', async () => {
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms)
+       SELECT $1, 'production', now() - number * interval '1 second', 'request', 'POST', '/' || number, 200, 1
+         FROM generate_series(1, 10001) number`,
+      [production.clientId],
+    );
+    const { text } = await visitor.get(`${PATH}/export/csv`);
+    const lines = text.trim().split('\n');
+    expect(lines).toHaveLength(10_001);
+    expect(lines.at(-1)).toContain('/10000,');
+    expect((await visitor.get(PATH)).text).toContain('at most 10,000 entries');
+  });
+
+  it('interrupts a download whose query fails', async () => {
+    await addRequests(1_500);
+    const store = service.app.get(RequestLogStore);
+    const newest = store.newest.bind(store);
+    let queries = 0;
+    store.newest = (...values) => {
+      queries += 1;
+      return queries > 1 ? Promise.reject(new Error('The database is gone')) : newest(...values);
+    };
+    await expect(visitor.get(`${PATH}/export/csv`)).rejects.toThrow();
+    store.newest = newest;
+    expect(queries).toBe(2);
+  });
+
+  it('explains parameters that are not valid', async () => {
+    const { status, text } = await visitor.get(`${PATH}/export/xls`);
+    expect(status).toBe(400);
+    expect(text).toContain('Allowed values: csv, ndjson.');
+  });
+});
