@@ -13,6 +13,8 @@ import { DashboardUsersService } from './users/dashboard-users.service.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
+import { UsersPagesController } from './users/users-pages.controller.js';
+import { UsersPagesService } from './users/users-pages.service.js';
 import { UsersController } from './users/users.controller.js';
 
 @Module({
@@ -21,7 +23,7 @@ import { UsersController } from './users/users.controller.js';
     AllowlistedDomainsModule,
     AuditLogsModule,
   ],
-  controllers: [UsersController, AccessGrantsController],
+  controllers: [UsersController, UsersPagesController, AccessGrantsController],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
@@ -30,6 +32,7 @@ import { UsersController } from './users/users.controller.js';
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
+    UsersPagesService,
     RoleDenials,
   ],
   exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],

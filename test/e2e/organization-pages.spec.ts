@@ -1,0 +1,163 @@
+import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
+import { moveClock } from '../support/clock.js';
+import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+});
+afterAll(() => service.close());
+
+/** A user with a browser. */
+async function visitorAs(
+  role: DashboardRole = 'owner',
+  organizationId?: string,
+): Promise<Visitor & { readonly login: Login }> {
+  const login = await service.login(role, organizationId);
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', login.cookie.slice('session='.length));
+  return Object.assign(visitor, { login });
+}
+
+/** Returns the status codes of a page for each role. */
+async function statusesOf(path: string): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {};
+  for (const role of ['owner', 'admin', 'member', 'viewer'] as const)
+    statuses[role] = (await (await visitorAs(role)).get(path)).status;
+  return statuses;
+}
+
+const ADMINS = { owner: 200, admin: 200, member: 403, viewer: 403 };
+const MEMBERS = { ...ADMINS, member: 200 };
+
+describe('The pages of users', () => {
+  const PATH = '/dashboard/users';
+
+  it('invite, change, disable, enable and remove a user', async () => {
+    const owner = await visitorAs();
+    const email = someAddress();
+    const fields = { email, name: 'Grace', role: 'viewer' };
+
+    const refused = await owner.fill(`${PATH}/invitations/new`, { ...fields, email: 'nobody' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('valid email address')]);
+    expect(refused.text).toContain('value="Grace"');
+
+    const invited = await owner.submit(`${PATH}/invitations/new`, fields);
+    expect([invited.status, invited.location]).toEqual([303, expect.stringMatching(/\?done=invited$/)]);
+    const [user = ''] = invited.location?.split('?') ?? [];
+    const page = await owner.get(invited.location ?? '');
+    expect(page.text).toContain('The user was invited.');
+    expect(page.text).toContain('Invited</span>');
+
+    expect((await owner.fill(`${user}/change`, { name: 'Grace H', role: 'admin' })).location).toBe(
+      `${user}?done=changed`,
+    );
+    expect((await owner.get(user)).text).toContain('Admin: ');
+    expect((await owner.get(`${user}/disable`)).text).toContain('Disable Grace H?');
+    expect((await owner.submit(`${user}/disable`)).location).toBe(`${user}?done=disable`);
+    expect((await owner.get(user)).text).toContain('Disabled</span>');
+    expect((await owner.fill(`${user}/enable`, {})).location).toBe(`${user}?done=enable`);
+    expect((await owner.fill(`${user}/remove`, {})).location).toBe(`${PATH}?done=remove`);
+    expect((await owner.get(user)).status).toBe(404);
+    expect(await auditOf(service, owner.login)).toEqual([
+      'user.add success',
+      ...Array<string>(3).fill('user.update success'),
+      'user.remove success',
+    ]);
+  });
+
+  it('say why a user cannot be removed', async () => {
+    const owner = await visitorAs();
+    const { status, text } = await owner.fill(`${PATH}/${owner.login.userId}/remove`, {});
+    expect([status, text]).toEqual([400, expect.stringContaining('You cannot remove yourself.')]);
+  });
+
+  it('offer admins nothing that only owners may do, and record their attempts', async () => {
+    const owner = await visitorAs();
+    const admin = await visitorAs('admin');
+    const path = `${PATH}/${owner.login.userId}`;
+    const page = await admin.get(path);
+    expect(page.text).toContain('Only owners can change an owner.');
+    expect(page.text).not.toContain(`${path}/`);
+    expect((await admin.get(`${PATH}/invitations/new`)).text).not.toContain('value="owner"');
+    const { status, text } = await admin.fill(`${path}/disable`, {});
+    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner may add, change or remove')]);
+    expect(await auditOf(service, admin.login)).toEqual(['user.update denied']);
+  });
+
+  it('are for admins and owners of the organization', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(`${PATH}/invitations/new`)).status).toBe(403);
+    expect((await member.get('/account')).text).not.toContain(`href="${PATH}"`);
+    const other = await visitorAs('owner', (await service.anotherOrganization()).id);
+    for (const action of ['', '/change', '/disable', '/remove'])
+      expect((await other.get(`${PATH}/${member.login.userId}${action}`)).status).toBe(404);
+    expect((await other.get(`${PATH}/nobody`)).status).toBe(404);
+  });
+
+  it('filter users and show when they last logged in', async () => {
+    const admin = await visitorAs('admin');
+    const { email } = await addInvited(service);
+    const found = await admin.get(`${PATH}?search=${email.toUpperCase()}&role=&status=invited`);
+    expect(found.text).toContain(email);
+    expect(found.text).toContain('None in the last year');
+    expect(found.text).toMatch(/1 of \d+ users/);
+    expect((await admin.get(`${PATH}?search=${email}&status=active`)).text).toContain('No user matches');
+    await admin.logIn(admin.login.email, admin.login.password);
+    const self = await admin.get(`${PATH}?search=${admin.login.email}`);
+    expect(self.text).toMatch(/<time [^>]+>(?:now|\d+ seconds ago)<\/time>/);
+  });
+
+  it('show 1,000 users in small pages', async () => {
+    const { id } = await service.anotherOrganization();
+    await service.database.query(
+      `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+       SELECT gen_random_uuid(), $1, 'user-' || n || '-with-a-long-address@subsidiary.example.com',
+              'A user with a long name and the number ' || n, 'member', now()
+         FROM generate_series(1, 990) AS n`,
+      [id],
+    );
+    const owner = await visitorAs('owner', id);
+    let next: string | undefined = PATH;
+    const names = new Set<string>();
+    for (let page = 1; next !== undefined; page += 1) {
+      const { text } = await owner.get(next);
+      expect(text.length).toBeLessThan(60_000);
+      for (const [, name = ''] of text.matchAll(/long name and the number (\d+)</g)) names.add(name);
+      next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      expect(page).toBeLessThan(30);
+    }
+    expect(names.size).toBe(990);
+  });
+});
+
+describe('A page that requires a recent login', () => {
+  it('says why the user logs in again, and is shown afterwards', async () => {
+    const owner = await visitorAs();
+    await owner.get('/dashboard/users/invitations/new');
+    const end = moveClock(service, 6 * 60_000);
+    const { location } = await owner.get('/dashboard/users/invitations/new');
+    expect(location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=page');
+    const login = await owner.get(location ?? '');
+    expect(login.text).toContain('Log in again</h1>');
+    expect(login.text).toContain('confirm that it’s you');
+    expect(login.text).toContain(`value="${owner.login.email}"`);
+    const form = await owner.submit('/dashboard/users/invitations/new', {}, {
+      referer: `${service.baseUrl}/dashboard/users/invitations/new?done=x`,
+    });
+    expect(form.location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=form');
+    expect((await owner.get(form.location ?? '')).text).toContain('Nothing was changed');
+    const { email, password } = owner.login;
+    const wrong = await owner.submit('/login', { email, password: 'wrong', again: 'form', next: '/x' });
+    expect(wrong.text).toContain('Nothing was changed');
+    const done = await owner.submit('/login', { email, password, next: '/dashboard/users/invitations/new' });
+    expect(done.location).toBe('/dashboard/users/invitations/new');
+    expect((await owner.get('/dashboard/users/invitations/new')).status).toBe(200);
+    end();
+  });
+});
