@@ -1,6 +1,7 @@
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
@@ -159,5 +160,137 @@ describe('A page that requires a recent login', () => {
     expect(done.location).toBe('/dashboard/users/invitations/new');
     expect((await owner.get('/dashboard/users/invitations/new')).status).toBe(200);
     end();
+  });
+});
+
+describe('The pages of API credentials', () => {
+  const PATH = '/dashboard/production/api-credentials';
+  const action = (name: string, { clientId } = service.production): string => `${PATH}/${clientId}/${name}`;
+  const secretIn = (text: string): string => /<code>(mcs_live_[\w-]+)<\/code>/.exec(text)?.[1] ?? '';
+
+  it('show the client ID and hide the secret until it is viewed', async () => {
+    const admin = await visitorAs('admin');
+    const { text } = await admin.get(PATH);
+    expect(text).toContain(`<code>${service.production.clientId}</code>`);
+    expect(text).toContain('Rotate the secret without losing an event');
+    expect(text).not.toContain(service.production.secret);
+    expect((await admin.get(action('view'))).text).not.toContain(service.production.secret);
+    const viewed = await admin.submit(action('view'));
+    expect([viewed.status, viewed.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(secretIn(viewed.text)).toBe(service.production.secret);
+    expect(await auditOf(service, admin.login)).toEqual(['secret.view success']);
+  });
+
+  it('rotate the secret with an overlap and activate it', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.get(action('rotate'))).text).toContain('24 hours</option>');
+    const refused = await admin.submit(action('rotate'), { overlap_hours: '169' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('not be greater than 168')]);
+    const rotated = await admin.submit(action('rotate'), { overlap_hours: '24' });
+    const secret = secretIn(rotated.text);
+    rememberSecret(secret);
+    expect(rotated.text).toContain('The old secret keeps working during the overlap.');
+    for (const each of [secret, service.production.secret])
+      expect((await service.request('/merchants', { as: { ...service.production, secret: each } })).status).toBe(200);
+
+    const during = await admin.get(PATH);
+    expect(during.text).toContain('A rotation is in progress');
+    expect(during.text).toContain(action('activate'));
+    const again = await admin.fill(action('rotate'), { overlap_hours: '24' });
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('A rotation is in progress')]);
+    expect((await admin.fill(action('activate'), {})).location).toBe(`${PATH}?done=activated`);
+    expect((await admin.get(PATH)).text).not.toContain(action('activate'));
+
+    const last = await admin.fill(action('rotate'), { overlap_hours: '0' });
+    rememberSecret(secretIn(last.text));
+    expect(last.text).toContain('All earlier secrets have stopped working.');
+    expect(await auditOf(service, admin.login)).toEqual(Array(3).fill('secret.rotate success'));
+  });
+
+  it('rename the client', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.fill(action('rename'), { name: '' })).text).toContain('The name field is required.');
+    expect((await admin.submit(action('rename'), { name: 'Shop' })).location).toBe(`${PATH}?done=renamed`);
+    expect((await admin.get(PATH)).text).toContain('Shop · ');
+  });
+
+  it('show members no buttons, and belong to one organization and environment', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(action('view'))).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    const { text } = await member.get(PATH);
+    expect(text).toContain(service.production.clientId);
+    expect(text).not.toContain(`${service.production.clientId}/`);
+    expect((await member.submit(action('view'))).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['secret.view denied']);
+    const owner = await visitorAs();
+    const { production } = await service.anotherOrganization();
+    for (const client of [service.development, production])
+      for (const name of ['view', 'rotate', 'activate', 'rename'])
+        expect((await owner.fill(action(name, client), {})).status).toBe(404);
+    expect((await owner.get('/dashboard/staging/api-credentials')).status).toBe(404);
+  });
+});
+
+describe('The pages of merchants', () => {
+  const PATH = '/dashboard/development/merchants';
+
+  it('filter merchants by name and status, and hide and show them', async () => {
+    const admin = await visitorAs('admin');
+    const list = await admin.get(`${PATH}?name=net-flix&status=`);
+    expect(list.text.match(/id="merchant-/g)).toHaveLength(1);
+    const [, hide = '', id = ''] = /formaction="([^"]+\/(\d+)\/hide)"/.exec(list.text) ?? [];
+    expect((await admin.submit(hide, { name: 'Netflix' })).location).toBe(
+      `${PATH}?name=Netflix&done=hidden#merchant-${id}`,
+    );
+    const hidden = await admin.get(`${PATH}?status=hidden&done=hidden`);
+    expect(hidden.text).toContain('The merchant is hidden in the development environment.');
+    expect(hidden.text).toContain('Hidden</span>');
+    expect((await admin.get(`${PATH}?name=netflix&status=shown`)).text).toContain('No merchant matches');
+    expect((await admin.get(`${PATH.replace('development', 'production')}?status=hidden`)).text).toContain(
+      'No merchant matches',
+    );
+    expect((await admin.submit(`${PATH}/${id}/activate`)).location).toBe(`${PATH}?done=shown#merchant-${id}`);
+    expect((await admin.submit(`${PATH}/999999/hide`)).status).toBe(404);
+    expect(await auditOf(service, admin.login)).toEqual(['merchant.hide success', 'merchant.activate success']);
+  });
+
+  it('export the list', async () => {
+    const admin = await visitorAs('admin');
+    const { headers, text } = await admin.get(`${PATH}/export`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-development.csv"');
+    expect(text).toMatch(/^id,name,hidden\n/);
+    const foreign = await fetch(`${service.baseUrl}${PATH}/export`, {
+      headers: { cookie: admin.login.cookie, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(foreign.status).toBe(403);
+    expect(await auditOf(service, admin.login)).toEqual(['merchant.export success']);
+  });
+
+  it('show members no buttons', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(`${PATH}/export`)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    expect((await member.get(PATH)).text).not.toMatch(/formaction|export/);
+    expect((await member.submit(`${PATH}/1/hide`)).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['merchant.hide denied']);
+  });
+
+  it('show thousands of merchants in small pages', async () => {
+    await service.database.query(
+      `INSERT INTO merchant (id, name) SELECT 100000 + n, 'A merchant with a long name ' || n
+         FROM generate_series(1, 3000) AS n`,
+    );
+    const admin = await visitorAs('admin');
+    const ids = new Set<string>();
+    let next: string | undefined = PATH;
+    while (next !== undefined) {
+      const { text } = await admin.get(next);
+      expect(text.length).toBeLessThan(60_000);
+      for (const [, id = ''] of text.matchAll(/id="merchant-(\d+)"/g)) ids.add(id);
+      next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    const [all] = await service.database.query<{ count: number }>('SELECT count(*)::integer FROM merchant');
+    expect(ids.size).toBe(all?.count);
   });
 });
