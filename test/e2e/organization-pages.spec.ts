@@ -294,3 +294,57 @@ describe('The pages of merchants', () => {
     expect(ids.size).toBe(all?.count);
   });
 });
+
+describe('The pages of access grants', () => {
+  const PATH = '/dashboard/access-grants';
+
+  it('grant and revoke a role', async () => {
+    const owner = await visitorAs();
+    const member = await visitorAs('member');
+    const { email, userId } = member.login;
+    expect((await owner.get(`/dashboard/users/${userId}`)).text).toContain(
+      `${PATH}/new?email=${encodeURIComponent(email)}`,
+    );
+    expect((await owner.get(`${PATH}/new?email=${email}`)).text).toContain(`value="${email}"`);
+    const fields = { email, role: 'admin', expires_in: '3600', reason: 'Covers for Grace' };
+    const unknown = await owner.submit(`${PATH}/new`, { ...fields, email: someAddress() });
+    expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('No user of your')]);
+    const endless = await owner.submit(`${PATH}/new`, { ...fields, expires_in: '9999999' });
+    expect([endless.status, endless.text]).toEqual([400, expect.stringContaining('Covers for Grace')]);
+    expect((await owner.submit(`${PATH}/new`, fields)).location).toBe(`${PATH}?done=granted`);
+    expect((await member.get('/dashboard/users')).status).toBe(200);
+    expect((await owner.get(`/dashboard/users/${userId}`)).text).toContain('Temporary role');
+
+    const list = await owner.get(PATH);
+    expect(list.text).toContain('In force</span>');
+    const [, revocation = ''] = /href="([^"]+\/revoke)"/.exec(list.text) ?? [];
+    expect((await owner.get(revocation)).text).toContain(`Revoke the role of ${email}?`);
+    expect((await owner.submit(revocation)).location).toBe(`${PATH}?done=revoked`);
+    expect((await owner.get(PATH)).text).toContain('Revoked</span>');
+    expect((await member.get('/dashboard/users')).status).toBe(403);
+    expect(await auditOf(service, owner.login)).toEqual([
+      'access_grant.create success',
+      'access_grant.revoke success',
+    ]);
+  });
+
+  it('offer admins only the role admin, and are for admins and owners', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    const admin = await visitorAs('admin');
+    const { email } = (await visitorAs('member')).login;
+    expect((await admin.get(`${PATH}/new`)).text).not.toContain('value="owner"');
+    const { status, text } = await admin.submit(`${PATH}/new`, {
+      email,
+      role: 'owner',
+      expires_in: '3600',
+      reason: 'No reason',
+    });
+    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner may grant or revoke')]);
+    expect(await auditOf(service, admin.login)).toEqual(['access_grant.create denied']);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(`${PATH}/new`)).status).toBe(403);
+    const unknown = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
+    expect((await admin.get(`${PATH}/${unknown}/revoke`)).status).toBe(404);
+  });
+});

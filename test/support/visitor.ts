@@ -5,6 +5,9 @@ import type { TestApp } from './test-app.js';
 /** Makes the service trust the address in a visitor's X-Forwarded-For header. */
 export const BEHIND_PROXY = { TRUSTED_PROXY_HOPS: '1' };
 
+/** Cookies that are no secrets. */
+const PREFERENCES: ReadonlySet<string> = new Set(['environment', 'request_log_columns']);
+
 export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -84,6 +87,6 @@ export class Visitor {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
     if (value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);
-    if (value !== '' && name !== 'environment') rememberSecret(value);
+    if (value !== '' && !PREFERENCES.has(name)) rememberSecret(value);
   }
 }

@@ -4,6 +4,8 @@ import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
 import { AccessGrantsController } from './access-grants/access-grants.controller.js';
+import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
+import { AccessGrantsPagesService } from './access-grants/access-grants-pages.service.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { RoleDenials } from './role-denials.js';
@@ -23,7 +25,7 @@ import { UsersController } from './users/users.controller.js';
     AllowlistedDomainsModule,
     AuditLogsModule,
   ],
-  controllers: [UsersController, UsersPagesController, AccessGrantsController],
+  controllers: [UsersController, UsersPagesController, AccessGrantsController, AccessGrantsPagesController],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
@@ -33,6 +35,7 @@ import { UsersController } from './users/users.controller.js';
     AccessGrantsService,
     AccessGrantsRepository,
     UsersPagesService,
+    AccessGrantsPagesService,
     RoleDenials,
   ],
   exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],

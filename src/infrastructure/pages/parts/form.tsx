@@ -66,6 +66,8 @@ interface TextFieldProps extends FieldProps {
   /** Defaults to true. */
   readonly required?: boolean;
   readonly maxLength?: number;
+  /** Values that the browser suggests while the user types. */
+  readonly suggestions?: readonly string[];
 }
 
 /** A labeled field. Its error is associated with it for screen readers. */
@@ -81,9 +83,17 @@ export function TextField(props: TextFieldProps): VNode {
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? 'off'}
         inputmode={props.inputmode}
+        list={props.suggestions ? `${props.name}-suggestions` : undefined}
         aria-describedby={descriptionsOf(props).all}
         aria-invalid={props.error ? 'true' : undefined}
       />
+      {props.suggestions ? (
+        <datalist id={`${props.name}-suggestions`}>
+          {props.suggestions.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      ) : null}
     </Described>
   );
 }
