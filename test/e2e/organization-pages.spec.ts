@@ -1,6 +1,7 @@
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js';
+import { accessToken, decide, poll, startFlow } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -346,5 +347,45 @@ describe('The pages of access grants', () => {
     expect((await member.submit(`${PATH}/new`)).status).toBe(403);
     const unknown = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
     expect((await admin.get(`${PATH}/${unknown}/revoke`)).status).toBe(404);
+  });
+});
+
+describe('The page of devices', () => {
+  const PATH = '/dashboard/devices';
+  const isActive = async (token: string): Promise<boolean> =>
+    (await service.request('/me', { token })).status === 200;
+
+  it('shows the devices of the user and ends the access of one', async () => {
+    const viewer = await visitorAs('viewer');
+    expect((await viewer.get(PATH)).text).toContain('No device has access on your behalf');
+    const tokens = [await accessToken(service, viewer.login), await accessToken(service, viewer.login)];
+    const { text } = await viewer.get(PATH);
+    expect(text).toContain(`<code>${service.development.clientId}</code>`);
+    expect(text).toMatch(/in 14 minutes<\/time>/);
+    const devices = [...text.matchAll(/name="device" value="([^"]+)"/g)].map(([, id = '']) => id);
+    expect(devices).toHaveLength(2);
+    // The newest device comes first.
+    expect((await viewer.submit(PATH, { device: devices[0] ?? '' })).location).toBe(`${PATH}?done=ended`);
+    expect(await Promise.all(tokens.map(isActive))).toEqual([true, false]);
+    expect((await viewer.get(PATH)).text.match(/name="device"/g)).toHaveLength(1);
+    const restore = moveClock(service, 15 * 60_000);
+    expect((await viewer.get(PATH)).text).toContain('No device has access');
+    restore();
+
+    const other = await visitorAs('owner');
+    expect((await other.get(PATH)).text).toContain('No device has access');
+    expect((await other.submit(PATH, { device: devices[1] ?? '' })).status).toBe(404);
+    expect((await other.submit(PATH, { device: 'none' })).status).toBe(404);
+    expect(await isActive(tokens[0] ?? '')).toBe(true);
+  });
+
+  it('ends the access of a device that has not fetched its token yet', async () => {
+    const viewer = await visitorAs('viewer');
+    const flow = await startFlow(service);
+    await decide(service, viewer.login, flow.user_code);
+    const { text } = await viewer.get(PATH);
+    expect(text).toContain('15 minutes after the program continues');
+    await viewer.submit(PATH, { device: /name="device" value="([^"]+)"/.exec(text)?.[1] ?? '' });
+    expect((await poll(service, flow)).body['error']).toBe('access_denied');
   });
 });
