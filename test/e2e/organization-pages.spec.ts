@@ -2,6 +2,7 @@ import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js';
 import { accessToken, decide, poll, startFlow } from '../support/device-flow.js';
+import { PNG } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -387,5 +388,79 @@ describe('The page of devices', () => {
     expect(text).toContain('15 minutes after the program continues');
     await viewer.submit(PATH, { device: /name="device" value="([^"]+)"/.exec(text)?.[1] ?? '' });
     expect((await poll(service, flow)).body['error']).toBe('access_denied');
+  });
+});
+
+describe('The pages of settings', () => {
+  const PATH = '/dashboard/organization';
+  /** An organization of its own, because the tests change it. */
+  const organizationId = async (): Promise<string> => (await service.anotherOrganization()).id;
+
+  /** Sends a file with the form token of the last page. */
+  async function upload(visitor: Visitor, image: Buffer): Promise<Response> {
+    const { text } = await visitor.get(`${PATH}/logo/change`);
+    const body = new FormData();
+    body.set('form_token', /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    body.set('image', new Blob([new Uint8Array(image)], { type: 'image/png' }), 'logo.png');
+    const cookie = [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
+    const url = `${service.baseUrl}${PATH}/logo/change`;
+    return fetch(url, { method: 'POST', body, headers: { cookie }, redirect: 'manual' });
+  }
+
+  it('activate the organization', async () => {
+    const owner = await visitorAs('owner', await organizationId());
+    expect((await owner.get(PATH)).text).toContain('Not activated</span>');
+    expect((await owner.get(`${PATH}/activate`)).text).toContain('Activate Test organization?');
+    expect((await owner.submit(`${PATH}/activate`)).location).toBe(`${PATH}?done=activated`);
+    expect((await owner.get(PATH)).text).toContain('Active</span>');
+    expect(await auditOf(service, owner.login)).toEqual(['account.activate success']);
+  });
+
+  it('require two-factor authentication and make it optional', async () => {
+    const owner = await visitorAs('owner', await organizationId());
+    const path = `${PATH}/second-factor`;
+    await owner.get(path);
+    const refused = await owner.submit(path, { required: 'yes', grace_period_days: '91' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('not be greater than 90')]);
+    expect((await owner.submit(path, { required: 'yes', grace_period_days: '7' })).location).toBe(
+      `${PATH}?done=required`,
+    );
+    expect((await owner.get(PATH)).text).toContain('Required</span> from');
+    expect((await owner.get('/dashboard/users?two_factor=off')).text).toContain(owner.login.email);
+    expect((await owner.fill(path, {})).location).toBe(`${PATH}?done=optional`);
+    expect(await auditOf(service, owner.login)).toEqual(['account.update success', 'account.update success']);
+  });
+
+  it('upload a logo and show it', async () => {
+    const admin = await visitorAs('admin', await organizationId());
+    expect((await admin.get(`${PATH}/logo`)).status).toBe(404);
+    const tooLarge = await upload(admin, Buffer.concat([PNG, Buffer.alloc(262_144)]));
+    expect([tooLarge.status, await tooLarge.text()]).toEqual([
+      400,
+      expect.stringContaining('must not be greater than 262144 bytes'),
+    ]);
+    expect(await (await upload(admin, Buffer.from('<svg/>'))).text()).toContain('must be a PNG, JPEG or WebP');
+    expect(await (await upload(admin, Buffer.alloc(0))).text()).toContain('The image field is required.');
+    expect((await upload(admin, PNG)).headers.get('location')).toBe(`${PATH}?done=logo`);
+    expect((await admin.get(PATH)).text).toContain(`src="${PATH}/logo"`);
+    const { headers } = await admin.get(`${PATH}/logo`);
+    expect([headers.get('content-type'), headers.get('content-security-policy')]).toEqual([
+      'image/png',
+      "default-src 'none'; sandbox",
+    ]);
+    expect((await admin.submit(`${PATH}/logo/change`)).text).toContain('must be multipart/form-data');
+    expect(await auditOf(service, admin.login)).toEqual(['account.logo_update success']);
+  });
+
+  it('show each role what it may change', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(`${PATH}/logo/change`)).toEqual(ADMINS);
+    for (const action of ['activate', 'second-factor'])
+      expect(await statusesOf(`${PATH}/${action}`)).toEqual({ ...ADMINS, admin: 403 });
+    expect((await (await visitorAs('member')).get(PATH)).text).not.toMatch(/organization\/(?!logo")/);
+    const admin = await visitorAs('admin');
+    await admin.get(PATH);
+    expect((await admin.submit(`${PATH}/activate`)).status).toBe(403);
+    expect(await auditOf(service, admin.login)).toEqual(['account.activate denied']);
   });
 });

@@ -5,13 +5,15 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface FormProps {
   readonly action: string;
+  /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
+  readonly hasFiles?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A form that is sent with POST and the anti-forgery token. */
-export function Form({ action, children }: FormProps): VNode {
+export function Form({ action, hasFiles = false, children }: FormProps): VNode {
   return (
-    <form method="post" action={action}>
+    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
       <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
       {children}
     </form>
@@ -94,6 +96,28 @@ export function TextField(props: TextFieldProps): VNode {
           ))}
         </datalist>
       ) : null}
+    </Described>
+  );
+}
+
+interface FileFieldProps extends FieldProps {
+  /** The media types that the browser offers. */
+  readonly mediaTypes: readonly string[];
+}
+
+/** A labeled choice of one file, which is required. */
+export function FileField(props: FileFieldProps): VNode {
+  return (
+    <Described {...props}>
+      <input
+        id={props.name}
+        name={props.name}
+        type="file"
+        accept={props.mediaTypes.join(',')}
+        required
+        aria-describedby={descriptionsOf(props).all}
+        aria-invalid={props.error ? 'true' : undefined}
+      />
     </Described>
   );
 }

@@ -30,7 +30,7 @@ export class UsersPagesService {
     private readonly logins: UserLogins,
   ) {}
 
-  /** @param query the filters `search`, `role` and `status`, and the ID of the last user before this page as `cursor` */
+  /** @param query the filters `search`, `role`, `status` and `two_factor`, and the ID of the last user before this page as `cursor` */
   async list(actor: DashboardActor, query: Readonly<Record<string, unknown>>): Promise<PageResponse> {
     const all = await this.users.list(actor);
     const found = all.filter(matches(query));
@@ -103,10 +103,11 @@ export class UsersPagesService {
 }
 
 function matches(query: Readonly<Record<string, unknown>>): (user: UserResponse) => boolean {
-  const { search, role, status } = query;
+  const { search, role, status, two_factor: factor } = query;
   const text = typeof search === 'string' ? search.trim().toLowerCase() : '';
   return (user) =>
     `${user.name}\n${user.email}`.toLowerCase().includes(text) &&
     (!role || user.role === role) &&
-    (!status || statusOf(user) === status);
+    (!status || statusOf(user) === status) &&
+    (!factor || user.two_factor_enabled === (factor === 'on'));
 }

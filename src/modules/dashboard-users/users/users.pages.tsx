@@ -111,6 +111,12 @@ function UserFilters(): VNode {
         options={[any, ...Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))]}
         value={query['status']}
       />
+      <SelectField
+        name="two_factor"
+        label="Two-factor"
+        options={[any, { value: 'on', label: 'On' }, { value: 'off', label: 'Off' }]}
+        value={query['two_factor']}
+      />
     </FilterForm>
   );
 }
