@@ -4,6 +4,7 @@ import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js'
 import { accessToken, decide, poll, startFlow } from '../support/device-flow.js';
 import { PNG } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
+import { samlMetadata } from '../support/saml.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
@@ -150,9 +151,13 @@ describe('A page that requires a recent login', () => {
     expect(login.text).toContain('Log in again</h1>');
     expect(login.text).toContain('confirm that it’s you');
     expect(login.text).toContain(`value="${owner.login.email}"`);
-    const form = await owner.submit('/dashboard/users/invitations/new', {}, {
-      referer: `${service.baseUrl}/dashboard/users/invitations/new?done=x`,
-    });
+    const form = await owner.submit(
+      '/dashboard/users/invitations/new',
+      {},
+      {
+        referer: `${service.baseUrl}/dashboard/users/invitations/new?done=x`,
+      },
+    );
     expect(form.location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=form');
     expect((await owner.get(form.location ?? '')).text).toContain('Nothing was changed');
     const { email, password } = owner.login;
@@ -193,7 +198,9 @@ describe('The pages of API credentials', () => {
     rememberSecret(secret);
     expect(rotated.text).toContain('The old secret keeps working during the overlap.');
     for (const each of [secret, service.production.secret])
-      expect((await service.request('/merchants', { as: { ...service.production, secret: each } })).status).toBe(200);
+      expect(
+        (await service.request('/merchants', { as: { ...service.production, secret: each } })).status,
+      ).toBe(200);
 
     const during = await admin.get(PATH);
     expect(during.text).toContain('A rotation is in progress');
@@ -254,7 +261,10 @@ describe('The pages of merchants', () => {
     );
     expect((await admin.submit(`${PATH}/${id}/activate`)).location).toBe(`${PATH}?done=shown#merchant-${id}`);
     expect((await admin.submit(`${PATH}/999999/hide`)).status).toBe(404);
-    expect(await auditOf(service, admin.login)).toEqual(['merchant.hide success', 'merchant.activate success']);
+    expect(await auditOf(service, admin.login)).toEqual([
+      'merchant.hide success',
+      'merchant.activate success',
+    ]);
   });
 
   it('export the list', async () => {
@@ -427,7 +437,7 @@ describe('The pages of settings', () => {
     );
     expect((await owner.get(PATH)).text).toContain('Required</span> from');
     expect((await owner.get('/dashboard/users?two_factor=off')).text).toContain(owner.login.email);
-    expect((await owner.fill(path, {})).location).toBe(`${PATH}?done=optional`);
+    expect((await owner.fill(path, { required: 'no' })).location).toBe(`${PATH}?done=optional`);
     expect(await auditOf(service, owner.login)).toEqual(['account.update success', 'account.update success']);
   });
 
@@ -439,7 +449,9 @@ describe('The pages of settings', () => {
       400,
       expect.stringContaining('must not be greater than 262144 bytes'),
     ]);
-    expect(await (await upload(admin, Buffer.from('<svg/>'))).text()).toContain('must be a PNG, JPEG or WebP');
+    expect(await (await upload(admin, Buffer.from('<svg/>'))).text()).toContain(
+      'must be a PNG, JPEG or WebP',
+    );
     expect(await (await upload(admin, Buffer.alloc(0))).text()).toContain('The image field is required.');
     expect((await upload(admin, PNG)).headers.get('location')).toBe(`${PATH}?done=logo`);
     expect((await admin.get(PATH)).text).toContain(`src="${PATH}/logo"`);
@@ -462,5 +474,61 @@ describe('The pages of settings', () => {
     await admin.get(PATH);
     expect((await admin.submit(`${PATH}/activate`)).status).toBe(403);
     expect(await auditOf(service, admin.login)).toEqual(['account.activate denied']);
+  });
+});
+
+describe('The pages of single sign-on', () => {
+  const PATH = '/dashboard/single-sign-on';
+  const NEW = `${PATH}/configurations/new`;
+
+  it('add, change, enable and disable an identity provider', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.get(PATH)).text).toContain('No identity provider yet');
+    const refused = await admin.fill(NEW, { name: 'Okta', metadata_xml: '<x/>' });
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('a SAML 2.0 EntityDescriptor'),
+    ]);
+    expect(refused.text).toContain('&lt;x/>');
+
+    // Longer than other forms may be.
+    const metadata_xml = `${samlMetadata()}<!--${'é'.repeat(30_000)}-->`;
+    const added = await admin.submit(NEW, { name: 'Okta', metadata_xml });
+    expect([added.status, added.location]).toEqual([303, expect.stringMatching(/\?done=added$/)]);
+    const [path = ''] = added.location?.split('?') ?? [];
+    expect((await admin.get(path)).text).toMatch(/<code>(?:[\dA-F]{2}:){31}[\dA-F]{2}<\/code>/);
+
+    expect((await admin.fill(`${path}/change`, { name: 'Entra', metadata_xml: '' })).location).toBe(
+      `${path}?done=changed`,
+    );
+    expect((await admin.get(`${path}/enable`)).text).toContain('Enable Entra?');
+    expect((await admin.submit(`${path}/enable`)).location).toBe(`${path}?done=enabled`);
+    const second = await admin.fill(NEW, { name: 'Other', metadata_xml: samlMetadata() });
+    const other = second.location?.split('?')[0] ?? '';
+    const { status, text } = await admin.fill(`${other}/enable`, {});
+    expect([status, text]).toEqual([400, expect.stringContaining('Another single sign-on configuration is')]);
+    expect((await admin.fill(`${path}/disable`, {})).location).toBe(`${path}?done=disabled`);
+    expect((await admin.get(PATH)).text).toMatch(/Entra.+Other/);
+    expect(await auditOf(service, admin.login)).toEqual([
+      'sso.add success',
+      'sso.update success',
+      'sso.enable success',
+      'sso.add success',
+      'sso.disable success',
+    ]);
+
+    const stranger = await visitorAs('owner', (await service.anotherOrganization()).id);
+    for (const action of ['', '/change', '/enable', '/disable'])
+      expect((await stranger.get(`${path}${action}`)).status).toBe(404);
+    expect((await stranger.submit(`${path}/disable`)).status).toBe(404);
+  });
+
+  it('are for admins and owners', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    expect(await statusesOf(NEW)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(NEW)).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['sso.add denied']);
   });
 });

@@ -63,8 +63,8 @@ export function credentialsPage(credentials: ClientCredentialsView): Page {
           }}
         />
         <p>
-          Your programs send the client ID and the secret with each API request (HTTP Basic authentication). The
-          secret also signs webhooks in the {client.environment} environment.
+          Your programs send the client ID and the secret with each API request (HTTP Basic authentication).
+          The secret also signs webhooks in the {client.environment} environment.
         </p>
         <CodeBlock title="Client ID" code={client.client_id} />
         <Details
@@ -125,7 +125,11 @@ function Secrets({ client, secrets }: ClientCredentialsView): VNode {
             </code>
           ),
         },
-        { title: 'Version', cell: ({ version }) => `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}` },
+        {
+          title: 'Version',
+          cell: ({ version }) =>
+            `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
+        },
         { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
         {
           title: 'Accepted',
@@ -166,12 +170,12 @@ function Rotation({ client }: ClientCredentialsView): VNode {
       <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
       <ol>
         <Step title="Rotate the secret" progress={progress('done', 'done')}>
-          Choose an overlap that gives you enough time to change your servers. You get a new secret, and the old
-          one keeps working until the overlap ends.
+          Choose an overlap that gives you enough time to change your servers. You get a new secret, and the
+          old one keeps working until the overlap ends.
         </Step>
         <Step title="Change your servers" progress={progress('now', 'done')}>
-          Add the new secret to your webhook receivers, and keep the old one: accept a webhook if one of the two
-          secrets verifies it. Then let your programs send requests with the new secret.
+          Add the new secret to your webhook receivers, and keep the old one: accept a webhook if one of the
+          two secrets verifies it. Then let your programs send requests with the new secret.
         </Step>
         <Step title="Sign webhooks with the new secret" progress={progress('now', 'done')}>
           When all receivers know the new secret, activate it. Without that, the old secret signs until the
@@ -185,7 +189,8 @@ function Rotation({ client }: ClientCredentialsView): VNode {
           ) : null}
         </Step>
         <Step title="Remove the old secret" progress={progress('later', 'now')}>
-          Remove it from your receivers a few minutes after the activation. It stops working when the overlap ends
+          Remove it from your receivers a few minutes after the activation. It stops working when the overlap
+          ends
           {end ? (
             <>
               , on <Moment time={end} /> (<RelativeTime time={end} />)
@@ -261,8 +266,8 @@ export function viewPage({ client }: ClientCredentialsView): Page {
         cancel={credentialsPath(client.environment)}
       >
         <p>
-          The next page shows the secret. Make sure that nobody else sees your screen. The audit log records that
-          you viewed it.
+          The next page shows the secret. Make sure that nobody else sees your screen. The audit log records
+          that you viewed it.
         </p>
       </Confirmation>
     ),
@@ -270,7 +275,11 @@ export function viewPage({ client }: ClientCredentialsView): Page {
 }
 
 /** The secret in plain text. This page is the response to a form, so the secret is in no address. */
-export function secretPage(credentials: ClientCredentialsView, secret: string, reason: 'viewed' | 'rotated'): Page {
+export function secretPage(
+  credentials: ClientCredentialsView,
+  secret: string,
+  reason: 'viewed' | 'rotated',
+): Page {
   const { client } = credentials;
   const isNew = reason === 'rotated';
   return {
@@ -288,8 +297,8 @@ export function secretPage(credentials: ClientCredentialsView, secret: string, r
         <CodeBlock title="Secret" code={secret} />
         <CodeBlock title="Client ID" code={client.client_id} />
         <p>
-          Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or source
-          code. You can view it again later.
+          Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or
+          source code. You can view it again later.
         </p>
         {isNew && client.overlap_ends_at ? <Rotation {...credentials} /> : null}
         <p>
@@ -359,9 +368,10 @@ export function activatePage({ client }: ClientCredentialsView): Page {
         cancel={credentialsPath(client.environment)}
       >
         <p>
-          Do this when all your {client.environment} webhook receivers know the new secret: from now on, it makes
-          the <code>Service-Signature</code> of every webhook. Receivers that know only the old secret reject
-          those webhooks unless they check <code>webhook-signature</code>. You cannot go back to the old secret.
+          Do this when all your {client.environment} webhook receivers know the new secret: from now on, it
+          makes the <code>Service-Signature</code> of every webhook. Receivers that know only the old secret
+          reject those webhooks unless they check <code>webhook-signature</code>. You cannot go back to the
+          old secret.
         </p>
       </Confirmation>
     ),

@@ -54,7 +54,11 @@ export class ApiSecretsService {
     const secrets = await this.clients.acceptedSecrets(client.id);
     return {
       client: await this.toResponse(client),
-      secrets: secrets.map(({ version, createdAt, acceptedUntil }) => ({ version, createdAt, acceptedUntil })),
+      secrets: secrets.map(({ version, createdAt, acceptedUntil }) => ({
+        version,
+        createdAt,
+        acceptedUntil,
+      })),
     };
   }
 

@@ -16,7 +16,13 @@ import { MerchantsService } from './merchants.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
   controllers: [MerchantListController, MerchantsController, MerchantsPagesController],
-  providers: [MerchantsService, MerchantsPagesService, MerchantsRepository, MerchantCatalogService, MerchantCatalogRepository],
+  providers: [
+    MerchantsService,
+    MerchantsPagesService,
+    MerchantsRepository,
+    MerchantCatalogService,
+    MerchantCatalogRepository,
+  ],
   exports: [MerchantCatalogService],
 })
 export class MerchantsModule {}

@@ -119,7 +119,8 @@ function Merchants({ environment, merchants }: MerchantsProps): VNode {
           { title: 'ID', isNumber: true, cell: ({ id }) => id },
           {
             title: 'Status',
-            cell: ({ hidden }) => (hidden ? <Badge tone="warn">Hidden</Badge> : <Badge tone="good">Shown</Badge>),
+            cell: ({ hidden }) =>
+              hidden ? <Badge tone="warn">Hidden</Badge> : <Badge tone="good">Shown</Badge>,
           },
           {
             title: 'Actions',

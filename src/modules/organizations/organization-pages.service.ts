@@ -12,6 +12,12 @@ import {
   SETTINGS_PATH,
 } from './organization.pages.js';
 
+/** Whether two-factor authentication is required. */
+const CHOICES: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+]);
+
 /** The pages about the settings of an organization. */
 @Injectable()
 export class OrganizationPagesService {
@@ -35,7 +41,7 @@ export class OrganizationPagesService {
   }
 
   async change(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
-    const isRequired = form.get('required') === 'yes';
+    const isRequired = CHOICES.get(form.get('required') ?? '');
     const days = form.get('grace_period_days');
     return submitted(
       async () => {

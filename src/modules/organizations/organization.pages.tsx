@@ -163,9 +163,10 @@ export function secondFactorPage(
         parent: SETTINGS,
         content: (
           <Confirmation action={SECOND_FACTOR_PATH} button="Make it optional" cancel={SETTINGS_PATH}>
+            <input type="hidden" name="required" value="no" />
             <p>
-              Users can then log in without a second factor, and turn theirs off. Those who have set one up keep
-              it.
+              Users can then log in without a second factor, and turn theirs off. Those who have set one up
+              keep it.
             </p>
           </Confirmation>
         ),
@@ -183,8 +184,8 @@ export function secondFactorPage(
               cancel={SETTINGS_PATH}
             >
               <p>
-                Until the grace period ends, nothing changes. Then users without a second factor can log in, but
-                can only set it up. Access tokens of devices stay valid.
+                Until the grace period ends, nothing changes. Then users without a second factor can log in,
+                but can only set it up. Access tokens of devices stay valid.
               </p>
               <input type="hidden" name="required" value="yes" />
               <SelectField

@@ -125,9 +125,11 @@ export function FileField(props: FileFieldProps): VNode {
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
+  /** Defaults to true. */
+  readonly required?: boolean;
 }
 
-/** A labeled field of several lines, which is required. */
+/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
     <Described {...props}>
@@ -135,7 +137,7 @@ export function TextArea(props: TextAreaProps): VNode {
         id={props.name}
         name={props.name}
         rows={props.rows ?? 8}
-        required
+        required={props.required ?? true}
         aria-describedby={descriptionsOf(props).all}
         aria-invalid={props.error ? 'true' : undefined}
       >

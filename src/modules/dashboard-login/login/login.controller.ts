@@ -11,11 +11,7 @@ export class LoginController {
   /** Open to logged-in users too, because some operations require a recent login. */
   @Get('login')
   @PageRoute({ login: false })
-  begin(
-    @Query('next') next: unknown,
-    @Query('again') again: unknown,
-    @Req() request: Request,
-  ): PageResponse {
+  begin(@Query('next') next: unknown, @Query('again') again: unknown, @Req() request: Request): PageResponse {
     return this.pages.begin(next, again, request);
   }
 

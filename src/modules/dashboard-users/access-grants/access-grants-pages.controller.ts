@@ -21,7 +21,10 @@ export class AccessGrantsPagesController {
 
   @Get('new')
   @DashboardPage('createAccessGrant')
-  startGranting(@CurrentActor() actor: DashboardActor, @Query('email') email: unknown): Promise<PageResponse> {
+  startGranting(
+    @CurrentActor() actor: DashboardActor,
+    @Query('email') email: unknown,
+  ): Promise<PageResponse> {
     return this.pages.startGranting(actor, email);
   }
 

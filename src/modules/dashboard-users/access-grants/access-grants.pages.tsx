@@ -47,7 +47,9 @@ export function grantsPage(
         />
         {grants.length === 0 ? (
           <EmptyState title="No access grants yet">
-            <p>Give a user a higher role for a limited time, such as for a task or while a colleague is away.</p>
+            <p>
+              Give a user a higher role for a limited time, such as for a task or while a colleague is away.
+            </p>
             <GrantButton />
           </EmptyState>
         ) : (
@@ -200,8 +202,8 @@ export function revokePage({ id, email, role, expires_at }: AccessGrantResponse,
         <Problem message={problem} />
         <Confirmation action={revokePath(id)} button="Revoke role" cancel={GRANTS_PATH}>
           <p>
-            The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they
-            immediately have their own role again.
+            The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it,
+            they immediately have their own role again.
           </p>
         </Confirmation>
       </>

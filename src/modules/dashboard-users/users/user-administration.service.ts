@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardActor, DashboardPrincipal, DashboardRole } from '../../../infrastructure/auth/index.js';
+import type {
+  DashboardActor,
+  DashboardPrincipal,
+  DashboardRole,
+} from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';

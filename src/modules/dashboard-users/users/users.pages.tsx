@@ -231,7 +231,10 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
       </Allowed>
       {isOther && user.role !== 'owner' ? (
         <Allowed operation="createAccessGrant">
-          <ButtonLink to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`} kind="second">
+          <ButtonLink
+            to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`}
+            kind="second"
+          >
             Grant a temporary role
           </ButtonLink>
         </Allowed>

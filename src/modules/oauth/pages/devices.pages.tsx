@@ -27,16 +27,16 @@ export function devicesPage(
         {devices.length === 0 ? (
           <EmptyState title="No device has access on your behalf">
             <p>
-              A program such as the command line tool <code>mcs</code> shows a code when it needs access. Enter
-              the code to let it act for you for 15 minutes.
+              A program such as the command line tool <code>mcs</code> shows a code when it needs access.
+              Enter the code to let it act for you for 15 minutes.
             </p>
             <ConnectButton />
           </EmptyState>
         ) : (
           <>
             <p>
-              Programs that act for you. Access ends by itself after 15 minutes. End it now if you don’t know a
-              program or no longer use it.
+              Programs that act for you. Access ends by itself after 15 minutes. End it now if you don’t know
+              a program or no longer use it.
             </p>
             <Devices devices={devices} clientNames={clientNames} />
           </>
@@ -65,7 +65,8 @@ function Devices(props: {
           title: 'API client',
           cell: ({ clientId, environment }) => (
             <span>
-              {props.clientNames.get(clientId)} <span class={`environment ${environment}`}>{environment}</span>
+              {props.clientNames.get(clientId)}{' '}
+              <span class={`environment ${environment}`}>{environment}</span>
               <br />
               <code>{clientId}</code>
             </span>
