@@ -72,7 +72,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       credentials: '/dashboard/development/api-credentials',
       'credentials-rotating': '/dashboard/production/api-credentials',
       'credentials-rotate': `/dashboard/development/api-credentials/${service.development.clientId}/rotate`,
-      merchants: '/dashboard/production/merchants?name=a',
+      merchants: '/dashboard/production/merchants?name=am',
       devices: '/dashboard/devices',
       settings: '/dashboard/organization',
       'settings-logo': '/dashboard/organization/logo/change',
@@ -84,36 +84,42 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     };
   }
 
-  it('all pages are accessible and fit into narrow windows', async () => {
-    const paths = await fill();
-    const page = await open(owner, { bypassPolicy: true });
-    const findings: string[] = [];
-    for (const [name, path] of Object.entries(paths)) {
-      await page.goto(path);
-      expect(await headingOf(page)).not.toBe('Something went wrong');
-      findings.push(...(await inspect(page, `organization-${name}`)));
-    }
-    const dark = await open(owner, { scheme: 'dark', bypassPolicy: true });
-    for (const name of [
-      'users',
-      'grants',
-      'credentials-rotating',
-      'merchants',
-      'devices',
-      'settings',
-      'sso-configuration',
-    ]) {
-      await dark.goto(paths[name] ?? '');
-      findings.push(...(await inspect(dark, `organization-${name}`)));
-    }
-    const empty = await open(await service.login('owner', (await service.anotherOrganization()).id), {
-      bypassPolicy: true,
+  describe('are accessible and fit into narrow windows:', () => {
+    let paths: Record<string, string>;
+    beforeAll(async () => {
+      paths = await fill();
     });
-    for (const name of ['grants', 'devices', 'settings', 'sso']) {
-      await empty.goto(paths[name] ?? '');
-      findings.push(...(await inspect(empty, `organization-${name}-empty`)));
+
+    async function findingsOf(page: Page, names: readonly string[], suffix = ''): Promise<string[]> {
+      const findings: string[] = [];
+      for (const name of names) {
+        await page.goto(paths[name] ?? '');
+        expect(await headingOf(page)).not.toBe('Something went wrong');
+        findings.push(...(await inspect(page, `organization-${name}${suffix}`)));
+      }
+      return findings;
     }
-    expect(findings).toEqual([]);
+
+    it.each([
+      ['users', 'user', 'user-invite', 'user-change', 'user-remove', 'login-again'],
+      ['grants', 'grant-new', 'merchants', 'devices'],
+      ['credentials', 'credentials-rotating', 'credentials-rotate'],
+      ['settings', 'settings-logo', 'settings-second-factor', 'sso', 'sso-configuration', 'sso-new'],
+    ])('%s, %s, %s and more', async (...names) => {
+      expect(await findingsOf(await open(owner, { bypassPolicy: true }), names)).toEqual([]);
+    });
+
+    it('lists in the dark', async () => {
+      const page = await open(owner, { scheme: 'dark', bypassPolicy: true });
+      const names = ['users', 'grants', 'credentials-rotating', 'merchants', 'devices', 'settings'];
+      expect(await findingsOf(page, names)).toEqual([]);
+    });
+
+    it('empty lists', async () => {
+      const { id } = await service.anotherOrganization();
+      const page = await open(await service.login('owner', id), { bypassPolicy: true });
+      expect(await findingsOf(page, ['grants', 'devices', 'settings', 'sso'], '-empty')).toEqual([]);
+    });
   });
 
   it('an admin rotates the production secret on a phone', async () => {

@@ -152,10 +152,11 @@ function Secrets({ client, secrets }: ClientCredentialsView): VNode {
   );
 }
 
-type Progress = 'done' | 'now' | 'later';
+type Progress = 'done' | 'now' | 'next' | 'later';
 const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> = {
   done: ['Done', 'good'],
   now: ['Do this now', 'warn'],
+  next: ['Next', 'soft'],
   later: ['Later', 'soft'],
 };
 
@@ -168,7 +169,7 @@ function Rotation({ client }: ClientCredentialsView): VNode {
   return (
     <>
       <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
-      <ol>
+      <ol class="steps">
         <Step title="Rotate the secret" progress={progress('done', 'done')}>
           Choose an overlap that gives you enough time to change your servers. You get a new secret, and the
           old one keeps working until the overlap ends.
@@ -177,7 +178,7 @@ function Rotation({ client }: ClientCredentialsView): VNode {
           Add the new secret to your webhook receivers, and keep the old one: accept a webhook if one of the
           two secrets verifies it. Then let your programs send requests with the new secret.
         </Step>
-        <Step title="Sign webhooks with the new secret" progress={progress('now', 'done')}>
+        <Step title="Sign webhooks with the new secret" progress={progress('next', 'done')}>
           When all receivers know the new secret, activate it. Without that, the old secret signs until the
           overlap ends.
           {end && !isActivated ? (

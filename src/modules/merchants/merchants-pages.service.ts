@@ -7,7 +7,7 @@ import { matchKey } from './match-key.js';
 import { listPath, merchantsPage } from './merchants.pages.js';
 import { MerchantsService } from './merchants.service.js';
 
-const MERCHANTS_PER_PAGE = 100;
+const MERCHANTS_PER_PAGE = 50;
 
 /** IDs that fit into the column. */
 const MERCHANT_ID = /^[1-9]\d{0,8}$/;

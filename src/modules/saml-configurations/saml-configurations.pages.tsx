@@ -191,7 +191,7 @@ export function newConfigurationPage(form?: FormFields, problem?: string): Page 
     content: (
       <>
         <Problem message={problem} />
-        <p>The identity provider is not enabled before you enable it.</p>
+        <p>It stays disabled until you enable it.</p>
         <Form action={NEW_PATH}>
           <TextField
             name="name"

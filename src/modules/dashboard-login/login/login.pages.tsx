@@ -12,7 +12,7 @@ export interface LoginPageProps {
 }
 
 const AGAIN = {
-  page: 'The next page shows or changes access, so you have to confirm that it’s you. This is valid for 5 minutes.',
+  page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
   form: 'Nothing was changed: your login was more than 5 minutes ago, and this change requires a recent one. After you log in, fill in the form again.',
 } as const;
 

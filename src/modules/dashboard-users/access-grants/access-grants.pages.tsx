@@ -83,7 +83,7 @@ function Grants(props: {
       keyOf={({ id }) => id}
       columns={[
         { title: 'User', cell: ({ email }) => email },
-        { title: 'Role', cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
         { title: 'Status', cell: (grant) => <Status grant={grant} /> },
         { title: 'Reason', cell: ({ reason }) => reason },
         {
@@ -96,6 +96,7 @@ function Grants(props: {
         },
         {
           title: 'Actions',
+          isShort: true,
           cell: ({ id, active, role, email }) =>
             active && mayManage(props.actor, role) ? (
               <Allowed operation="revokeAccessGrant">
@@ -114,14 +115,14 @@ function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
   const { active, revoked_at: revoked, expires_at: expiry } = grant;
   if (active)
     return (
-      <span>
-        <Badge tone="good">In force</Badge> ends <RelativeTime time={expiry} />
-      </span>
+      <>
+        <Badge tone="good">In force</Badge> until <Moment time={expiry} />
+      </>
     );
   return (
-    <span>
+    <>
       <Badge tone="soft">{revoked ? 'Revoked' : 'Expired'}</Badge> <RelativeTime time={revoked ?? expiry} />
-    </span>
+    </>
   );
 }
 

@@ -130,10 +130,10 @@ function Users({ users, lastLogins }: UsersPageProps): VNode {
       columns={[
         { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
         { title: 'Email', cell: ({ email }) => email },
-        { title: 'Role', cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
         { title: 'Status', cell: (user) => <Status user={user} /> },
         { title: 'Two-factor', cell: (user) => <SecondFactor user={user} /> },
-        { title: 'Last login', cell: ({ id }) => <LastLogin time={lastLogins.get(id)} /> },
+        { title: 'Last login', cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} /> },
       ]}
     />
   );
@@ -149,8 +149,9 @@ function SecondFactor({ user }: { readonly user: UserResponse }): VNode {
 }
 
 /** Logins are remembered for a year. */
-function LastLogin({ time }: { readonly time: Date | undefined }): VNode {
-  return time ? <RelativeTime time={time} /> : <>None in the last year</>;
+function LastLogin(props: { readonly user: UserResponse; readonly time: Date | undefined }): VNode {
+  if (props.time) return <RelativeTime time={props.time} />;
+  return <>{props.user.invitation_pending ? 'Never' : 'None in the last year'}</>;
 }
 
 function roleOptions(
@@ -190,7 +191,7 @@ export function userPage(props: UserPageProps): Page {
             ['Role', `${ROLE_NAMES[user.role]}: ${lowerFirst(ROLE_RIGHTS[user.role])}`],
             ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
             ['Two-factor authentication', <SecondFactor key="factor" user={user} />],
-            ['Last login', <LastLogin key="login" time={lastLogin} />],
+            ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
             ['Added', <Moment key="added" time={user.created_at} />],
           ]}
         />
@@ -227,7 +228,9 @@ function UserButtons({ user, actor }: UserPageProps): VNode {
   return (
     <>
       <Allowed operation="updateUser">
-        <ButtonLink to={userPath(user.id, 'change')}>Change</ButtonLink>
+        <ButtonLink to={userPath(user.id, 'change')}>
+          {isOther ? 'Change name or role' : 'Change name'}
+        </ButtonLink>
       </Allowed>
       {isOther && user.role !== 'owner' ? (
         <Allowed operation="createAccessGrant">
