@@ -2,16 +2,32 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { BodyReader } from './request-body.js';
 
-/** Bytes. The longest form holds a password and two tokens. */
+/** Bytes. The longest usual form holds a password and two tokens. */
 const FORM_LIMIT = 16_384;
 const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+const FILES_MEDIA_TYPE = /^multipart\/form-data\s*;/i;
 
 const FORM = 'application/x-www-form-urlencoded';
-const reader = new BodyReader(FORM_LIMIT, () => INVALID_FIELD.error('The request body is not complete.'));
+const FORM_WITH_FILES = 'multipart/form-data';
+
+export interface FormOptions {
+  /** Bytes of the body, 16 KiB by default. Text that is not ASCII or has many symbols takes three bytes per character. */
+  readonly limit?: number;
+  /** Whether the form is sent as `multipart/form-data`. */
+  readonly hasFiles?: boolean;
+}
 
 /** The fields of a form. */
 export class FormFields {
-  constructor(private readonly fields: URLSearchParams) {}
+  constructor(
+    private readonly fields: URLSearchParams,
+    private readonly files: ReadonlyMap<string, Buffer> = new Map(),
+  ) {}
+
+  /** Returns the content of a file, or undefined if the user chose none. */
+  file(name: string): Buffer | undefined {
+    return this.files.get(name);
+  }
 
   /** Returns the value of a field, or undefined if it is absent or empty (RFC 6749, section 3.1). */
   get(name: string): string | undefined {
@@ -33,6 +49,10 @@ export class FormFields {
     );
   }
 
+  get hasNullCharacter(): boolean {
+    return [...this.fields].flat().some((part) => part.includes('\0'));
+  }
+
   /** The name of a field that was sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
   get repeated(): string | undefined {
     const seen = new Set<string>();
@@ -44,15 +64,42 @@ export class FormFields {
   }
 }
 
-/** @throws ApiError INVALID_FIELD for another content type, PAYLOAD_TOO_LARGE beyond 16 KiB */
-export async function readForm(request: Request, response: Response): Promise<FormFields> {
-  if (!FORM_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
-    throw INVALID_FIELD.error(`The request body must be ${FORM}.`);
+/** @throws ApiError INVALID_FIELD for another content type, PAYLOAD_TOO_LARGE beyond the limit */
+export async function readForm(
+  request: Request,
+  response: Response,
+  { limit = FORM_LIMIT, hasFiles = false }: FormOptions = {},
+): Promise<FormFields> {
+  const type = request.headers['content-type'] ?? '';
+  if (!(hasFiles ? FILES_MEDIA_TYPE : FORM_MEDIA_TYPE).test(type)) {
+    throw INVALID_FIELD.error(`The request body must be ${hasFiles ? FORM_WITH_FILES : FORM}.`);
   }
-  const text = (await reader.receive(request, response)).toString('utf8');
-  const fields = new URLSearchParams(text);
-  if ([...fields].flat().some((part) => part.includes('\0'))) {
+  const bytes = await new BodyReader(limit, incomplete).receive(request, response);
+  const form = hasFiles
+    ? await fieldsAndFiles(bytes, type)
+    : new FormFields(new URLSearchParams(bytes.toString('utf8')));
+  if (form.hasNullCharacter) {
     throw INVALID_FIELD.error('The request body must not contain null characters.');
   }
-  return new FormFields(fields);
+  return form;
+}
+
+/** Uses the parser of the Fetch API (RFC 7578), which is part of Node. */
+async function fieldsAndFiles(bytes: Buffer, type: string): Promise<FormFields> {
+  const parsed = await new globalThis.Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => {
+      throw incomplete();
+    });
+  const fields = new URLSearchParams();
+  const files = new Map<string, Buffer>();
+  for (const [name, value] of parsed) {
+    if (typeof value === 'string') fields.append(name, value);
+    else if (value.size > 0) files.set(name, Buffer.from(await value.arrayBuffer()));
+  }
+  return new FormFields(fields, files);
+}
+
+function incomplete(): Error {
+  return INVALID_FIELD.error('The request body is not complete.');
 }

@@ -4,7 +4,7 @@ export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isCrossSiteRequest, isFromOtherSite } from './cross-site-requests.js';
 export { ErrorFormats, type ErrorFormat } from './error-formats.js';
-export { readForm, type FormFields } from './form-body.js';
+export { readForm, type FormFields, type FormOptions } from './form-body.js';
 export { GracefulShutdown } from './graceful-shutdown.js';
 export { HttpAdapter } from './http-adapter.js';
 export { HttpServicesModule } from './http-services.module.js';

@@ -5,6 +5,7 @@ export { usePage } from './page-context.js';
 export type { Page, PageResponse } from './page-response.js';
 export {
   DashboardAction,
+  DashboardFile,
   DashboardPage,
   FormBody,
   LastEnvironment,

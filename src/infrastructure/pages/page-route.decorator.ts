@@ -14,10 +14,10 @@ import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
-import { environmentOf, OnSurface, type FormFields } from '../http/index.js';
+import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
-import { FormGuard, LoginGuard, PageGuard, SecondFactorGuard } from './page.guards.js';
+import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
 import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
@@ -80,14 +80,27 @@ export function operationsWithPages(): ReadonlySet<string> {
  * because nothing was attempted yet.
  */
 export function DashboardPage(operationId: string): MethodDecorator {
-  return dashboardRoute(operationId, false);
+  return applyDecorators(dashboardRoute(operationId, false), UseInterceptors(PageInterceptor));
 }
 
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operationId: string): MethodDecorator {
+export function DashboardAction(operationId: string, form: FormOptions = {}): MethodDecorator {
+  return applyDecorators(
+    dashboardRoute(operationId, true),
+    ReadFormWith(form),
+    UseGuards(FormGuard),
+    UseInterceptors(PageInterceptor),
+  );
+}
+
+/**
+ * A link of a page to a file: what an operation of the dashboard API returns, with the operation's permission, limit and audit
+ * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
+ */
+export function DashboardFile(operationId: string): MethodDecorator {
   return dashboardRoute(operationId, true);
 }
 
@@ -100,15 +113,7 @@ function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator
       const { action, ...permission } = permissionOf(operationId);
       return isAction && action ? { ...permission, action } : permission;
     }),
-    UseGuards(
-      PageGuard,
-      LoginGuard,
-      SecondFactorGuard,
-      DashboardLimitGuard,
-      DashboardPermissionGuard,
-      ...(isAction ? [FormGuard] : []),
-    ),
-    UseInterceptors(PageInterceptor),
+    UseGuards(PageGuard, LoginGuard, SecondFactorGuard, DashboardLimitGuard, DashboardPermissionGuard),
   );
 }
 

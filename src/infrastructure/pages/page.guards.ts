@@ -1,4 +1,5 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import {
   DashboardSessionVerifier,
@@ -7,7 +8,7 @@ import {
   type DashboardIdentity,
 } from '../auth/index.js';
 import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { isCrossSiteRequest, readForm } from '../http/index.js';
+import { isCrossSiteRequest, readForm, type FormOptions } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/index.js';
 import { markAsPage } from './page-error-format.js';
@@ -51,15 +52,23 @@ export class SecondFactorGuard implements CanActivate {
   }
 }
 
+const FORM_OPTIONS = 'form options';
+/** Declares how `FormGuard` reads the form of a route. */
+export const ReadFormWith = (options: FormOptions): MethodDecorator => SetMetadata(FORM_OPTIONS, options);
+
 /** Reads the form that was sent, and rejects forms that do not come from our own pages. */
 @Injectable()
 export class FormGuard implements CanActivate {
-  constructor(private readonly tokens: FormTokens) {}
+  constructor(
+    private readonly tokens: FormTokens,
+    private readonly reflector: Reflector,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const form = await readForm(request, http.getResponse<Response>());
+    const options = this.reflector.get<FormOptions | undefined>(FORM_OPTIONS, context.getHandler());
+    const form = await readForm(request, http.getResponse<Response>(), options);
     const isValid =
       !isCrossSiteRequest(request) && this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '');
     if (!isValid) throw INVALID_FORM_TOKEN.error();

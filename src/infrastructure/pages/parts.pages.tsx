@@ -11,6 +11,7 @@ import {
   Confirmation,
   Details,
   EmptyState,
+  FileField,
   FilterForm,
   LineChart,
   Moment,
@@ -120,6 +121,7 @@ export function partsPage({ isProduction }: ServiceConfiguration): Page {
             hint="A public https URL"
             error="This URL is not public."
           />
+          <FileField name="logo" label="Logo" hint="PNG or JPEG" mediaTypes={['image/png', 'image/jpeg']} />
           <TextArea name="metadata" label="Metadata" rows={3} value="<EntityDescriptor/>" />
           <SelectField name="role" label="Role" options={OPTIONS} value="webhook" />
           <Checkboxes

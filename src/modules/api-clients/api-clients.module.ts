@@ -7,6 +7,8 @@ import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js
 import { ApiClientsController } from './api-clients.controller.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService } from './api-clients.service.js';
+import { ApiCredentialsPagesController } from './api-credentials-pages.controller.js';
+import { ApiCredentialsPagesService } from './api-credentials-pages.service.js';
 import { ApiSecret } from './api-secret.entity.js';
 import { ApiSecretsService } from './api-secrets.service.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
@@ -14,7 +16,7 @@ import { SigningSecrets } from './signing-secrets.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiClient, ApiSecret]), AuditLogsModule],
-  controllers: [ApiClientsController],
+  controllers: [ApiClientsController, ApiCredentialsPagesController],
   providers: [
     ApiClientsService,
     ApiClientsRepository,
@@ -23,6 +25,7 @@ import { SigningSecrets } from './signing-secrets.js';
     ApiClientCredentialVerifier,
     OrganizationAccessibleClients,
     ApiSecretsService,
+    ApiCredentialsPagesService,
   ],
   exports: [
     ApiClientCredentialVerifier,

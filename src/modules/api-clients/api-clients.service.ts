@@ -37,7 +37,7 @@ export class RotationInProgressError extends OperatorError {
   }
 }
 
-const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
+export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
   production: 'mcs_live_',
 };
@@ -151,6 +151,13 @@ export class ApiClientsService {
       signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
       overlapEndsAt: previous && previous > now ? previous : null,
     };
+  }
+
+  /** Returns the secrets that are accepted now, newest first. */
+  async acceptedSecrets(clientId: string): Promise<ApiSecret[]> {
+    const now = this.clock.now();
+    const secrets = await this.repository.secretsOf(clientId);
+    return secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now);
   }
 
   /**

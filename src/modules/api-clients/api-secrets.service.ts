@@ -1,14 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
 import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import type { ApiClient } from './api-client.entity.js';
+import type { ApiSecret } from './api-secret.entity.js';
 import type { ApiClientResponse, ApiSecretResponse } from './api-clients.dto.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 import { ApiClientsService, RotationInProgressError } from './api-clients.service.js';
+
+/** A client with the accepted versions of its secret. */
+export interface ClientCredentialsView {
+  readonly client: ApiClientResponse;
+  readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
+}
 
 /** Operations of dashboard users on the API clients and secrets of their organization. */
 @Injectable()
@@ -30,6 +38,28 @@ export class ApiSecretsService {
     const client = await this.own(actor, clientId);
     if (await this.repository.rename(client.id, name)) await this.record('client.update', actor, client);
     return this.toResponse({ ...client, name });
+  }
+
+  /**
+   * Returns the client of an environment and when its accepted secrets were created, newest first, but not the secrets.
+   *
+   * @returns undefined if the organization has no client in this environment
+   */
+  async credentials(
+    { organizationId }: DashboardActor,
+    environment: PlatformEnvironment,
+  ): Promise<ClientCredentialsView | undefined> {
+    const client = await this.repository.clientIn(organizationId, environment);
+    if (!client) return undefined;
+    const secrets = await this.clients.acceptedSecrets(client.id);
+    return {
+      client: await this.toResponse(client),
+      secrets: secrets.map(({ version, createdAt, acceptedUntil }) => ({
+        version,
+        createdAt,
+        acceptedUntil,
+      })),
+    };
   }
 
   /** Returns the secret. The same transaction records in the audit log that it was viewed. */

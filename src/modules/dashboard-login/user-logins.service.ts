@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
+import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
 import { LoginLimits } from './login/login-limits.js';
 import { SecondFactorLoginService } from './login/second-factor-login.service.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
@@ -12,6 +13,7 @@ export class UserLoginsService extends UserLogins {
   constructor(
     private readonly passwordLinks: PasswordLinksService,
     private readonly sessions: DashboardSessionsService,
+    private readonly browsers: KnownBrowsersRepository,
     private readonly limits: LoginLimits,
     private readonly secondFactorLogin: SecondFactorLoginService,
     private readonly secondFactor: SecondFactorService,
@@ -25,6 +27,10 @@ export class UserLoginsService extends UserLogins {
 
   override async end(userId: string): Promise<void> {
     await this.sessions.endAll(userId);
+  }
+
+  override lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    return this.browsers.lastLogins(userIds);
   }
 
   /** Lifts the limits on failed passwords and codes for the account. The limits per browser and address remain. */

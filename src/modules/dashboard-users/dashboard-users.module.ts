@@ -4,6 +4,8 @@ import { AllowlistedDomainsModule } from '../allowlisted-domains/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { AccessGrant } from './access-grants/access-grant.entity.js';
 import { AccessGrantsController } from './access-grants/access-grants.controller.js';
+import { AccessGrantsPagesController } from './access-grants/access-grants-pages.controller.js';
+import { AccessGrantsPagesService } from './access-grants/access-grants-pages.service.js';
 import { AccessGrantsRepository } from './access-grants/access-grants.repository.js';
 import { AccessGrantsService } from './access-grants/access-grants.service.js';
 import { RoleDenials } from './role-denials.js';
@@ -13,6 +15,8 @@ import { DashboardUsersService } from './users/dashboard-users.service.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
+import { UsersPagesController } from './users/users-pages.controller.js';
+import { UsersPagesService } from './users/users-pages.service.js';
 import { UsersController } from './users/users.controller.js';
 
 @Module({
@@ -21,7 +25,7 @@ import { UsersController } from './users/users.controller.js';
     AllowlistedDomainsModule,
     AuditLogsModule,
   ],
-  controllers: [UsersController, AccessGrantsController],
+  controllers: [UsersController, UsersPagesController, AccessGrantsController, AccessGrantsPagesController],
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
@@ -30,6 +34,8 @@ import { UsersController } from './users/users.controller.js';
     UserAdministrationService,
     AccessGrantsService,
     AccessGrantsRepository,
+    UsersPagesService,
+    AccessGrantsPagesService,
     RoleDenials,
   ],
   exports: [PasswordRules, DashboardUsersService, UserAdministrationService, DashboardUsersRepository],

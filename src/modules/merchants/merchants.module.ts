@@ -8,13 +8,21 @@ import { MerchantName } from './merchant-name.entity.js';
 import { MerchantVisibility } from './merchant-visibility.entity.js';
 import { Merchant } from './merchant.entity.js';
 import { MerchantsController } from './merchants.controller.js';
+import { MerchantsPagesController } from './merchants-pages.controller.js';
+import { MerchantsPagesService } from './merchants-pages.service.js';
 import { MerchantsRepository } from './merchants.repository.js';
 import { MerchantsService } from './merchants.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Merchant, MerchantName, MerchantVisibility]), AuditLogsModule],
-  controllers: [MerchantListController, MerchantsController],
-  providers: [MerchantsService, MerchantsRepository, MerchantCatalogService, MerchantCatalogRepository],
+  controllers: [MerchantListController, MerchantsController, MerchantsPagesController],
+  providers: [
+    MerchantsService,
+    MerchantsPagesService,
+    MerchantsRepository,
+    MerchantCatalogService,
+    MerchantCatalogRepository,
+  ],
   exports: [MerchantCatalogService],
 })
 export class MerchantsModule {}

@@ -9,6 +9,15 @@ export interface Viewer {
   readonly environment: PlatformEnvironment;
 }
 
+/** Absent filters are not applied. */
+export interface MerchantFilters {
+  /** A part of the match key of the merchant's name or of one of its aliases. */
+  readonly matchKey: string | undefined;
+  readonly hidden: boolean | undefined;
+  /** The ID of the last merchant before the page. */
+  readonly after: number | undefined;
+}
+
 /** A merchant, and whether the organization hides it. */
 export interface MerchantWithVisibility extends Merchant {
   readonly hidden: boolean;
@@ -26,6 +35,24 @@ export class MerchantsRepository {
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
         ORDER BY lower(name), id LIMIT $3`,
       [organizationId, environment, limit],
+    );
+  }
+
+  /** Returns the merchants that match the filters and come after another merchant, in the order of their names. */
+  async page(
+    { organizationId, environment }: Viewer,
+    { matchKey, hidden, after }: MerchantFilters,
+    limit: number,
+  ): Promise<MerchantWithVisibility[]> {
+    return this.transaction.manager.query<MerchantWithVisibility[]>(
+      `SELECT id, name, hidden_at IS NOT NULL AS hidden
+         FROM merchant
+         LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
+        WHERE ($3::text IS NULL OR id IN (SELECT merchant_id FROM merchant_name WHERE strpos(match_key, $3) > 0))
+          AND ($4::boolean IS NULL OR (hidden_at IS NOT NULL) = $4)
+          AND ($5::integer IS NULL OR (lower(name), id) > (SELECT lower(name), id FROM merchant WHERE id = $5))
+        ORDER BY lower(name), id LIMIT $6`,
+      [organizationId, environment, matchKey ?? null, hidden ?? null, after ?? null, limit],
     );
   }
 

@@ -9,7 +9,7 @@ import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 import { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
-import { MerchantsRepository, type Viewer } from './merchants.repository.js';
+import { MerchantsRepository, type MerchantFilters, type Viewer } from './merchants.repository.js';
 import type { MerchantResponse } from './merchants.dto.js';
 
 /** Maximum number of merchants in a list. The catalog has a few hundred. */
@@ -40,6 +40,16 @@ export class MerchantsService {
     if (requested !== undefined && requested !== environment)
       throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
     return this.repository.list({ organizationId, environment }, MAX_MERCHANTS);
+  }
+
+  /** Returns merchants that match the filters, in the order of their names. */
+  async page(
+    actor: DashboardActor,
+    environment: PlatformEnvironment,
+    filters: MerchantFilters,
+    limit: number,
+  ): Promise<MerchantResponse[]> {
+    return this.repository.page(viewer(actor, environment), filters, limit);
   }
 
   /** Idempotent. */

@@ -14,7 +14,10 @@ import { CurrentUserController } from './current-user/current-user.controller.js
 import { MetadataController } from './metadata/metadata.controller.js';
 import { MetadataService } from './metadata/metadata.service.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
+import { DeviceAccessService } from './tokens/device-access.service.js';
 import { DevicePagesService } from './pages/device-pages.service.js';
+import { DevicesPagesController } from './pages/devices-pages.controller.js';
+import { DevicesPagesService } from './pages/devices-pages.service.js';
 import { OAuthClientsService } from './protocol/oauth-clients.service.js';
 import { OAuthErrorFormat } from './protocol/oauth-error-format.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
@@ -44,6 +47,7 @@ import { TokensService } from './tokens/tokens.service.js';
     MetadataController,
     CurrentUserController,
     DevicePagesController,
+    DevicesPagesController,
   ],
   providers: [
     OAuthClientsService,
@@ -62,6 +66,8 @@ import { TokensService } from './tokens/tokens.service.js';
     TokenSigningKeysRotation,
     MetadataService,
     DevicePagesService,
+    DeviceAccessService,
+    DevicesPagesService,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
 })

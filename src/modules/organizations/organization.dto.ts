@@ -53,7 +53,7 @@ export class UpdateLogoRequest {
 }
 
 /** Days in which users can set up a second factor before they need it. */
-const [DEFAULT_GRACE_DAYS, MAX_GRACE_DAYS] = [7, 90];
+export const [DEFAULT_GRACE_DAYS, MAX_GRACE_DAYS] = [7, 90];
 
 export class UpdateOrganizationRequest {
   @BooleanField({

@@ -4,6 +4,8 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { OrganizationController } from './organization.controller.js';
+import { OrganizationPagesController } from './organization-pages.controller.js';
+import { OrganizationPagesService } from './organization-pages.service.js';
 import { OrganizationAdministrationService } from './organization-administration.service.js';
 import { FirstOrganization } from './first-organization.js';
 import { Organization } from './organization.entity.js';
@@ -17,12 +19,13 @@ import { OrganizationsService } from './organizations.service.js';
     DashboardUsersModule,
     AuditLogsModule,
   ],
-  controllers: [OrganizationController],
+  controllers: [OrganizationController, OrganizationPagesController],
   providers: [
     OrganizationsService,
     OrganizationsRepository,
     FirstOrganization,
     OrganizationAdministrationService,
+    OrganizationPagesService,
   ],
   exports: [OrganizationsService, OrganizationsRepository, FirstOrganization],
 })

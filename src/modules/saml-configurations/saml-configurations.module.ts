@@ -3,12 +3,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { SamlConfiguration } from './saml-configuration.entity.js';
 import { SamlConfigurationsController } from './saml-configurations.controller.js';
+import { SamlConfigurationsPagesController } from './saml-configurations-pages.controller.js';
+import { SamlConfigurationsPagesService } from './saml-configurations-pages.service.js';
 import { SamlConfigurationsRepository } from './saml-configurations.repository.js';
 import { SamlConfigurationsService } from './saml-configurations.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([SamlConfiguration]), AuditLogsModule],
-  controllers: [SamlConfigurationsController],
-  providers: [SamlConfigurationsService, SamlConfigurationsRepository],
+  controllers: [SamlConfigurationsController, SamlConfigurationsPagesController],
+  providers: [SamlConfigurationsService, SamlConfigurationsPagesService, SamlConfigurationsRepository],
 })
 export class SamlConfigurationsModule {}

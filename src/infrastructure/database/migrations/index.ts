@@ -13,6 +13,7 @@ import { WebhookStream1790000000014 } from './1790000000014-webhook-stream.js';
 import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-index.js';
 import { RequestLogRollups1790000000016 } from './1790000000016-request-log-rollups.js';
 import { DashboardSettings1790000000017 } from './1790000000017-dashboard-settings.js';
+import { DeviceRedemptionTime1790000000021 } from './1790000000021-device-redemption-time.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   WebhookStreamIndex1790000000015,
   RequestLogRollups1790000000016,
   DashboardSettings1790000000017,
+  DeviceRedemptionTime1790000000021,
 ];

@@ -6,13 +6,15 @@ export const FORM_TOKEN_FIELD = 'form_token';
 
 interface FormProps {
   readonly action: string;
+  /** Whether the form has a `FileField`. Its route must be declared with `hasFiles`, too. */
+  readonly hasFiles?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A form that is sent with POST and the anti-forgery token. */
-export function Form({ action, children }: FormProps): VNode {
+export function Form({ action, hasFiles = false, children }: FormProps): VNode {
   return (
-    <form method="post" action={action}>
+    <form method="post" action={action} enctype={hasFiles ? 'multipart/form-data' : undefined}>
       <input type="hidden" name={FORM_TOKEN_FIELD} value={usePage().formToken} />
       {children}
     </form>
@@ -67,6 +69,8 @@ interface TextFieldProps extends FieldProps {
   /** Defaults to true. */
   readonly required?: boolean;
   readonly maxLength?: number;
+  /** Values that the browser suggests while the user types. */
+  readonly suggestions?: readonly string[];
 }
 
 /** A labeled field. Its error is associated with it for screen readers. */
@@ -82,6 +86,36 @@ export function TextField(props: TextFieldProps): VNode {
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? 'off'}
         inputmode={props.inputmode}
+        list={props.suggestions ? `${props.name}-suggestions` : undefined}
+        aria-describedby={descriptionsOf(props).all}
+        aria-invalid={props.error ? 'true' : undefined}
+      />
+      {props.suggestions ? (
+        <datalist id={`${props.name}-suggestions`}>
+          {props.suggestions.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      ) : null}
+    </Described>
+  );
+}
+
+interface FileFieldProps extends FieldProps {
+  /** The media types that the browser offers. */
+  readonly mediaTypes: readonly string[];
+}
+
+/** A labeled choice of one file, which is required. */
+export function FileField(props: FileFieldProps): VNode {
+  return (
+    <Described {...props}>
+      <input
+        id={props.name}
+        name={props.name}
+        type="file"
+        accept={props.mediaTypes.join(',')}
+        required
         aria-describedby={descriptionsOf(props).all}
         aria-invalid={props.error ? 'true' : undefined}
       />
@@ -111,9 +145,11 @@ export function TimeField({ value, label, ...field }: TimeFieldProps): VNode {
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
+  /** Defaults to true. */
+  readonly required?: boolean;
 }
 
-/** A labeled field of several lines, which is required. */
+/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   return (
     <Described {...props}>
@@ -121,7 +157,7 @@ export function TextArea(props: TextAreaProps): VNode {
         id={props.name}
         name={props.name}
         rows={props.rows ?? 8}
-        required
+        required={props.required ?? true}
         aria-describedby={descriptionsOf(props).all}
         aria-invalid={props.error ? 'true' : undefined}
       >

@@ -7,6 +7,7 @@ export { FilterForm, Results, pathWith } from './filter-form.js';
 export {
   ActionButton,
   Checkboxes,
+  FileField,
   Form,
   FORM_TOKEN_FIELD,
   SelectField,

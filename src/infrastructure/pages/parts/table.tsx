@@ -5,6 +5,12 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean;
+  /** Words such as a role are not broken, and neither are buttons. Other text is broken anywhere, so that it fits. */
+  readonly isShort?: boolean;
+}
+
+function classOf<Row>({ isNumber, isShort }: Column<Row>): string | undefined {
+  return [isNumber && 'number', isShort && 'short'].filter(Boolean).join(' ') || undefined;
 }
 
 interface TableProps<Row> {
@@ -25,9 +31,9 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ title, isNumber }) => (
-            <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : undefined}>
-              {title}
+          {columns.map((column) => (
+            <th key={column.title} role="columnheader" scope="col" class={classOf(column)}>
+              {column.title}
             </th>
           ))}
         </tr>
@@ -35,9 +41,9 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ title, cell, isNumber }) => (
-              <td key={title} role="cell" data-title={title} class={isNumber ? 'number' : undefined}>
-                {cell(row)}
+            {columns.map((column) => (
+              <td key={column.title} role="cell" data-title={column.title} class={classOf(column)}>
+                {column.cell(row)}
               </td>
             ))}
           </tr>

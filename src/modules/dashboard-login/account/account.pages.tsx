@@ -1,5 +1,5 @@
 import { Fragment, type VNode } from 'preact';
-import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { browserName } from '../../../infrastructure/http/index.js';
 import {
   Badge,
@@ -10,15 +10,9 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { ROLE_NAMES } from '../../dashboard-users/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
-
-const ROLES: Readonly<Record<DashboardRole, string>> = {
-  owner: 'Owner',
-  admin: 'Admin',
-  member: 'Member',
-  viewer: 'Viewer',
-};
 
 export interface AccountPageProps {
   readonly actor: DashboardActor;
@@ -40,7 +34,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
           <dt>Organization</dt>
           <dd>{organization}</dd>
           <dt>Role</dt>
-          <dd>{ROLES[actor.role]}</dd>
+          <dd>{ROLE_NAMES[actor.role]}</dd>
           <dt>Password</dt>
           <dd>
             <a href="/account/password">Change password</a>

@@ -10,6 +10,16 @@ export class KnownBrowsersRepository {
     return this.transaction.manager.existsBy(KnownBrowser, { digest });
   }
 
+  /** Returns when each of the users last logged in. Users without a known browser are absent. */
+  async lastLogins(userIds: readonly string[]): Promise<Map<string, Date>> {
+    const rows = await this.transaction.manager.query<{ userId: string; loggedInAt: Date }[]>(
+      `SELECT user_id AS "userId", max(logged_in_at) AS "loggedInAt" FROM known_browser
+        WHERE user_id = ANY ($1) GROUP BY user_id`,
+      [userIds],
+    );
+    return new Map(rows.map(({ userId, loggedInAt }) => [userId, loggedInAt]));
+  }
+
   /** @returns whether the browser was unknown; true for only one of several concurrent calls */
   async add({ digest, userId, loggedInAt }: KnownBrowser): Promise<boolean> {
     const [row] = await this.transaction.manager.query<{ isNew: boolean }[]>(

@@ -5,6 +5,7 @@ import {
   dashboardActorOf,
   sessionTokenOf,
   setSessionCookie,
+  type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import type { PageResponse } from '../../../infrastructure/pages/index.js';
@@ -22,14 +23,22 @@ export class LoginPagesService {
     private readonly secondFactorLogin: SecondFactorLoginService,
   ) {}
 
+  /** @param again why a user who is logged in has to log in again */
+  begin(next: unknown, again: unknown, { user }: Request): PageResponse {
+    const known = user as DashboardIdentity | undefined;
+    return loginPage({ next: safeRedirectPath(next), again: reasonIn(again), email: known?.email });
+  }
+
   async logIn(form: FormFields, request: Request, response: Response): Promise<PageResponse> {
     const next = safeRedirectPath(form.get('next'));
     const email = emailFromForm(form);
     const password = form.get('password');
-    if (email === undefined || password === undefined) return loginPage(incomplete(next, email, password));
+    const again = reasonIn(form.get('again'));
+    if (email === undefined || password === undefined)
+      return loginPage({ ...incomplete(next, email, password), again });
     const replacing = sessionTokenOf(request);
     const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
-    if (!opened) return loginPage({ next, email, refused: true });
+    if (!opened) return loginPage({ next, again, email, refused: true });
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);
     return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
   }
@@ -61,6 +70,10 @@ export class LoginPagesService {
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }
+}
+
+function reasonIn(again: unknown): LoginPageProps['again'] {
+  return again === 'page' || again === 'form' ? again : undefined;
 }
 
 function incomplete(next: string, email: string | undefined, password: string | undefined): LoginPageProps {

@@ -3,8 +3,6 @@ import type { Request, Response } from 'express';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PageRoute, FormBody, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { LoginPagesService } from './login-pages.service.js';
-import { loginPage } from './login.pages.js';
-import { safeRedirectPath } from './safe-redirect-path.js';
 
 @Controller()
 export class LoginController {
@@ -13,8 +11,8 @@ export class LoginController {
   /** Open to logged-in users too, because some operations require a recent login. */
   @Get('login')
   @PageRoute({ login: false })
-  begin(@Query('next') next: unknown): PageResponse {
-    return loginPage({ next: safeRedirectPath(next) });
+  begin(@Query('next') next: unknown, @Query('again') again: unknown, @Req() request: Request): PageResponse {
+    return this.pages.begin(next, again, request);
   }
 
   @Post('login')

@@ -3,18 +3,26 @@ import { Form, Link, Notice, TextField, type Page } from '../../../infrastructur
 export interface LoginPageProps {
   /** Where to go after the login. */
   readonly next: string;
+  /** Why a user who is logged in has to log in again: to open a page, or to submit a form. */
+  readonly again?: 'page' | 'form' | undefined;
   readonly email?: string | undefined;
   /** The email or password is wrong, or the user is disabled. The page does not say which. */
   readonly refused?: boolean;
   readonly missing?: { readonly email: boolean; readonly password: boolean };
 }
 
-export function loginPage({ next, email, refused = false, missing }: LoginPageProps): Page {
+const AGAIN = {
+  page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
+  form: 'Nothing was changed: your login was more than 5 minutes ago, and this change requires a recent one. After you log in, fill in the form again.',
+} as const;
+
+export function loginPage({ next, again, email, refused = false, missing }: LoginPageProps): Page {
   return {
-    title: 'Log in',
+    title: again ? 'Log in again' : 'Log in',
     status: refused ? 403 : missing ? 400 : 200,
     content: (
       <>
+        {again ? <p>{AGAIN[again]}</p> : null}
         {refused ? (
           <Notice kind="bad">
             The email address or password is wrong. Check both and try again, or{' '}
@@ -23,6 +31,7 @@ export function loginPage({ next, email, refused = false, missing }: LoginPagePr
         ) : null}
         <Form action="/login">
           <input type="hidden" name="next" value={next} />
+          {again ? <input type="hidden" name="again" value={again} /> : null}
           <TextField
             name="email"
             label="Email address"

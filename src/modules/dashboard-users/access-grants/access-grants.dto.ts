@@ -8,7 +8,7 @@ import {
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { EnumField, IntegerField, TextField, UuidField } from '../../../infrastructure/validation/index.js';
 
-const GRANTED_ROLES = ['owner', 'admin'] as const;
+export const GRANTED_ROLES = ['owner', 'admin'] as const;
 export type GrantedRole = (typeof GRANTED_ROLES)[number];
 const GRANTED_ROLE = enumeration('GrantedRole', GRANTED_ROLES, 'A role that an access grant can give.');
 

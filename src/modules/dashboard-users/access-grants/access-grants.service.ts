@@ -35,6 +35,12 @@ export class AccessGrantsService {
     return grants.map((grant) => this.toResponse(grant));
   }
 
+  async get({ organizationId }: DashboardActor, id: string): Promise<AccessGrantResponse> {
+    const grant = isUUID(id) ? await this.repository.find(organizationId, id) : undefined;
+    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
+    return this.toResponse(grant);
+  }
+
   async create(actor: DashboardActor, request: CreateAccessGrantRequest): Promise<AccessGrantResponse> {
     const action = 'access_grant.create';
     return this.toResponse(

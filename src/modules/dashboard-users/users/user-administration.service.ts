@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
+import type {
+  DashboardActor,
+  DashboardPrincipal,
+  DashboardRole,
+} from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -42,6 +46,12 @@ export class UserAdministrationService {
 
   async list({ organizationId }: DashboardActor): Promise<UserResponse[]> {
     return (await this.repository.list(organizationId, MAX_USERS)).map(toResponse);
+  }
+
+  async get({ organizationId }: DashboardActor, id: string): Promise<UserResponse> {
+    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
+    if (!user) throw USER_NOT_FOUND.error();
+    return toResponse(user);
   }
 
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
@@ -164,12 +174,16 @@ export class UserAdministrationService {
 }
 
 /** Only owners may add, change or remove owners. */
+export function mayManage(actor: DashboardPrincipal, role: DashboardRole): boolean {
+  return actor.role === 'owner' || role !== 'owner';
+}
+
 function requireRoleFor(
   actor: DashboardActor,
   target: string,
   ...roles: readonly (DashboardRole | undefined)[]
 ): void {
-  if (actor.role !== 'owner' && roles.includes('owner')) throw new RoleChangeDenied(OWNERS_ONLY, target);
+  if (roles.some((role) => role && !mayManage(actor, role))) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
 
 function requireAllowedForSelf({ role, disabledAt }: Changes): void {

@@ -10,4 +10,7 @@ export abstract class UserLogins {
 
   /** Ends all sessions of the user. Joins the open transaction. */
   abstract end(userId: string): Promise<void>;
+
+  /** Returns when each of the users last logged in. Users who did not log in within a year are absent. */
+  abstract lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
 }

@@ -77,6 +77,10 @@ export class DeviceAuthorization {
   @Column({ name: 'decided_at', type: 'timestamptz', precision: 3, nullable: true })
   decidedAt!: Date | null;
 
+  /** When the device got its access token; null before, and for devices that the previous release redeemed. */
+  @Column({ name: 'redeemed_at', type: 'timestamptz', precision: 3, nullable: true })
+  redeemedAt!: Date | null;
+
   /** The login session that entered the user code last. Only that session can decide. */
   @Column({ name: 'entered_in_session', type: 'uuid', nullable: true })
   enteredInSession!: string | null;

@@ -95,6 +95,7 @@ export class DeviceAuthorizationsService {
       ...origin,
       userId: null,
       decidedAt: null,
+      redeemedAt: null,
       enteredInSession: null,
       accessVersion: null,
     };

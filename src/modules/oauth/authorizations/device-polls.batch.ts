@@ -123,12 +123,13 @@ export class DevicePollsBatch {
   /** If several requests redeem the same code, the first one in the batch succeeds. */
   private async redeemAll(redemptions: readonly Redemption[]): Promise<boolean[]> {
     const [rows] = await this.dataSource.query<[{ id: string }[], number]>(
-      `UPDATE device_authorization SET status = 'redeemed'
-        WHERE id IN (SELECT id FROM device_authorization
-                       JOIN unnest($1::uuid[], $2::timestamptz[]) AS code (id, now) USING (id)
-                      WHERE status = 'approved' AND expires_at > now
-                      ORDER BY id FOR UPDATE OF device_authorization)
-       RETURNING id`,
+      `UPDATE device_authorization SET status = 'redeemed', redeemed_at = approved.now
+         FROM (SELECT id, now FROM device_authorization
+                 JOIN unnest($1::uuid[], $2::timestamptz[]) AS code (id, now) USING (id)
+                WHERE status = 'approved' AND expires_at > now
+                ORDER BY id FOR UPDATE OF device_authorization) AS approved
+        WHERE device_authorization.id = approved.id
+       RETURNING device_authorization.id`,
       [redemptions.map(({ id }) => id), redemptions.map(({ now }) => now)],
     );
     const redeemed = new Set(rows.map(({ id }) => id));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -16,6 +15,8 @@ const TYPE = 'at+jwt';
 
 /** The user, client and scopes that an access token is issued for. */
 export interface AccessTokenGrant {
+  /** The ID of the device authorization, so that the token can be revoked without knowing it. */
+  readonly tokenId: string;
   readonly userId: string;
   readonly organizationId: string;
   readonly role: DashboardRole;
@@ -84,7 +85,7 @@ export class AccessTokensService {
       .setSubject(grant.userId)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + TOKEN_LIFETIME / SECOND)
-      .setJti(randomUUID())
+      .setJti(grant.tokenId)
       .sign(key);
   }
 

@@ -62,7 +62,7 @@ export class DeviceCodeGrant {
         throw ACCESS_DENIED.error();
       }
       // Sign before redeeming the code, so that the device can retry if signing fails.
-      const token = await this.tokens.sign({ ...authorization, ...user });
+      const token = await this.tokens.sign({ ...authorization, ...user, tokenId: authorization.id });
       if (await this.batch.redeem(authorization.id, this.clock.now())) {
         return { token_type: 'Bearer', expires_in: TOKEN_LIFETIME / SECOND, access_token: token };
       }

@@ -1,0 +1,380 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  CodeBlock,
+  Confirmation,
+  dashboardPath,
+  Details,
+  Done,
+  EmptyState,
+  Form,
+  Moment,
+  Notice,
+  Problem,
+  RelativeTime,
+  SelectField,
+  Table,
+  TextField,
+  type Page,
+  type Tone,
+} from '../../infrastructure/pages/index.js';
+import type { ApiClientResponse } from './api-clients.dto.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, SECRET_PREFIXES } from './api-clients.service.js';
+import type { ClientCredentialsView } from './api-secrets.service.js';
+
+export function credentialsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
+  return dashboardPath(environment, 'api-credentials', ...segments);
+}
+
+const TITLE = 'API credentials';
+
+function parentOf({ environment }: ApiClientResponse): NonNullable<Page['parent']> {
+  return { title: TITLE, path: credentialsPath(environment) };
+}
+
+function actionPath({ environment, client_id: id }: ApiClientResponse, action: string): string {
+  return credentialsPath(environment, id, action);
+}
+
+export function noCredentialsPage(): Page {
+  return {
+    title: TITLE,
+    content: (
+      <EmptyState title="No API client in this environment">
+        <p>Ask the operator of the service to create one, or choose the other environment at the top.</p>
+      </EmptyState>
+    ),
+  };
+}
+
+export function credentialsPage(credentials: ClientCredentialsView): Page {
+  const { client } = credentials;
+  return {
+    title: TITLE,
+    content: (
+      <>
+        <Done
+          messages={{
+            renamed: 'The client was renamed.',
+            activated: 'From now on, webhooks are signed with the new secret.',
+          }}
+        />
+        <p>
+          Your programs send the client ID and the secret with each API request (HTTP Basic authentication).
+          The secret also signs webhooks in the {client.environment} environment.
+        </p>
+        <CodeBlock title="Client ID" code={client.client_id} />
+        <Details
+          entries={[
+            ['Name', <Name key="name" client={client} />],
+            ['Created', <Moment key="created" time={client.created_at} />],
+            [
+              'Extra operations',
+              client.enabled_operations.length > 0 ? client.enabled_operations.join(', ') : null,
+            ],
+          ]}
+        />
+        <h2>Secret</h2>
+        <Secrets {...credentials} />
+        <Allowed operation="viewApiSecret">
+          <div class="actions">
+            <ButtonLink to={actionPath(client, 'view')} kind="second">
+              {client.overlap_ends_at ? 'View new secret' : 'View secret'}
+            </ButtonLink>
+            {client.overlap_ends_at ? null : (
+              <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
+            )}
+          </div>
+        </Allowed>
+        <Rotation {...credentials} />
+      </>
+    ),
+  };
+}
+
+function Name({ client }: { readonly client: ApiClientResponse }): VNode {
+  return (
+    <>
+      {client.name ?? 'Not named yet'}
+      <Allowed operation="updateApiClient">
+        {' · '}
+        <a href={actionPath(client, 'rename')}>Change name</a>
+      </Allowed>
+    </>
+  );
+}
+
+function Secrets({ client, secrets }: ClientCredentialsView): VNode {
+  const isNewest = (version: number): boolean => version === client.newest_secret_version;
+  return (
+    <Table
+      caption="Secrets"
+      rows={secrets}
+      keyOf={({ version }) => version}
+      columns={[
+        {
+          title: 'Secret',
+          cell: () => (
+            <code>
+              {SECRET_PREFIXES[client.environment]}
+              <span aria-hidden="true">••••••••</span>
+              <span class="unseen">hidden</span>
+            </code>
+          ),
+        },
+        {
+          title: 'Version',
+          cell: ({ version }) =>
+            `${version}${secrets.length > 1 ? (isNewest(version) ? ' (new)' : ' (old)') : ''}`,
+        },
+        { title: 'Created', cell: ({ createdAt }) => <RelativeTime time={createdAt} /> },
+        {
+          title: 'Accepted',
+          cell: ({ acceptedUntil }) =>
+            acceptedUntil ? (
+              <>
+                until <Moment time={acceptedUntil} />
+              </>
+            ) : (
+              'until you rotate it'
+            ),
+        },
+        {
+          title: 'Signs webhooks',
+          cell: ({ version }) =>
+            version === client.signing_secret_version ? <Badge tone="good">Yes</Badge> : 'No',
+        },
+      ]}
+    />
+  );
+}
+
+type Progress = 'done' | 'now' | 'next' | 'later';
+const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> = {
+  done: ['Done', 'good'],
+  now: ['Do this now', 'warn'],
+  next: ['Next', 'soft'],
+  later: ['Later', 'soft'],
+};
+
+/** The steps of a rotation. While one is in progress, says which step is next. */
+function Rotation({ client }: ClientCredentialsView): VNode {
+  const { overlap_ends_at: end, newest_secret_version: newest, signing_secret_version: signing } = client;
+  const isActivated = newest === signing;
+  const progress = (first: Progress, later: Progress): Progress | undefined =>
+    end ? (isActivated ? later : first) : undefined;
+  return (
+    <>
+      <h2>{end ? 'A rotation is in progress' : 'Rotate the secret without losing an event'}</h2>
+      <ol class="steps">
+        <Step title="Rotate the secret" progress={progress('done', 'done')}>
+          Choose an overlap that gives you enough time to change your servers. You get a new secret, and the
+          old one keeps working until the overlap ends.
+        </Step>
+        <Step title="Change your servers" progress={progress('now', 'done')}>
+          Add the new secret to your webhook receivers, and keep the old one: accept a webhook if one of the
+          two secrets verifies it. Then let your programs send requests with the new secret.
+        </Step>
+        <Step title="Sign webhooks with the new secret" progress={progress('next', 'done')}>
+          When all receivers know the new secret, activate it. Without that, the old secret signs until the
+          overlap ends.
+          {end && !isActivated ? (
+            <Allowed operation="activateApiSecret">
+              <p>
+                <ButtonLink to={actionPath(client, 'activate')}>Activate new secret</ButtonLink>
+              </p>
+            </Allowed>
+          ) : null}
+        </Step>
+        <Step title="Remove the old secret" progress={progress('later', 'now')}>
+          Remove it from your receivers a few minutes after the activation. It stops working when the overlap
+          ends
+          {end ? (
+            <>
+              , on <Moment time={end} /> (<RelativeTime time={end} />)
+            </>
+          ) : null}
+          .
+        </Step>
+      </ol>
+      <h3>If the secret leaked</h3>
+      <p>
+        Rotate it with an overlap of 0 hours: all earlier secrets stop working immediately. Receivers reject
+        webhooks until they have the new secret. Failed deliveries are retried; if an endpoint was down for
+        longer, recover what it missed on the page of the endpoint.
+      </p>
+      {end ? (
+        <Allowed operation="rotateApiSecret">
+          <ButtonLink to={actionPath(client, 'rotate')} kind="danger">
+            Rotate again without an overlap
+          </ButtonLink>
+        </Allowed>
+      ) : null}
+    </>
+  );
+}
+
+interface StepProps {
+  readonly title: string;
+  readonly progress: Progress | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Step({ title, progress, children }: StepProps): VNode {
+  const [text, tone] = progress ? PROGRESS[progress] : [];
+  return (
+    <li>
+      <strong>{title}</strong> {text && tone ? <Badge tone={tone}>{text}</Badge> : null}
+      <br />
+      {children}
+    </li>
+  );
+}
+
+/** @param problem why the name was not accepted */
+export function renamePage(client: ApiClientResponse, name: string, problem?: string): Page {
+  return {
+    title: 'Change the name of the API client',
+    parent: parentOf(client),
+    content: (
+      <Form action={actionPath(client, 'rename')}>
+        <TextField
+          name="name"
+          label="Name"
+          hint="Users see it when they approve a device, such as “Example shop”."
+          value={name}
+          error={problem}
+          maxLength={100}
+        />
+        <button>Save name</button>
+      </Form>
+    ),
+  };
+}
+
+export function viewPage({ client }: ClientCredentialsView): Page {
+  return {
+    title: `View the ${client.environment} secret?`,
+    parent: parentOf(client),
+    content: (
+      <Confirmation
+        action={actionPath(client, 'view')}
+        button="View secret"
+        isDestructive={false}
+        cancel={credentialsPath(client.environment)}
+      >
+        <p>
+          The next page shows the secret. Make sure that nobody else sees your screen. The audit log records
+          that you viewed it.
+        </p>
+      </Confirmation>
+    ),
+  };
+}
+
+/** The secret in plain text. This page is the response to a form, so the secret is in no address. */
+export function secretPage(
+  credentials: ClientCredentialsView,
+  secret: string,
+  reason: 'viewed' | 'rotated',
+): Page {
+  const { client } = credentials;
+  const isNew = reason === 'rotated';
+  return {
+    title: isNew ? `The new ${client.environment} secret` : `The ${client.environment} secret`,
+    parent: parentOf(client),
+    content: (
+      <>
+        {isNew ? (
+          <Notice kind="good">
+            {client.overlap_ends_at
+              ? 'The secret was rotated. The old secret keeps working during the overlap.'
+              : 'The secret was rotated. All earlier secrets have stopped working.'}
+          </Notice>
+        ) : null}
+        <CodeBlock title="Secret" code={secret} />
+        <CodeBlock title="Client ID" code={client.client_id} />
+        <p>
+          Keep the secret on your servers, in a secret store. Never put it in an app, a browser, a URL or
+          source code. You can view it again later.
+        </p>
+        {isNew && client.overlap_ends_at ? <Rotation {...credentials} /> : null}
+        <p>
+          <ButtonLink to={credentialsPath(client.environment)} kind="second">
+            Back to API credentials
+          </ButtonLink>
+        </p>
+      </>
+    ),
+  };
+}
+
+const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
+
+/** @param problem why the secret was not rotated */
+export function rotatePage({ client }: ClientCredentialsView, problem?: string): Page {
+  const isInProgress = client.overlap_ends_at !== null;
+  const none = { value: '0', label: 'None (after a leak)' };
+  const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
+  return {
+    title: `Rotate the ${client.environment} secret?`,
+    parent: parentOf(client),
+    content: (
+      <>
+        <Problem message={problem} />
+        <Confirmation
+          action={actionPath(client, 'rotate')}
+          button="Rotate secret"
+          cancel={credentialsPath(client.environment)}
+        >
+          <p>
+            You get a new secret.{' '}
+            {isInProgress
+              ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
+              : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
+          </p>
+          <SelectField
+            name="overlap_hours"
+            label="Overlap"
+            hint={
+              isInProgress
+                ? undefined
+                : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
+            }
+            options={isInProgress ? [none] : [...options, none]}
+            value={isInProgress ? '0' : String(DEFAULT_OVERLAP_HOURS)}
+          />
+        </Confirmation>
+      </>
+    ),
+  };
+}
+
+function inWords(hours: number): string {
+  if (hours % 24 === 0 && hours > 24) return `${hours / 24} days`;
+  return hours === 1 ? '1 hour' : `${hours} hours`;
+}
+
+export function activatePage({ client }: ClientCredentialsView): Page {
+  return {
+    title: 'Sign webhooks with the new secret?',
+    parent: parentOf(client),
+    content: (
+      <Confirmation
+        action={actionPath(client, 'activate')}
+        button="Activate new secret"
+        cancel={credentialsPath(client.environment)}
+      >
+        <p>
+          Do this when all your {client.environment} webhook receivers know the new secret: from now on, it
+          makes the <code>Service-Signature</code> of every webhook. Receivers that know only the old secret
+          reject those webhooks unless they check <code>webhook-signature</code>. You cannot go back to the
+          old secret.
+        </p>
+      </Confirmation>
+    ),
+  };
+}

@@ -1,0 +1,213 @@
+import type { VNode } from 'preact';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  Confirmation,
+  Done,
+  EmptyState,
+  Form,
+  Moment,
+  Pagination,
+  Problem,
+  RelativeTime,
+  SelectField,
+  Table,
+  TextField,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import { ROLE_NAMES } from '../users/role-names.js';
+import { mayManage } from '../users/user-administration.service.js';
+import { GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
+
+export const GRANTS_PATH = '/dashboard/access-grants';
+const GRANTS = { title: 'Access grants', path: GRANTS_PATH };
+const NEW_PATH = `${GRANTS_PATH}/new`;
+
+function revokePath(id: string): string {
+  return `${GRANTS_PATH}/${id}/revoke`;
+}
+
+export function grantsPage(
+  actor: DashboardActor,
+  grants: readonly AccessGrantResponse[],
+  nextCursor: string | null,
+): Page {
+  return {
+    title: GRANTS.title,
+    actions: grants.length === 0 ? null : <GrantButton />,
+    content: (
+      <>
+        <Done
+          messages={{
+            granted: 'The user has the role from now on.',
+            revoked: 'The grant was revoked. The user has their own role again.',
+          }}
+        />
+        {grants.length === 0 ? (
+          <EmptyState title="No access grants yet">
+            <p>
+              Give a user a higher role for a limited time, such as for a task or while a colleague is away.
+            </p>
+            <GrantButton />
+          </EmptyState>
+        ) : (
+          <>
+            <p>Users who have, or had, a higher role for a limited time. Grants in force come first.</p>
+            <Grants actor={actor} grants={grants} />
+            <Pagination nextCursor={nextCursor} />
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+function GrantButton(): VNode {
+  return (
+    <Allowed operation="createAccessGrant">
+      <ButtonLink to={NEW_PATH}>Grant a role</ButtonLink>
+    </Allowed>
+  );
+}
+
+function Grants(props: {
+  readonly actor: DashboardActor;
+  readonly grants: readonly AccessGrantResponse[];
+}): VNode {
+  return (
+    <Table
+      caption="Access grants"
+      rows={props.grants}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'User', cell: ({ email }) => email },
+        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Status', cell: (grant) => <Status grant={grant} /> },
+        { title: 'Reason', cell: ({ reason }) => reason },
+        {
+          title: 'Granted',
+          cell: ({ created_at, created_by }) => (
+            <>
+              <RelativeTime time={created_at} /> by {created_by}
+            </>
+          ),
+        },
+        {
+          title: 'Actions',
+          isShort: true,
+          cell: ({ id, active, role, email }) =>
+            active && mayManage(props.actor, role) ? (
+              <Allowed operation="revokeAccessGrant">
+                <ButtonLink to={revokePath(id)} kind="danger" of={`the role of ${email}`}>
+                  Revoke
+                </ButtonLink>
+              </Allowed>
+            ) : null,
+        },
+      ]}
+    />
+  );
+}
+
+function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
+  const { active, revoked_at: revoked, expires_at: expiry } = grant;
+  if (active)
+    return (
+      <>
+        <Badge tone="good">In force</Badge> until <Moment time={expiry} />
+      </>
+    );
+  return (
+    <>
+      <Badge tone="soft">{revoked ? 'Revoked' : 'Expired'}</Badge> <RelativeTime time={revoked ?? expiry} />
+    </>
+  );
+}
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const LIFETIMES = [
+  { value: String(HOUR), label: '1 hour' },
+  { value: String(4 * HOUR), label: '4 hours' },
+  { value: String(8 * HOUR), label: '8 hours' },
+  { value: String(DAY), label: '1 day' },
+  { value: String(3 * DAY), label: '3 days' },
+  { value: String(7 * DAY), label: '1 week' },
+];
+
+export interface NewGrantPageProps {
+  readonly actor: DashboardActor;
+  /** The email addresses that the form suggests. */
+  readonly emails: readonly string[];
+  readonly email?: string | undefined;
+  readonly role?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly expiresIn?: string | undefined;
+  /** Why the form was not accepted. */
+  readonly problem?: string;
+}
+
+export function newGrantPage(props: NewGrantPageProps): Page {
+  const roles = GRANTED_ROLES.filter((role) => mayManage(props.actor, role)).toReversed();
+  return {
+    title: 'Grant a role for a limited time',
+    parent: GRANTS,
+    content: (
+      <>
+        <Problem message={props.problem} />
+        <Form action={NEW_PATH}>
+          <TextField
+            name="email"
+            label="User"
+            hint="The email address of a user of your organization. You cannot choose yourself."
+            type="email"
+            value={props.email}
+            suggestions={props.emails}
+          />
+          <SelectField
+            name="role"
+            label="Role"
+            options={roles.map((value) => ({ value, label: ROLE_NAMES[value] }))}
+            value={props.role ?? 'admin'}
+          />
+          <SelectField
+            name="expires_in"
+            label="For"
+            hint="You can revoke the role earlier."
+            options={LIFETIMES}
+            value={props.expiresIn ?? String(DAY)}
+          />
+          <TextField
+            name="reason"
+            label="Reason"
+            hint="For later review, such as “Covers for Grace this week”"
+            value={props.reason}
+            maxLength={256}
+          />
+          <button>Grant role</button>
+        </Form>
+      </>
+    ),
+  };
+}
+
+/** @param problem why the grant was not revoked */
+export function revokePage({ id, email, role, expires_at }: AccessGrantResponse, problem?: string): Page {
+  return {
+    title: `Revoke the role of ${email}?`,
+    parent: GRANTS,
+    content: (
+      <>
+        <Problem message={problem} />
+        <Confirmation action={revokePath(id)} button="Revoke role" cancel={GRANTS_PATH}>
+          <p>
+            The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it,
+            they immediately have their own role again.
+          </p>
+        </Confirmation>
+      </>
+    ),
+  };
+}

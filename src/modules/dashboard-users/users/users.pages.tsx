@@ -1,0 +1,383 @@
+import type { VNode } from 'preact';
+import {
+  DASHBOARD_ROLES,
+  type DashboardActor,
+  type DashboardRole,
+} from '../../../infrastructure/auth/index.js';
+import type { FormFields } from '../../../infrastructure/http/index.js';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  Confirmation,
+  Details,
+  Done,
+  EmptyState,
+  FilterForm,
+  Form,
+  Moment,
+  Pagination,
+  Problem,
+  RelativeTime,
+  Results,
+  SelectField,
+  Table,
+  TextField,
+  usePage,
+  type Page,
+  type Tone,
+} from '../../../infrastructure/pages/index.js';
+import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
+import { ROLE_NAMES, ROLE_RIGHTS } from './role-names.js';
+import { mayManage } from './user-administration.service.js';
+import type { UserResponse } from './users.dto.js';
+
+export const USERS_PATH = '/dashboard/users';
+const INVITE_PATH = `${USERS_PATH}/invitations/new`;
+const USERS = { title: 'Users', path: USERS_PATH };
+
+export function userPath(id: string, ...action: readonly string[]): string {
+  return [USERS_PATH, encodeURIComponent(id), ...action].join('/');
+}
+
+type UserStatus = 'active' | 'invited' | 'disabled';
+const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
+  active: ['Active', 'good'],
+  invited: ['Invited', 'warn'],
+  disabled: ['Disabled', 'bad'],
+};
+
+export function statusOf({ disabled, invitation_pending: invited }: UserResponse): UserStatus {
+  return disabled ? 'disabled' : invited ? 'invited' : 'active';
+}
+
+export interface UsersPageProps {
+  readonly users: readonly UserResponse[];
+  /** The number of users that match the filters, on all pages. */
+  readonly found: number;
+  readonly all: number;
+  readonly lastLogins: ReadonlyMap<string, Date>;
+  readonly nextCursor: string | null;
+}
+
+export function usersPage(props: UsersPageProps): Page {
+  const { found, all, nextCursor } = props;
+  return {
+    title: USERS.title,
+    actions: (
+      <Allowed operation="createUser">
+        <ButtonLink to={INVITE_PATH}>Invite user</ButtonLink>
+      </Allowed>
+    ),
+    content: (
+      <>
+        <Done messages={{ remove: 'The user was removed.' }} />
+        <UserFilters />
+        <Results>
+          {found === 0 ? (
+            <EmptyState title="No user matches the filters">
+              <p>Search for a part of the name or email address, or clear the filters.</p>
+            </EmptyState>
+          ) : (
+            <>
+              <p>{found === all ? counted(all) : `${found} of ${counted(all)}`}</p>
+              <Users {...props} />
+              <Pagination nextCursor={nextCursor} />
+            </>
+          )}
+        </Results>
+      </>
+    ),
+  };
+}
+
+const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`);
+
+function UserFilters(): VNode {
+  const { query } = usePage();
+  const any = { value: '', label: 'Any' };
+  return (
+    <FilterForm>
+      <TextField name="search" label="Name or email" required={false} value={query['search']} />
+      <SelectField
+        name="role"
+        label="Role"
+        options={[any, ...roleOptions(DASHBOARD_ROLES)]}
+        value={query['role']}
+      />
+      <SelectField
+        name="status"
+        label="Status"
+        options={[any, ...Object.entries(STATUSES).map(([value, [label]]) => ({ value, label }))]}
+        value={query['status']}
+      />
+      <SelectField
+        name="two_factor"
+        label="Two-factor"
+        options={[any, { value: 'on', label: 'On' }, { value: 'off', label: 'Off' }]}
+        value={query['two_factor']}
+      />
+    </FilterForm>
+  );
+}
+
+function Users({ users, lastLogins }: UsersPageProps): VNode {
+  return (
+    <Table
+      caption="Users"
+      rows={users}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Name', cell: ({ id, name }) => <a href={userPath(id)}>{name}</a> },
+        { title: 'Email', cell: ({ email }) => email },
+        { title: 'Role', isShort: true, cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Status', cell: (user) => <Status user={user} /> },
+        { title: 'Two-factor', cell: (user) => <SecondFactor user={user} /> },
+        { title: 'Last login', cell: (user) => <LastLogin user={user} time={lastLogins.get(user.id)} /> },
+      ]}
+    />
+  );
+}
+
+function Status({ user }: { readonly user: UserResponse }): VNode {
+  const [name, tone] = STATUSES[statusOf(user)];
+  return <Badge tone={tone}>{name}</Badge>;
+}
+
+function SecondFactor({ user }: { readonly user: UserResponse }): VNode {
+  return <>{user.two_factor_enabled ? 'On' : 'Off'}</>;
+}
+
+/** Logins are remembered for a year. */
+function LastLogin(props: { readonly user: UserResponse; readonly time: Date | undefined }): VNode {
+  if (props.time) return <RelativeTime time={props.time} />;
+  return <>{props.user.invitation_pending ? 'Never' : 'None in the last year'}</>;
+}
+
+function roleOptions(
+  roles: readonly DashboardRole[],
+): { readonly value: DashboardRole; readonly label: string }[] {
+  return roles.map((value) => ({ value, label: ROLE_NAMES[value] }));
+}
+
+export interface UserPageProps {
+  readonly user: UserResponse;
+  readonly actor: DashboardActor;
+  /** The access grant in force, if the user has one. */
+  readonly grant: AccessGrantResponse | undefined;
+  readonly lastLogin: Date | undefined;
+}
+
+export function userPage(props: UserPageProps): Page {
+  const { user, actor, grant, lastLogin } = props;
+  return {
+    title: user.name,
+    parent: USERS,
+    actions: mayManage(actor, user.role) ? <UserButtons {...props} /> : null,
+    content: (
+      <>
+        <Done
+          messages={{
+            invited: 'The user was invited. They get an email with a link to set a password.',
+            changed: 'The user was changed.',
+            disable: 'The user was disabled. All of their logins and devices were logged out.',
+            enable: 'The user was enabled and can log in again.',
+          }}
+        />
+        <Details
+          entries={[
+            ['Email', user.email],
+            ['Status', <Status key="status" user={user} />],
+            ['Role', `${ROLE_NAMES[user.role]}: ${lowerFirst(ROLE_RIGHTS[user.role])}`],
+            ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
+            ['Two-factor authentication', <SecondFactor key="factor" user={user} />],
+            ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
+            ['Added', <Moment key="added" time={user.created_at} />],
+          ]}
+        />
+        {user.invitation_pending ? (
+          <p>
+            The link in the invitation is valid for 7 days. To send a new one, remove the user and invite them
+            again.
+          </p>
+        ) : null}
+        {user.id === actor.userId ? (
+          <p>
+            This is you. Change your password and your second factor in <a href="/account">your account</a>.
+          </p>
+        ) : null}
+        {mayManage(actor, user.role) ? null : <p>Only owners can change an owner.</p>}
+      </>
+    ),
+  };
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+function Grant({ grant }: { readonly grant: AccessGrantResponse }): VNode {
+  return (
+    <>
+      {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
+      <a href="/dashboard/access-grants">see access grants</a>
+    </>
+  );
+}
+
+function UserButtons({ user, actor }: UserPageProps): VNode {
+  const isOther = user.id !== actor.userId;
+  return (
+    <>
+      <Allowed operation="updateUser">
+        <ButtonLink to={userPath(user.id, 'change')}>
+          {isOther ? 'Change name or role' : 'Change name'}
+        </ButtonLink>
+      </Allowed>
+      {isOther && user.role !== 'owner' ? (
+        <Allowed operation="createAccessGrant">
+          <ButtonLink
+            to={`/dashboard/access-grants/new?email=${encodeURIComponent(user.email)}`}
+            kind="second"
+          >
+            Grant a temporary role
+          </ButtonLink>
+        </Allowed>
+      ) : null}
+      {isOther ? (
+        <Allowed operation="updateUser">
+          <ButtonLink
+            to={userPath(user.id, user.disabled ? 'enable' : 'disable')}
+            kind={user.disabled ? 'second' : 'danger'}
+          >
+            {user.disabled ? 'Enable' : 'Disable'}
+          </ButtonLink>
+        </Allowed>
+      ) : null}
+      {isOther ? (
+        <Allowed operation="deleteUser">
+          <ButtonLink to={userPath(user.id, 'remove')} kind="danger">
+            Remove
+          </ButtonLink>
+        </Allowed>
+      ) : null}
+    </>
+  );
+}
+
+/**
+ * @param form the form that was not accepted
+ * @param problem why it was not accepted
+ */
+export function inviteUserPage(actor: DashboardActor, form?: FormFields, problem?: string): Page {
+  return {
+    title: 'Invite a user',
+    parent: USERS,
+    content: (
+      <>
+        <Problem message={problem} />
+        <p>The user gets an email with a link to set a password. The link is valid for 7 days.</p>
+        <Form action={INVITE_PATH}>
+          <TextField name="email" label="Email address" type="email" value={form?.get('email')} />
+          <TextField name="name" label="Name" value={form?.get('name')} maxLength={256} />
+          <RoleField actor={actor} value={form?.get('role') ?? 'viewer'} />
+          <button>Send invitation</button>
+        </Form>
+        <RoleRights />
+      </>
+    ),
+  };
+}
+
+function RoleField({ actor, value }: { readonly actor: DashboardActor; readonly value: string }): VNode {
+  const roles = DASHBOARD_ROLES.filter((role) => mayManage(actor, role)).toReversed();
+  return <SelectField name="role" label="Role" options={roleOptions(roles)} value={value} />;
+}
+
+function RoleRights(): VNode {
+  return (
+    <>
+      <h2>Roles</h2>
+      <p>Each role may also do what the roles above it in this list may do.</p>
+      <Details
+        entries={DASHBOARD_ROLES.toReversed().map((role) => [ROLE_NAMES[role], ROLE_RIGHTS[role]] as const)}
+      />
+    </>
+  );
+}
+
+/**
+ * @param form the form that was not accepted
+ * @param problem why it was not accepted
+ */
+export function changeUserPage(
+  user: UserResponse,
+  actor: DashboardActor,
+  form?: FormFields,
+  problem?: string,
+): Page {
+  const isSelf = user.id === actor.userId;
+  return {
+    title: `Change ${user.name}`,
+    parent: { title: user.name, path: userPath(user.id) },
+    content: (
+      <>
+        <Problem message={problem} />
+        <Form action={userPath(user.id, 'change')}>
+          <TextField name="name" label="Name" value={form?.get('name') ?? user.name} maxLength={256} />
+          {isSelf ? (
+            <p>You cannot change your own role. Ask another admin or owner.</p>
+          ) : (
+            <>
+              <RoleField actor={actor} value={form?.get('role') ?? user.role} />
+              <p>With a new role, the user has to approve their devices again.</p>
+            </>
+          )}
+          <button>Save changes</button>
+        </Form>
+        {isSelf ? null : <RoleRights />}
+      </>
+    ),
+  };
+}
+
+export type UserAction = 'disable' | 'enable' | 'remove';
+
+const ACTIONS: Readonly<Record<UserAction, { readonly word: string; readonly effect: string }>> = {
+  disable: {
+    word: 'Disable',
+    effect:
+      'The user is logged out everywhere, their devices lose access, and they cannot log in until you enable them again. ' +
+      'Their name, role and history stay.',
+  },
+  enable: { word: 'Enable', effect: 'The user can log in again with their password, in their role.' },
+  remove: {
+    word: 'Remove',
+    effect:
+      'The user is logged out everywhere and loses their access grants and devices. This cannot be undone. What they did ' +
+      'stays in the audit log. To block the user for a while only, disable them.',
+  },
+};
+
+/** @param problem why the action was not possible */
+export function confirmationPage(user: UserResponse, action: UserAction, problem?: string): Page {
+  const { word, effect } = ACTIONS[action];
+  return {
+    title: `${word} ${user.name}?`,
+    parent: { title: user.name, path: userPath(user.id) },
+    content: (
+      <>
+        <Problem message={problem} />
+        <Confirmation
+          action={userPath(user.id, action)}
+          button={`${word} user`}
+          isDestructive={action !== 'enable'}
+          cancel={userPath(user.id)}
+        >
+          <p>
+            {user.email}, {ROLE_NAMES[user.role]}
+          </p>
+          <p>{effect}</p>
+        </Confirmation>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,149 @@
+import type { VNode } from 'preact';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import type { FormFields } from '../../infrastructure/http/index.js';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  dashboardPath,
+  Done,
+  EmptyState,
+  FilterForm,
+  Form,
+  Pagination,
+  pathWith,
+  Results,
+  SelectField,
+  Table,
+  TextField,
+  usePage,
+  type Page,
+} from '../../infrastructure/pages/index.js';
+import type { MerchantResponse } from './merchants.dto.js';
+
+const STATUSES = [
+  { value: '', label: 'Any' },
+  { value: 'shown', label: 'Shown' },
+  { value: 'hidden', label: 'Hidden' },
+];
+/** The parameters of the list, which forms repeat, so that they lead back to the same place. */
+const PARAMETERS = ['name', 'status', 'cursor'];
+
+function merchantsPath(environment: PlatformEnvironment, ...segments: readonly string[]): string {
+  return dashboardPath(environment, 'merchants', ...segments);
+}
+
+/** Returns the page of the list that a form was on, with a message, scrolled to the merchant. */
+export function listPath(
+  environment: PlatformEnvironment,
+  form: FormFields,
+  done: string,
+  { id }: MerchantResponse,
+): string {
+  const query = Object.fromEntries(PARAMETERS.map((name) => [name, form.get(name)]));
+  const path = pathWith(merchantsPath(environment), {}, query);
+  return `${path}${path.includes('?') ? '&' : '?'}done=${done}#merchant-${id}`;
+}
+
+export function merchantsPage(
+  environment: PlatformEnvironment,
+  merchants: readonly MerchantResponse[],
+  nextCursor: string | null,
+): Page {
+  return {
+    title: 'Merchants',
+    actions: (
+      <Allowed operation="exportMerchants">
+        <ButtonLink to={merchantsPath(environment, 'export')} kind="second">
+          Export all as CSV
+        </ButtonLink>
+      </Allowed>
+    ),
+    content: (
+      <>
+        <Done
+          messages={{
+            hidden: `The merchant is hidden in the ${environment} environment.`,
+            shown: `The merchant is shown in the ${environment} environment.`,
+          }}
+        />
+        <p>
+          Your users do not see hidden merchants in lists of the SDK. Each environment has its own hidden
+          merchants; these are those of the {environment} environment.
+        </p>
+        <MerchantFilters />
+        <Results>
+          {merchants.length === 0 ? (
+            <EmptyState title="No merchant matches the filters">
+              <p>Search for a part of the name, or clear the filters.</p>
+            </EmptyState>
+          ) : (
+            <Merchants environment={environment} merchants={merchants} />
+          )}
+          <Pagination nextCursor={nextCursor} />
+        </Results>
+      </>
+    ),
+  };
+}
+
+function MerchantFilters(): VNode {
+  const { query } = usePage();
+  return (
+    <FilterForm>
+      <TextField name="name" label="Name" required={false} value={query['name']} />
+      <SelectField name="status" label="Status" options={STATUSES} value={query['status']} />
+    </FilterForm>
+  );
+}
+
+interface MerchantsProps {
+  readonly environment: PlatformEnvironment;
+  readonly merchants: readonly MerchantResponse[];
+}
+
+/** One form for all rows, whose buttons say where it is sent: a form in each row would double the size of the page. */
+function Merchants({ environment, merchants }: MerchantsProps): VNode {
+  const { query } = usePage();
+  return (
+    <Form action={merchantsPath(environment)}>
+      {PARAMETERS.filter((name) => query[name]).map((name) => (
+        <input key={name} type="hidden" name={name} value={query[name]} />
+      ))}
+      <Table
+        caption="Merchants"
+        rows={merchants}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', cell: ({ id, name }) => <span id={`merchant-${id}`}>{name}</span> },
+          { title: 'ID', isNumber: true, cell: ({ id }) => id },
+          {
+            title: 'Status',
+            cell: ({ hidden }) =>
+              hidden ? <Badge tone="warn">Hidden</Badge> : <Badge tone="good">Shown</Badge>,
+          },
+          {
+            title: 'Actions',
+            cell: (merchant) => <VisibilityButton environment={environment} merchant={merchant} />,
+          },
+        ]}
+      />
+    </Form>
+  );
+}
+
+function VisibilityButton(props: {
+  readonly environment: PlatformEnvironment;
+  readonly merchant: MerchantResponse;
+}): VNode {
+  const { id, name, hidden } = props.merchant;
+  const action = merchantsPath(props.environment, String(id), hidden ? 'activate' : 'hide');
+  return (
+    <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
+      <button class="second" formaction={action}>
+        {hidden ? 'Show' : 'Hide'}
+        <span class="unseen">{` ${name}`}</span>
+      </button>
+    </Allowed>
+  );
+}

@@ -1,0 +1,94 @@
+import type { VNode } from 'preact';
+import {
+  ActionButton,
+  ButtonLink,
+  Done,
+  EmptyState,
+  RelativeTime,
+  Table,
+  type Page,
+} from '../../../infrastructure/pages/index.js';
+import type { DeviceAccess } from '../authorizations/device-authorizations.repository.js';
+import { TOKEN_LIFETIME } from '../tokens/key-schedule.js';
+
+export const DEVICES_PATH = '/dashboard/devices';
+
+/** @param clientNames by client ID */
+export function devicesPage(
+  devices: readonly DeviceAccess[],
+  clientNames: ReadonlyMap<string, string>,
+): Page {
+  return {
+    title: 'Devices',
+    actions: devices.length === 0 ? null : <ConnectButton />,
+    content: (
+      <>
+        <Done messages={{ ended: 'The access of the device has ended.' }} />
+        {devices.length === 0 ? (
+          <EmptyState title="No device has access on your behalf">
+            <p>
+              A program such as the command line tool <code>mcs</code> shows a code when it needs access.
+              Enter the code to let it act for you for 15 minutes.
+            </p>
+            <ConnectButton />
+          </EmptyState>
+        ) : (
+          <>
+            <p>
+              Programs that act for you. Access ends by itself after 15 minutes. End it now if you don’t know
+              a program or no longer use it.
+            </p>
+            <Devices devices={devices} clientNames={clientNames} />
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+function ConnectButton(): VNode {
+  return <ButtonLink to="/device">Connect a device</ButtonLink>;
+}
+
+function Devices(props: {
+  readonly devices: readonly DeviceAccess[];
+  readonly clientNames: ReadonlyMap<string, string>;
+}): VNode {
+  return (
+    <Table
+      caption="Devices"
+      rows={props.devices}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Program', cell: ({ userAgent }) => userAgent || 'Unknown' },
+        {
+          title: 'API client',
+          cell: ({ clientId, environment }) => (
+            <span>
+              {props.clientNames.get(clientId)}{' '}
+              <span class={`environment ${environment}`}>{environment}</span>
+              <br />
+              <code>{clientId}</code>
+            </span>
+          ),
+        },
+        { title: 'IP address', cell: ({ ip }) => ip },
+        { title: 'Approved', cell: ({ decidedAt }) => <RelativeTime time={decidedAt} /> },
+        { title: 'Access ends', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
+        {
+          title: 'Actions',
+          cell: ({ id, userAgent }) => (
+            <ActionButton action={DEVICES_PATH} fields={{ device: id }} of={`the access of ${userAgent}`}>
+              End
+            </ActionButton>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function End({ redeemedAt }: Pick<DeviceAccess, 'redeemedAt'>): VNode {
+  if (!redeemedAt) return <>15 minutes after the program continues</>;
+  return <RelativeTime time={new Date(redeemedAt.getTime() + TOKEN_LIFETIME)} />;
+}

@@ -1,0 +1,223 @@
+import type { VNode } from 'preact';
+import {
+  Allowed,
+  Badge,
+  ButtonLink,
+  Confirmation,
+  Details,
+  Done,
+  FileField,
+  Form,
+  Moment,
+  Problem,
+  SelectField,
+  usePage,
+  type Page,
+} from '../../infrastructure/pages/index.js';
+import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
+import { DEFAULT_GRACE_DAYS, type OrganizationResponse } from './organization.dto.js';
+
+export const SETTINGS_PATH = '/dashboard/organization';
+const SETTINGS = { title: 'Settings', path: SETTINGS_PATH };
+const LOGO_PATH = `${SETTINGS_PATH}/logo`;
+const SECOND_FACTOR_PATH = `${SETTINGS_PATH}/second-factor`;
+const ACTIVATE_PATH = `${SETTINGS_PATH}/activate`;
+
+export function settingsPage(organization: OrganizationResponse): Page {
+  return {
+    title: SETTINGS.title,
+    content: (
+      <>
+        <Done
+          messages={{
+            activated: 'The organization is active.',
+            required: 'Two-factor authentication is required.',
+            optional: 'Two-factor authentication is no longer required.',
+            logo: 'The logo was changed.',
+          }}
+        />
+        <h2>Organization</h2>
+        <Details
+          entries={[
+            ['Name', organization.name],
+            ['ID', <code key="id">{organization.organization_id}</code>],
+            ['Status', <Status key="status" organization={organization} />],
+          ]}
+        />
+        {organization.activated_at ? null : <ActivateButton />}
+        <h2>Two-factor authentication</h2>
+        <SecondFactor organization={organization} />
+        <h2>Logo</h2>
+        <Logo organization={organization} />
+      </>
+    ),
+  };
+}
+
+function Status({ organization }: { readonly organization: OrganizationResponse }): VNode {
+  return organization.activated_at ? (
+    <>
+      <Badge tone="good">Active</Badge> since <Moment time={organization.activated_at} />
+    </>
+  ) : (
+    <Badge tone="warn">Not activated</Badge>
+  );
+}
+
+function ActivateButton(): VNode {
+  return (
+    <>
+      <p>An owner activates the organization once, when you are about to go live.</p>
+      <Allowed operation="activateOrganization">
+        <ButtonLink to={ACTIVATE_PATH}>Activate organization</ButtonLink>
+      </Allowed>
+    </>
+  );
+}
+
+function SecondFactor({ organization }: { readonly organization: OrganizationResponse }): VNode {
+  const { now } = usePage();
+  const from = organization.second_factor_required_from;
+  return (
+    <>
+      {from ? (
+        <p>
+          <Badge tone="good">Required</Badge> {from > now ? 'from' : 'since'} <Moment time={from} />. Users
+          without it can then only set it up.
+        </p>
+      ) : (
+        <p>
+          <Badge tone="soft">Optional</Badge> Users can log in without it.
+        </p>
+      )}
+      <Allowed operation="listUsers">
+        <p>
+          <a href="/dashboard/users?two_factor=off">See who has not set it up</a>
+        </p>
+      </Allowed>
+      <Allowed operation="updateOrganization">
+        <ButtonLink to={SECOND_FACTOR_PATH} kind="second">
+          {from ? 'Make it optional' : 'Require it'}
+        </ButtonLink>
+      </Allowed>
+    </>
+  );
+}
+
+function Logo({ organization }: { readonly organization: OrganizationResponse }): VNode {
+  return (
+    <>
+      {organization.has_logo ? (
+        <img class="logo" src={LOGO_PATH} alt={`Logo of ${organization.name}`} />
+      ) : (
+        <p>There is no logo yet. Your users see it in the SDK.</p>
+      )}
+      <Allowed operation="updateOrganizationLogo">
+        <p>
+          <ButtonLink to={`${LOGO_PATH}/change`} kind="second">
+            {organization.has_logo ? 'Change logo' : 'Add logo'}
+          </ButtonLink>
+        </p>
+      </Allowed>
+    </>
+  );
+}
+
+export function activatePage({ name }: OrganizationResponse): Page {
+  return {
+    title: `Activate ${name}?`,
+    parent: SETTINGS,
+    content: (
+      <Confirmation
+        action={ACTIVATE_PATH}
+        button="Activate organization"
+        isDestructive={false}
+        cancel={SETTINGS_PATH}
+      >
+        <p>
+          This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it
+          here.
+        </p>
+      </Confirmation>
+    ),
+  };
+}
+
+const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
+  value: String(days),
+  label: days === 0 ? 'None: from now on' : days === 1 ? '1 day' : `${days} days`,
+}));
+
+/**
+ * @param days the grace period that the user chose
+ * @param problem why the form was not accepted
+ */
+export function secondFactorPage(
+  { second_factor_required_from: from }: OrganizationResponse,
+  days?: string,
+  problem?: string,
+): Page {
+  return from
+    ? {
+        title: 'Make two-factor authentication optional?',
+        parent: SETTINGS,
+        content: (
+          <Confirmation action={SECOND_FACTOR_PATH} button="Make it optional" cancel={SETTINGS_PATH}>
+            <input type="hidden" name="required" value="no" />
+            <p>
+              Users can then log in without a second factor, and turn theirs off. Those who have set one up
+              keep it.
+            </p>
+          </Confirmation>
+        ),
+      }
+    : {
+        title: 'Require two-factor authentication?',
+        parent: SETTINGS,
+        content: (
+          <>
+            <Problem message={problem} />
+            <Confirmation
+              action={SECOND_FACTOR_PATH}
+              button="Require it"
+              isDestructive={false}
+              cancel={SETTINGS_PATH}
+            >
+              <p>
+                Until the grace period ends, nothing changes. Then users without a second factor can log in,
+                but can only set it up. Access tokens of devices stay valid.
+              </p>
+              <input type="hidden" name="required" value="yes" />
+              <SelectField
+                name="grace_period_days"
+                label="Grace period"
+                options={GRACE_PERIODS}
+                value={days ?? String(DEFAULT_GRACE_DAYS)}
+              />
+            </Confirmation>
+          </>
+        ),
+      };
+}
+
+const KIBIBYTE = 1_024;
+
+/** @param problem why the image was not accepted */
+export function logoPage(problem?: string): Page {
+  return {
+    title: 'Change the logo',
+    parent: SETTINGS,
+    content: (
+      <Form action={`${LOGO_PATH}/change`} hasFiles>
+        <FileField
+          name="image"
+          label="Image"
+          hint={`PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / KIBIBYTE} KiB`}
+          mediaTypes={LOGO_MEDIA_TYPES}
+          error={problem}
+        />
+        <button>Upload logo</button>
+      </Form>
+    ),
+  };
+}

@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core';
+import {
+  describeInBrowser,
+  headingOf,
+  inspect,
+  logIn,
+  tabTo,
+  type WindowOptions,
+} from '../support/browser.js';
+import { moveClock } from '../support/clock.js';
+import { addInvited, addUser, disable, someAddress } from '../support/dashboard-users.js';
+import { accessToken, decide, startFlow } from '../support/device-flow.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { samlMetadata } from '../support/saml.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+
+/** A blue square of 64 by 64 pixels. */
+const IMAGE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAT0lEQVR42u3PQQkAAAgEsGthJJua0wi+hcEKLNXzWgQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQELgs5ikDxsVb+XgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describeInBrowser('The pages of an organization in a browser', (windows) => {
+  let service: TestApp;
+  let owner: Login;
+
+  beforeAll(async () => {
+    service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+    owner = await service.login('owner');
+  });
+  afterAll(() => service.close());
+  // Problems of all pages that the tests visited.
+  afterAll(() => expect(windows.findings).toEqual([]));
+
+  async function open(login: Login = owner, options: WindowOptions = {}): Promise<Page> {
+    const page = await windows.open(service.baseUrl, options);
+    const [name = '', value = ''] = login.cookie.split('=');
+    await page.context().addCookies([{ name, value, url: service.baseUrl }]);
+    return page;
+  }
+
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
+    (await service.request(path, { body, login: owner })).body;
+
+  /** Puts one of each thing that the pages show into the organization. */
+  async function fill(): Promise<Record<string, string>> {
+    await addInvited(service);
+    await disable(service, await addUser(service));
+    const colleague = await service.login('member');
+    const grant = {
+      user_id: colleague.userId,
+      role: 'admin',
+      reason: 'Covers for Grace',
+      expires_in: 86_400,
+    };
+    await post('/access-grants/create', grant);
+    await post('/merchants/1/hide', { environment: 'production' });
+    const { id } = await post('/saml-configurations/create', { name: 'Okta', metadata_xml: samlMetadata() });
+    await post('/organization/logo', { image: IMAGE.toString('base64') });
+    await accessToken(service, owner, service.production);
+    await decide(service, owner, (await startFlow(service)).user_code);
+    const rotated = await post(`/api-clients/${service.production.clientId}/secret/rotate`, {});
+    rememberSecret(String(rotated['secret']));
+    return {
+      users: '/dashboard/users',
+      user: `/dashboard/users/${colleague.userId}`,
+      'user-invite': '/dashboard/users/invitations/new',
+      'user-change': `/dashboard/users/${colleague.userId}/change`,
+      'user-remove': `/dashboard/users/${colleague.userId}/remove`,
+      grants: '/dashboard/access-grants',
+      'grant-new': `/dashboard/access-grants/new?email=${colleague.email}`,
+      credentials: '/dashboard/development/api-credentials',
+      'credentials-rotating': '/dashboard/production/api-credentials',
+      'credentials-rotate': `/dashboard/development/api-credentials/${service.development.clientId}/rotate`,
+      merchants: '/dashboard/production/merchants?name=am',
+      devices: '/dashboard/devices',
+      settings: '/dashboard/organization',
+      'settings-logo': '/dashboard/organization/logo/change',
+      'settings-second-factor': '/dashboard/organization/second-factor',
+      sso: '/dashboard/single-sign-on',
+      'sso-configuration': `/dashboard/single-sign-on/${String(id)}`,
+      'sso-new': '/dashboard/single-sign-on/configurations/new',
+      'login-again': '/login?next=%2Fdashboard%2Fusers&again=page',
+    };
+  }
+
+  describe('are accessible and fit into narrow windows:', () => {
+    let paths: Record<string, string>;
+    beforeAll(async () => {
+      paths = await fill();
+    });
+
+    async function findingsOf(page: Page, names: readonly string[], suffix = ''): Promise<string[]> {
+      const findings: string[] = [];
+      for (const name of names) {
+        await page.goto(paths[name] ?? '');
+        expect(await headingOf(page)).not.toBe('Something went wrong');
+        findings.push(...(await inspect(page, `organization-${name}${suffix}`)));
+      }
+      return findings;
+    }
+
+    it.each([
+      ['users', 'user', 'user-invite', 'user-change', 'user-remove', 'login-again'],
+      ['grants', 'grant-new', 'merchants', 'devices'],
+      ['credentials', 'credentials-rotating', 'credentials-rotate'],
+      ['settings', 'settings-logo', 'settings-second-factor', 'sso', 'sso-configuration', 'sso-new'],
+    ])('%s, %s, %s and more', async (...names) => {
+      expect(await findingsOf(await open(owner, { bypassPolicy: true }), names)).toEqual([]);
+    });
+
+    it('lists in the dark', async () => {
+      const page = await open(owner, { scheme: 'dark', bypassPolicy: true });
+      const names = ['users', 'grants', 'credentials-rotating', 'merchants', 'devices', 'settings'];
+      expect(await findingsOf(page, names)).toEqual([]);
+    });
+
+    it('empty lists', async () => {
+      const { id } = await service.anotherOrganization();
+      const page = await open(await service.login('owner', id), { bypassPolicy: true });
+      expect(await findingsOf(page, ['grants', 'devices', 'settings', 'sso'], '-empty')).toEqual([]);
+    });
+  });
+
+  it('an admin rotates the production secret on a phone', async () => {
+    const { id } = await service.anotherOrganization();
+    const page = await open(await service.login('admin', id), { size: { width: 390, height: 844 } });
+    await page.goto('/dashboard/production');
+    await page.getByText('Menu', { exact: true }).click();
+    await page.getByRole('link', { name: 'API credentials' }).click();
+    await page.getByRole('link', { name: 'Rotate secret' }).click();
+    await page.getByLabel('Overlap').selectOption('2 days');
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    expect(await headingOf(page)).toBe('The new production secret');
+    const secret = (await page.getByRole('region', { name: 'Secret' }).textContent()) ?? '';
+    rememberSecret(secret);
+    expect(secret).toMatch(/^mcs_live_/);
+    expect(page.url()).not.toContain(secret);
+    await page.getByRole('link', { name: 'Activate new secret' }).click();
+    await page.getByRole('button', { name: 'Activate new secret' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('webhooks are signed with the new secret');
+    expect(await page.getByText('Do this now').count()).toBe(1);
+    await page.getByRole('link', { name: 'View new secret' }).click();
+    await page.getByRole('button', { name: 'View secret' }).click();
+    expect(await page.getByRole('region', { name: 'Secret' }).textContent()).toBe(secret);
+  });
+
+  it('an owner invites a user by keyboard after logging in again', async () => {
+    const colleague = someAddress();
+    const login = await service.login('owner');
+    const page = await open(login);
+    const restore = moveClock(service, 6 * 60_000);
+    await page.goto('/dashboard/users');
+    await tabTo(page, 'Skip to the content');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Invite user');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/again=page/);
+    expect(await headingOf(page)).toBe('Log in again');
+    await page.getByLabel('Password').focus();
+    await page.keyboard.type(login.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/invitations\/new$/);
+    await page.getByLabel('Email address').focus();
+    await page.keyboard.type(colleague);
+    await tabTo(page, 'Name');
+    await page.keyboard.type('Grace');
+    await tabTo(page, 'Role');
+    await page.keyboard.type('Ad');
+    await tabTo(page, 'Send invitation');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/done=invited/);
+    restore();
+    expect(await headingOf(page)).toBe('Grace');
+    expect(await page.getByText('Admin: ').count()).toBe(1);
+  });
+
+  it('an admin hides a merchant and adds a logo without JavaScript', async () => {
+    const { id } = await service.anotherOrganization();
+    const page = await open(await service.login('admin', id), { javaScript: false });
+    await page.goto('/dashboard/development/merchants');
+    await page.getByLabel('Name').fill('netflix');
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.getByRole('button', { name: 'Hide Netflix' }).click();
+    expect(await page.getByLabel('Name').inputValue()).toBe('netflix');
+    expect(await page.getByRole('button', { name: 'Show Netflix' }).count()).toBe(1);
+
+    await page.goto('/dashboard/organization/logo/change');
+    await page.getByLabel('Image').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: IMAGE });
+    await page.getByRole('button', { name: 'Upload logo' }).click();
+    expect(await page.getByRole('img', { name: /^Logo of/ }).boundingBox()).toMatchObject({ width: 82 });
+  });
+
+  it('filters replace only the list', async () => {
+    const page = await open();
+    await page.goto('/dashboard/users');
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+    await page.getByLabel('Name or email').fill(owner.email);
+    await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.getByText(/^1 of \d+ users$/).waitFor();
+    expect(await page.evaluate('isSamePage')).toBe(true);
+    expect(page.url()).toContain('search=');
+  });
+
+  it('a user returns to the form after logging in again with a new session', async () => {
+    const login = await service.login('admin');
+    const page = await windows.open(service.baseUrl);
+    await logIn(page, login);
+    await page.goto('/dashboard/access-grants/new');
+    const restore = moveClock(service, 6 * 60_000);
+    await page.getByLabel('User').fill('somebody@example.com');
+    await page.getByLabel('Reason').fill('A reason');
+    await page.getByRole('button', { name: 'Grant role' }).click();
+    expect(await page.getByText('Nothing was changed').count()).toBe(1);
+    await page.getByLabel('Password').fill(login.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    expect(await headingOf(page)).toBe('Grant a role for a limited time');
+    restore();
+  });
+});

@@ -1,0 +1,534 @@
+import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
+import { moveClock } from '../support/clock.js';
+import { addInvited, auditOf, someAddress } from '../support/dashboard-users.js';
+import { accessToken, decide, poll, startFlow } from '../support/device-flow.js';
+import { PNG } from '../support/operations.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { samlMetadata } from '../support/saml.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+});
+afterAll(() => service.close());
+
+/** A user with a browser. */
+async function visitorAs(
+  role: DashboardRole = 'owner',
+  organizationId?: string,
+): Promise<Visitor & { readonly login: Login }> {
+  const login = await service.login(role, organizationId);
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', login.cookie.slice('session='.length));
+  return Object.assign(visitor, { login });
+}
+
+/** Returns the status codes of a page for each role. */
+async function statusesOf(path: string): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {};
+  for (const role of ['owner', 'admin', 'member', 'viewer'] as const)
+    statuses[role] = (await (await visitorAs(role)).get(path)).status;
+  return statuses;
+}
+
+const ADMINS = { owner: 200, admin: 200, member: 403, viewer: 403 };
+const MEMBERS = { ...ADMINS, member: 200 };
+
+describe('The pages of users', () => {
+  const PATH = '/dashboard/users';
+
+  it('invite, change, disable, enable and remove a user', async () => {
+    const owner = await visitorAs();
+    const email = someAddress();
+    const fields = { email, name: 'Grace', role: 'viewer' };
+
+    const refused = await owner.fill(`${PATH}/invitations/new`, { ...fields, email: 'nobody' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('valid email address')]);
+    expect(refused.text).toContain('value="Grace"');
+
+    const invited = await owner.submit(`${PATH}/invitations/new`, fields);
+    expect([invited.status, invited.location]).toEqual([303, expect.stringMatching(/\?done=invited$/)]);
+    const [user = ''] = invited.location?.split('?') ?? [];
+    const page = await owner.get(invited.location ?? '');
+    expect(page.text).toContain('The user was invited.');
+    expect(page.text).toContain('Invited</span>');
+
+    expect((await owner.fill(`${user}/change`, { name: 'Grace H', role: 'admin' })).location).toBe(
+      `${user}?done=changed`,
+    );
+    expect((await owner.get(user)).text).toContain('Admin: ');
+    expect((await owner.get(`${user}/disable`)).text).toContain('Disable Grace H?');
+    expect((await owner.submit(`${user}/disable`)).location).toBe(`${user}?done=disable`);
+    expect((await owner.get(user)).text).toContain('Disabled</span>');
+    expect((await owner.fill(`${user}/enable`, {})).location).toBe(`${user}?done=enable`);
+    expect((await owner.fill(`${user}/remove`, {})).location).toBe(`${PATH}?done=remove`);
+    expect((await owner.get(user)).status).toBe(404);
+    expect(await auditOf(service, owner.login)).toEqual([
+      'user.add success',
+      ...Array<string>(3).fill('user.update success'),
+      'user.remove success',
+    ]);
+  });
+
+  it('say why a user cannot be removed', async () => {
+    const owner = await visitorAs();
+    const { status, text } = await owner.fill(`${PATH}/${owner.login.userId}/remove`, {});
+    expect([status, text]).toEqual([400, expect.stringContaining('You cannot remove yourself.')]);
+  });
+
+  it('offer admins nothing that only owners may do, and record their attempts', async () => {
+    const owner = await visitorAs();
+    const admin = await visitorAs('admin');
+    const path = `${PATH}/${owner.login.userId}`;
+    const page = await admin.get(path);
+    expect(page.text).toContain('Only owners can change an owner.');
+    expect(page.text).not.toContain(`${path}/`);
+    expect((await admin.get(`${PATH}/invitations/new`)).text).not.toContain('value="owner"');
+    const { status, text } = await admin.fill(`${path}/disable`, {});
+    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner may add, change or remove')]);
+    expect(await auditOf(service, admin.login)).toEqual(['user.update denied']);
+  });
+
+  it('are for admins and owners of the organization', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(`${PATH}/invitations/new`)).status).toBe(403);
+    expect((await member.get('/account')).text).not.toContain(`href="${PATH}"`);
+    const other = await visitorAs('owner', (await service.anotherOrganization()).id);
+    for (const action of ['', '/change', '/disable', '/remove'])
+      expect((await other.get(`${PATH}/${member.login.userId}${action}`)).status).toBe(404);
+    expect((await other.get(`${PATH}/nobody`)).status).toBe(404);
+  });
+
+  it('filter users and show when they last logged in', async () => {
+    const admin = await visitorAs('admin');
+    const { email } = await addInvited(service);
+    const found = await admin.get(`${PATH}?search=${email.toUpperCase()}&role=&status=invited`);
+    expect(found.text).toContain(email);
+    expect(found.text).toContain('Never</td>');
+    expect(found.text).toMatch(/1 of \d+ users/);
+    expect((await admin.get(`${PATH}?search=${email}&status=active`)).text).toContain('No user matches');
+    await admin.logIn(admin.login.email, admin.login.password);
+    const self = await admin.get(`${PATH}?search=${admin.login.email}`);
+    expect(self.text).toMatch(/<time [^>]+>(?:now|\d+ seconds ago)<\/time>/);
+  });
+
+  it('show 1,000 users in small pages', async () => {
+    const { id } = await service.anotherOrganization();
+    await service.database.query(
+      `INSERT INTO dashboard_user (id, organization_id, email, name, role, created_at)
+       SELECT gen_random_uuid(), $1, 'user-' || n || '-with-a-long-address@subsidiary.example.com',
+              'A user with a long name and the number ' || n, 'member', now()
+         FROM generate_series(1, 990) AS n`,
+      [id],
+    );
+    const owner = await visitorAs('owner', id);
+    let next: string | undefined = PATH;
+    const names = new Set<string>();
+    for (let page = 1; next !== undefined; page += 1) {
+      const { text } = await owner.get(next);
+      expect(text.length).toBeLessThan(60_000);
+      for (const [, name = ''] of text.matchAll(/long name and the number (\d+)</g)) names.add(name);
+      next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      expect(page).toBeLessThan(30);
+    }
+    expect(names.size).toBe(990);
+  });
+});
+
+describe('A page that requires a recent login', () => {
+  it('says why the user logs in again, and is shown afterwards', async () => {
+    const owner = await visitorAs();
+    await owner.get('/dashboard/users/invitations/new');
+    const end = moveClock(service, 6 * 60_000);
+    const { location } = await owner.get('/dashboard/users/invitations/new');
+    expect(location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=page');
+    const login = await owner.get(location ?? '');
+    expect(login.text).toContain('Log in again</h1>');
+    expect(login.text).toContain('requires a login within the last 5 minutes');
+    expect(login.text).toContain(`value="${owner.login.email}"`);
+    const form = await owner.submit(
+      '/dashboard/users/invitations/new',
+      {},
+      {
+        referer: `${service.baseUrl}/dashboard/users/invitations/new?done=x`,
+      },
+    );
+    expect(form.location).toBe('/login?next=%2Fdashboard%2Fusers%2Finvitations%2Fnew&again=form');
+    expect((await owner.get(form.location ?? '')).text).toContain('Nothing was changed');
+    const { email, password } = owner.login;
+    const wrong = await owner.submit('/login', { email, password: 'wrong', again: 'form', next: '/x' });
+    expect(wrong.text).toContain('Nothing was changed');
+    const done = await owner.submit('/login', { email, password, next: '/dashboard/users/invitations/new' });
+    expect(done.location).toBe('/dashboard/users/invitations/new');
+    expect((await owner.get('/dashboard/users/invitations/new')).status).toBe(200);
+    end();
+  });
+});
+
+describe('The pages of API credentials', () => {
+  const PATH = '/dashboard/production/api-credentials';
+  const action = (name: string, { clientId } = service.production): string => `${PATH}/${clientId}/${name}`;
+  const secretIn = (text: string): string => /<code>(mcs_live_[\w-]+)<\/code>/.exec(text)?.[1] ?? '';
+
+  it('show the client ID and hide the secret until it is viewed', async () => {
+    const admin = await visitorAs('admin');
+    const { text } = await admin.get(PATH);
+    expect(text).toContain(`<code>${service.production.clientId}</code>`);
+    expect(text).toContain('Rotate the secret without losing an event');
+    expect(text).not.toContain(service.production.secret);
+    expect((await admin.get(action('view'))).text).not.toContain(service.production.secret);
+    const viewed = await admin.submit(action('view'));
+    expect([viewed.status, viewed.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(secretIn(viewed.text)).toBe(service.production.secret);
+    expect(await auditOf(service, admin.login)).toEqual(['secret.view success']);
+  });
+
+  it('rotate the secret with an overlap and activate it', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.get(action('rotate'))).text).toContain('24 hours</option>');
+    const refused = await admin.submit(action('rotate'), { overlap_hours: '169' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('not be greater than 168')]);
+    const rotated = await admin.submit(action('rotate'), { overlap_hours: '24' });
+    const secret = secretIn(rotated.text);
+    rememberSecret(secret);
+    expect(rotated.text).toContain('The old secret keeps working during the overlap.');
+    for (const each of [secret, service.production.secret])
+      expect(
+        (await service.request('/merchants', { as: { ...service.production, secret: each } })).status,
+      ).toBe(200);
+
+    const during = await admin.get(PATH);
+    expect(during.text).toContain('A rotation is in progress');
+    expect(during.text).toContain(action('activate'));
+    const again = await admin.fill(action('rotate'), { overlap_hours: '24' });
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('A rotation is in progress')]);
+    expect((await admin.fill(action('activate'), {})).location).toBe(`${PATH}?done=activated`);
+    expect((await admin.get(PATH)).text).not.toContain(action('activate'));
+
+    const last = await admin.fill(action('rotate'), { overlap_hours: '0' });
+    rememberSecret(secretIn(last.text));
+    expect(last.text).toContain('All earlier secrets have stopped working.');
+    expect(await auditOf(service, admin.login)).toEqual(Array(3).fill('secret.rotate success'));
+  });
+
+  it('rename the client', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.fill(action('rename'), { name: '' })).text).toContain('The name field is required.');
+    expect((await admin.submit(action('rename'), { name: 'Shop' })).location).toBe(`${PATH}?done=renamed`);
+    expect((await admin.get(PATH)).text).toContain('Shop · ');
+  });
+
+  it('show members no buttons, and belong to one organization and environment', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(action('view'))).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    const { text } = await member.get(PATH);
+    expect(text).toContain(service.production.clientId);
+    expect(text).not.toContain(`${service.production.clientId}/`);
+    expect((await member.submit(action('view'))).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['secret.view denied']);
+    const owner = await visitorAs();
+    const { production } = await service.anotherOrganization();
+    for (const client of [service.development, production])
+      for (const name of ['view', 'rotate', 'activate', 'rename'])
+        expect((await owner.fill(action(name, client), {})).status).toBe(404);
+    expect((await owner.get('/dashboard/staging/api-credentials')).status).toBe(404);
+  });
+});
+
+describe('The pages of merchants', () => {
+  const PATH = '/dashboard/development/merchants';
+
+  it('filter merchants by name and status, and hide and show them', async () => {
+    const admin = await visitorAs('admin');
+    const list = await admin.get(`${PATH}?name=net-flix&status=`);
+    expect(list.text.match(/id="merchant-/g)).toHaveLength(1);
+    const [, hide = '', id = ''] = /formaction="([^"]+\/(\d+)\/hide)"/.exec(list.text) ?? [];
+    expect((await admin.submit(hide, { name: 'Netflix' })).location).toBe(
+      `${PATH}?name=Netflix&done=hidden#merchant-${id}`,
+    );
+    const hidden = await admin.get(`${PATH}?status=hidden&done=hidden`);
+    expect(hidden.text).toContain('The merchant is hidden in the development environment.');
+    expect(hidden.text).toContain('Hidden</span>');
+    expect((await admin.get(`${PATH}?name=netflix&status=shown`)).text).toContain('No merchant matches');
+    expect((await admin.get(`${PATH.replace('development', 'production')}?status=hidden`)).text).toContain(
+      'No merchant matches',
+    );
+    expect((await admin.submit(`${PATH}/${id}/activate`)).location).toBe(`${PATH}?done=shown#merchant-${id}`);
+    expect((await admin.submit(`${PATH}/999999/hide`)).status).toBe(404);
+    expect(await auditOf(service, admin.login)).toEqual([
+      'merchant.hide success',
+      'merchant.activate success',
+    ]);
+  });
+
+  it('export the list', async () => {
+    const admin = await visitorAs('admin');
+    const { headers, text } = await admin.get(`${PATH}/export`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="merchants-development.csv"');
+    expect(text).toMatch(/^id,name,hidden\n/);
+    const foreign = await fetch(`${service.baseUrl}${PATH}/export`, {
+      headers: { cookie: admin.login.cookie, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(foreign.status).toBe(403);
+    expect(await auditOf(service, admin.login)).toEqual(['merchant.export success']);
+  });
+
+  it('show members no buttons', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(`${PATH}/export`)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    expect((await member.get(PATH)).text).not.toMatch(/formaction|export/);
+    expect((await member.submit(`${PATH}/1/hide`)).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['merchant.hide denied']);
+  });
+
+  it('show thousands of merchants in small pages', async () => {
+    await service.database.query(
+      `INSERT INTO merchant (id, name) SELECT 100000 + n, 'A merchant with a long name ' || n
+         FROM generate_series(1, 3000) AS n`,
+    );
+    const admin = await visitorAs('admin');
+    const ids = new Set<string>();
+    let next: string | undefined = PATH;
+    while (next !== undefined) {
+      const { text } = await admin.get(next);
+      expect(text.length).toBeLessThan(60_000);
+      for (const [, id = ''] of text.matchAll(/id="merchant-(\d+)"/g)) ids.add(id);
+      next = /href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    const [all] = await service.database.query<{ count: number }>('SELECT count(*)::integer FROM merchant');
+    expect(ids.size).toBe(all?.count);
+  });
+});
+
+describe('The pages of access grants', () => {
+  const PATH = '/dashboard/access-grants';
+
+  it('grant and revoke a role', async () => {
+    const owner = await visitorAs();
+    const member = await visitorAs('member');
+    const { email, userId } = member.login;
+    expect((await owner.get(`/dashboard/users/${userId}`)).text).toContain(
+      `${PATH}/new?email=${encodeURIComponent(email)}`,
+    );
+    expect((await owner.get(`${PATH}/new?email=${email}`)).text).toContain(`value="${email}"`);
+    const fields = { email, role: 'admin', expires_in: '3600', reason: 'Covers for Grace' };
+    const unknown = await owner.submit(`${PATH}/new`, { ...fields, email: someAddress() });
+    expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('No user of your')]);
+    const endless = await owner.submit(`${PATH}/new`, { ...fields, expires_in: '9999999' });
+    expect([endless.status, endless.text]).toEqual([400, expect.stringContaining('Covers for Grace')]);
+    expect((await owner.submit(`${PATH}/new`, fields)).location).toBe(`${PATH}?done=granted`);
+    expect((await member.get('/dashboard/users')).status).toBe(200);
+    expect((await owner.get(`/dashboard/users/${userId}`)).text).toContain('Temporary role');
+
+    const list = await owner.get(PATH);
+    expect(list.text).toContain('In force</span>');
+    const [, revocation = ''] = /href="([^"]+\/revoke)"/.exec(list.text) ?? [];
+    expect((await owner.get(revocation)).text).toContain(`Revoke the role of ${email}?`);
+    expect((await owner.submit(revocation)).location).toBe(`${PATH}?done=revoked`);
+    expect((await owner.get(PATH)).text).toContain('Revoked</span>');
+    expect((await member.get('/dashboard/users')).status).toBe(403);
+    expect(await auditOf(service, owner.login)).toEqual([
+      'access_grant.create success',
+      'access_grant.revoke success',
+    ]);
+  });
+
+  it('offer admins only the role admin, and are for admins and owners', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    const admin = await visitorAs('admin');
+    const { email } = (await visitorAs('member')).login;
+    expect((await admin.get(`${PATH}/new`)).text).not.toContain('value="owner"');
+    const { status, text } = await admin.submit(`${PATH}/new`, {
+      email,
+      role: 'owner',
+      expires_in: '3600',
+      reason: 'No reason',
+    });
+    expect([status, text]).toEqual([403, expect.stringContaining('Only an owner may grant or revoke')]);
+    expect(await auditOf(service, admin.login)).toEqual(['access_grant.create denied']);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(`${PATH}/new`)).status).toBe(403);
+    const unknown = '0e0a5d3f-7b0a-4c55-9d6c-6a1d3c9a2f10';
+    expect((await admin.get(`${PATH}/${unknown}/revoke`)).status).toBe(404);
+  });
+});
+
+describe('The page of devices', () => {
+  const PATH = '/dashboard/devices';
+  const isActive = async (token: string): Promise<boolean> =>
+    (await service.request('/me', { token })).status === 200;
+
+  it('shows the devices of the user and ends the access of one', async () => {
+    const viewer = await visitorAs('viewer');
+    expect((await viewer.get(PATH)).text).toContain('No device has access on your behalf');
+    const tokens = [await accessToken(service, viewer.login), await accessToken(service, viewer.login)];
+    const { text } = await viewer.get(PATH);
+    expect(text).toContain(`<code>${service.development.clientId}</code>`);
+    expect(text).toMatch(/in 14 minutes<\/time>/);
+    const devices = [...text.matchAll(/name="device" value="([^"]+)"/g)].map(([, id = '']) => id);
+    expect(devices).toHaveLength(2);
+    // The newest device comes first.
+    expect((await viewer.submit(PATH, { device: devices[0] ?? '' })).location).toBe(`${PATH}?done=ended`);
+    expect(await Promise.all(tokens.map(isActive))).toEqual([true, false]);
+    expect((await viewer.get(PATH)).text.match(/name="device"/g)).toHaveLength(1);
+    const restore = moveClock(service, 15 * 60_000);
+    expect((await viewer.get(PATH)).text).toContain('No device has access');
+    restore();
+
+    const other = await visitorAs('owner');
+    expect((await other.get(PATH)).text).toContain('No device has access');
+    expect((await other.submit(PATH, { device: devices[1] ?? '' })).status).toBe(404);
+    expect((await other.submit(PATH, { device: 'none' })).status).toBe(404);
+    expect(await isActive(tokens[0] ?? '')).toBe(true);
+  });
+
+  it('ends the access of a device that has not fetched its token yet', async () => {
+    const viewer = await visitorAs('viewer');
+    const flow = await startFlow(service);
+    await decide(service, viewer.login, flow.user_code);
+    const { text } = await viewer.get(PATH);
+    expect(text).toContain('15 minutes after the program continues');
+    await viewer.submit(PATH, { device: /name="device" value="([^"]+)"/.exec(text)?.[1] ?? '' });
+    expect((await poll(service, flow)).body['error']).toBe('access_denied');
+  });
+});
+
+describe('The pages of settings', () => {
+  const PATH = '/dashboard/organization';
+  /** An organization of its own, because the tests change it. */
+  const organizationId = async (): Promise<string> => (await service.anotherOrganization()).id;
+
+  /** Sends a file with the form token of the last page. */
+  async function upload(visitor: Visitor, image: Buffer): Promise<Response> {
+    const { text } = await visitor.get(`${PATH}/logo/change`);
+    const body = new FormData();
+    body.set('form_token', /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '');
+    body.set('image', new Blob([new Uint8Array(image)], { type: 'image/png' }), 'logo.png');
+    const cookie = [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
+    const url = `${service.baseUrl}${PATH}/logo/change`;
+    return fetch(url, { method: 'POST', body, headers: { cookie }, redirect: 'manual' });
+  }
+
+  it('activate the organization', async () => {
+    const owner = await visitorAs('owner', await organizationId());
+    expect((await owner.get(PATH)).text).toContain('Not activated</span>');
+    expect((await owner.get(`${PATH}/activate`)).text).toContain('Activate Test organization?');
+    expect((await owner.submit(`${PATH}/activate`)).location).toBe(`${PATH}?done=activated`);
+    expect((await owner.get(PATH)).text).toContain('Active</span>');
+    expect(await auditOf(service, owner.login)).toEqual(['account.activate success']);
+  });
+
+  it('require two-factor authentication and make it optional', async () => {
+    const owner = await visitorAs('owner', await organizationId());
+    const path = `${PATH}/second-factor`;
+    await owner.get(path);
+    const refused = await owner.submit(path, { required: 'yes', grace_period_days: '91' });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('not be greater than 90')]);
+    expect((await owner.submit(path, { required: 'yes', grace_period_days: '7' })).location).toBe(
+      `${PATH}?done=required`,
+    );
+    expect((await owner.get(PATH)).text).toContain('Required</span> from');
+    expect((await owner.get('/dashboard/users?two_factor=off')).text).toContain(owner.login.email);
+    expect((await owner.fill(path, { required: 'no' })).location).toBe(`${PATH}?done=optional`);
+    expect(await auditOf(service, owner.login)).toEqual(['account.update success', 'account.update success']);
+  });
+
+  it('upload a logo and show it', async () => {
+    const admin = await visitorAs('admin', await organizationId());
+    expect((await admin.get(`${PATH}/logo`)).status).toBe(404);
+    const tooLarge = await upload(admin, Buffer.concat([PNG, Buffer.alloc(262_144)]));
+    expect([tooLarge.status, await tooLarge.text()]).toEqual([
+      400,
+      expect.stringContaining('must not be greater than 262144 bytes'),
+    ]);
+    expect(await (await upload(admin, Buffer.from('<svg/>'))).text()).toContain(
+      'must be a PNG, JPEG or WebP',
+    );
+    expect(await (await upload(admin, Buffer.alloc(0))).text()).toContain('The image field is required.');
+    expect((await upload(admin, PNG)).headers.get('location')).toBe(`${PATH}?done=logo`);
+    expect((await admin.get(PATH)).text).toContain(`src="${PATH}/logo"`);
+    const { headers } = await admin.get(`${PATH}/logo`);
+    expect([headers.get('content-type'), headers.get('content-security-policy')]).toEqual([
+      'image/png',
+      "default-src 'none'; sandbox",
+    ]);
+    expect((await admin.submit(`${PATH}/logo/change`)).text).toContain('must be multipart/form-data');
+    expect(await auditOf(service, admin.login)).toEqual(['account.logo_update success']);
+  });
+
+  it('show each role what it may change', async () => {
+    expect(await statusesOf(PATH)).toEqual(MEMBERS);
+    expect(await statusesOf(`${PATH}/logo/change`)).toEqual(ADMINS);
+    for (const action of ['activate', 'second-factor'])
+      expect(await statusesOf(`${PATH}/${action}`)).toEqual({ ...ADMINS, admin: 403 });
+    expect((await (await visitorAs('member')).get(PATH)).text).not.toMatch(/organization\/(?!logo")/);
+    const admin = await visitorAs('admin');
+    await admin.get(PATH);
+    expect((await admin.submit(`${PATH}/activate`)).status).toBe(403);
+    expect(await auditOf(service, admin.login)).toEqual(['account.activate denied']);
+  });
+});
+
+describe('The pages of single sign-on', () => {
+  const PATH = '/dashboard/single-sign-on';
+  const NEW = `${PATH}/configurations/new`;
+
+  it('add, change, enable and disable an identity provider', async () => {
+    const admin = await visitorAs('admin');
+    expect((await admin.get(PATH)).text).toContain('No identity provider yet');
+    const refused = await admin.fill(NEW, { name: 'Okta', metadata_xml: '<x/>' });
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('a SAML 2.0 EntityDescriptor'),
+    ]);
+    expect(refused.text).toContain('&lt;x/>');
+
+    // Longer than other forms may be.
+    const metadata_xml = `${samlMetadata()}<!--${'é'.repeat(30_000)}-->`;
+    const added = await admin.submit(NEW, { name: 'Okta', metadata_xml });
+    expect([added.status, added.location]).toEqual([303, expect.stringMatching(/\?done=added$/)]);
+    const [path = ''] = added.location?.split('?') ?? [];
+    expect((await admin.get(path)).text).toMatch(/<code>(?:[\dA-F]{2}:){31}[\dA-F]{2}<\/code>/);
+
+    expect((await admin.fill(`${path}/change`, { name: 'Entra', metadata_xml: '' })).location).toBe(
+      `${path}?done=changed`,
+    );
+    expect((await admin.get(`${path}/enable`)).text).toContain('Enable Entra?');
+    expect((await admin.submit(`${path}/enable`)).location).toBe(`${path}?done=enabled`);
+    const second = await admin.fill(NEW, { name: 'Other', metadata_xml: samlMetadata() });
+    const other = second.location?.split('?')[0] ?? '';
+    const { status, text } = await admin.fill(`${other}/enable`, {});
+    expect([status, text]).toEqual([400, expect.stringContaining('Another single sign-on configuration is')]);
+    expect((await admin.fill(`${path}/disable`, {})).location).toBe(`${path}?done=disabled`);
+    expect((await admin.get(PATH)).text).toMatch(/Entra.+Other/);
+    expect(await auditOf(service, admin.login)).toEqual([
+      'sso.add success',
+      'sso.update success',
+      'sso.enable success',
+      'sso.add success',
+      'sso.disable success',
+    ]);
+
+    const stranger = await visitorAs('owner', (await service.anotherOrganization()).id);
+    for (const action of ['', '/change', '/enable', '/disable'])
+      expect((await stranger.get(`${path}${action}`)).status).toBe(404);
+    expect((await stranger.submit(`${path}/disable`)).status).toBe(404);
+  });
+
+  it('are for admins and owners', async () => {
+    expect(await statusesOf(PATH)).toEqual(ADMINS);
+    expect(await statusesOf(NEW)).toEqual(ADMINS);
+    const member = await visitorAs('member');
+    await member.get('/account');
+    expect((await member.submit(NEW)).status).toBe(403);
+    expect(await auditOf(service, member.login)).toEqual(['sso.add denied']);
+  });
+});
