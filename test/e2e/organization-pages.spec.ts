@@ -5,8 +5,8 @@ import { accessToken, decide, poll, startFlow } from '../support/device-flow.js'
 import { PNG } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { Visitor, visitorWithRole } from '../support/visitor.js';
 
 let service: TestApp;
 
@@ -15,16 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A user with a browser. */
-async function visitorAs(
-  role: DashboardRole = 'owner',
-  organizationId?: string,
-): Promise<Visitor & { readonly login: Login }> {
-  const login = await service.login(role, organizationId);
-  const visitor = new Visitor(service);
-  visitor.cookies.set('session', login.cookie.slice('session='.length));
-  return Object.assign(visitor, { login });
-}
+const visitorAs = (role?: DashboardRole, organizationId?: string) =>
+  visitorWithRole(service, role, organizationId);
 
 /** Returns the status codes of a page for each role. */
 async function statusesOf(path: string): Promise<Record<string, number>> {

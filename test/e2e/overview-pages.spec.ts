@@ -1,7 +1,7 @@
 import { RequestLogRollupsService } from '../../src/modules/request-logs/index.js';
 import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { visitorWithRole } from '../support/visitor.js';
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 
@@ -15,16 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function visitorAs(
-  role: 'owner' | 'viewer',
-  organizationId = service.organizationId,
-): Promise<Visitor> {
-  const { cookie } = await service.login(role, organizationId);
-  const visitor = new Visitor(service);
-  visitor.cookies.set('session', cookie.replace('session=', ''));
-  return visitor;
-}
-
 /** Returns the names and numbers at the top of the sections. */
 function tilesOf(html: string): string[] {
   const tiles = [...html.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)];
@@ -34,7 +24,7 @@ function tilesOf(html: string): string[] {
 describe('The overview', () => {
   it('shows first steps to a new organization, and is where the dashboard begins', async () => {
     const { id } = await service.anotherOrganization();
-    const visitor = await visitorAs('owner', id);
+    const visitor = await visitorWithRole(service, 'owner', id);
     expect((await visitor.get('/dashboard')).location).toBe(PATH);
     const { status, text } = await visitor.get(PATH);
     expect(status).toBe(200);
@@ -55,7 +45,7 @@ describe('The overview', () => {
     const owner = await service.login('owner');
     const endpoint = { environment: 'development', url: ENDPOINT };
     await service.request('/webhook-endpoints/create', { body: endpoint, login: owner });
-    const visitor = await visitorAs('viewer');
+    const visitor = await visitorWithRole(service, 'viewer');
     const text = await eventually('the overview counts three requests', async () => {
       const page = await visitor.get(PATH);
       return page.text.includes('Requests</dt><dd>3</dd>') ? page.text : undefined;

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
+import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import { rememberSecret } from './run-directory.js';
-import type { TestApp } from './test-app.js';
+import type { Login, TestApp } from './test-app.js';
 
 /** Makes the service trust the address in a visitor's X-Forwarded-For header. */
 export const BEHIND_PROXY = { TRUSTED_PROXY_HOPS: '1' };
@@ -89,4 +90,16 @@ export class Visitor {
     else this.cookies.set(name, value);
     if (value !== '' && !PREFERENCES.has(name)) rememberSecret(value);
   }
+}
+
+/** A user of the dashboard, logged in without the login page. */
+export async function visitorWithRole(
+  service: TestApp,
+  role: DashboardRole = 'owner',
+  organizationId?: string,
+): Promise<Visitor & { readonly login: Login }> {
+  const login = await service.login(role, organizationId);
+  const visitor = new Visitor(service);
+  visitor.cookies.set('session', login.cookie.slice('session='.length));
+  return Object.assign(visitor, { login });
 }

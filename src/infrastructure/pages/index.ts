@@ -9,7 +9,7 @@ export {
   DashboardPage,
   FormBody,
   LastEnvironment,
-  operationsWithPages,
+  PAGE_OPERATION,
   PageEnvironment,
   PageRoute,
 } from './page-route.decorator.js';

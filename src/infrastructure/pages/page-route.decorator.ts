@@ -2,6 +2,7 @@ import {
   applyDecorators,
   createParamDecorator,
   Injectable,
+  SetMetadata,
   StreamableFile,
   UseGuards,
   UseInterceptors,
@@ -66,13 +67,8 @@ export function PageRoute({
   );
 }
 
-/** Operations of the dashboard API that have a page. */
-const shownOperations = new Set<string>();
-
-/** Returns the `operationId` of every operation that has a page: one that shows it, or a form that performs it. */
-export function operationsWithPages(): ReadonlySet<string> {
-  return shownOperations;
-}
+/** Metadata of a route: the operation of the dashboard API that its page shows or performs. */
+export const PAGE_OPERATION = 'page operation';
 
 /**
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
@@ -105,10 +101,10 @@ export function DashboardFile(operationId: string): MethodDecorator {
 }
 
 function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator {
-  shownOperations.add(operationId);
   return applyDecorators(
     OnSurface('dashboard'),
     ApiExcludeEndpoint(),
+    SetMetadata(PAGE_OPERATION, operationId),
     RequirePermission(() => {
       const { action, ...permission } = permissionOf(operationId);
       return isAction && action ? { ...permission, action } : permission;

@@ -167,7 +167,7 @@ export function TextArea(props: TextAreaProps): VNode {
   );
 }
 
-export interface Option {
+interface Option {
   readonly value: string;
   readonly label: string;
   /** Explains a checkbox. Not shown for the options of a select field. */

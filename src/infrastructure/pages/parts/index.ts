@@ -14,7 +14,6 @@ export {
   TextArea,
   TextField,
   TimeField,
-  type Option,
 } from './form.js';
 export { Allowed, ButtonLink, Link } from './links.js';
 export { Moment, RelativeTime } from './moment.js';

@@ -34,7 +34,7 @@ const UNITS = [
 ] as const;
 
 /** Returns the time in words, in whole units, rounded down: 119 seconds ago is "1 minute ago". */
-export function relativeTime(time: Date, now: Date): string {
+function relativeTime(time: Date, now: Date): string {
   const seconds = Math.trunc((time.getTime() - now.getTime()) / 1_000);
   const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return FORMAT.format(Math.trunc(seconds / length), unit);
