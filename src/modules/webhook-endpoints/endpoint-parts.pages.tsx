@@ -39,7 +39,7 @@ export function EndpointStatus({
   const [tone, label] = STATUSES[status];
   const isFailing = status === 'enabled' && health.consecutive_failures > 0;
   return (
-    <>
+    <span>
       <Badge tone={tone}>{label}</Badge>
       {isFailing ? (
         <>
@@ -47,7 +47,7 @@ export function EndpointStatus({
           <Badge tone="bad">{health.throttled ? 'Failing, throttled' : 'Failing'}</Badge>
         </>
       ) : null}
-    </>
+    </span>
   );
 }
 

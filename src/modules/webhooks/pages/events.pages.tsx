@@ -355,7 +355,8 @@ function SendAgain({
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
   if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'waiting' || delivery?.state === 'in_progress') return 'Being sent';
+  if (delivery?.state === 'waiting') return 'Already waiting';
+  if (delivery?.state === 'in_progress') return 'Being sent';
   return (
     <Allowed operation="redeliverWebhook">
       <ActionButton
