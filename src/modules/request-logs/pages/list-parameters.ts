@@ -9,7 +9,7 @@ import { ListRequestLogsQuery } from '../reading/request-logs.dto.js';
 /** The query of a page, as it was sent. */
 export type PageQuery = Readonly<Record<string, unknown>>;
 
-/** Periods that end now, in milliseconds. Without a period, the operation's default applies. */
+/** Periods that end now, in milliseconds. Otherwise, the operation's default of 24 hours applies. */
 const PERIODS: Readonly<Record<string, number>> = {
   '1h': HOUR,
   '7d': MAX_PERIOD_DAYS * DAY,
