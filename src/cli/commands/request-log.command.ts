@@ -2,10 +2,12 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
   RequestLogHistory,
   RequestLogPartitions,
+  RequestLogRollupsService,
   type RequestLogHistoryEntry,
 } from '../../modules/request-logs/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
@@ -101,10 +103,34 @@ class ShowRequestLogPartitionsCommand extends OperatorCommand {
   }
 }
 
+@SubCommand({
+  name: 'rebuild-rollups',
+  description:
+    'Count the entries of a period again for the overview of the dashboard. You can safely repeat the command',
+})
+@Options({
+  start: {
+    flags: '--start <time>',
+    description: 'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
+  },
+  end: { flags: '--end <time>', description: 'the end of the period (default: now)' },
+})
+class RebuildRollupsCommand extends OperatorCommand {
+  protected async execute(app: INestApplicationContext, bounds: PeriodOptions): Promise<void> {
+    requirePeriod(bounds);
+    printResult(await app.get(RequestLogRollupsService).rebuild(periodOf(bounds)));
+  }
+}
+
 @Command({
   name: 'request-log',
   description: 'The request log: API requests and webhook delivery attempts',
-  subCommands: [TailRequestLogCommand, ExportRequestLogCommand, ShowRequestLogPartitionsCommand],
+  subCommands: [
+    TailRequestLogCommand,
+    ExportRequestLogCommand,
+    ShowRequestLogPartitionsCommand,
+    RebuildRollupsCommand,
+  ],
 })
 export class RequestLogCommand extends CommandGroup {}
 

@@ -11,6 +11,7 @@ import { RequestLogFilterIndexes1790000000012 } from './1790000000012-request-lo
 import { WebhookEventClientIndex1790000000013 } from './1790000000013-webhook-event-client-index.js';
 import { WebhookStream1790000000014 } from './1790000000014-webhook-stream.js';
 import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-index.js';
+import { RequestLogRollups1790000000016 } from './1790000000016-request-log-rollups.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   WebhookEventClientIndex1790000000013,
   WebhookStream1790000000014,
   WebhookStreamIndex1790000000015,
+  RequestLogRollups1790000000016,
 ];

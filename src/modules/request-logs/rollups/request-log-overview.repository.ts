@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { QueryTimeout, ReadPools, type ReadPool } from '../../../infrastructure/database/index.js';
+import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
+import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import type { RequestLogType } from '../storage/request-log-store.js';
+import { earlier, later, nextFullHour, startOfHour } from './request-log-rollup.js';
+import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary.repository.js';
+
+/** Entries with the same values of the fields that are not null. */
+export interface EntryCount {
+  readonly type: RequestLogType;
+  /** The start of the point, or null for entries of the whole period. */
+  readonly point: Date | null;
+  /** The operation or the webhook endpoint. */
+  readonly target: string | null;
+  readonly event: string | null;
+  readonly status: number | null;
+  readonly latencyBucket: number | null;
+  readonly entries: number;
+}
+
+/** The entries of a client since `start`, in points of `step` milliseconds. */
+export interface CountedPeriod {
+  readonly client: AttributedClient;
+  readonly start: Date;
+  readonly end: Date;
+  readonly step: number;
+}
+
+/**
+ * Parameters: client, environment, start, start of the part that is read from the log, end, step, start and end of the part
+ * that is read from the hourly rollups.
+ */
+const COUNTS = `
+  WITH slice AS (
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_hourly_rollup WHERE client_id = $1 AND start >= $7 AND start < $8
+    UNION ALL
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_rollup WHERE client_id = $1 AND start >= $3 AND start < $7
+    UNION ALL
+    SELECT ${SUMMARY_COLUMNS} FROM request_log_rollup WHERE client_id = $1 AND start >= $8 AND start < $4
+    UNION ALL
+    SELECT * FROM (${summaryOf(
+      `SELECT ${ENTRY_COLUMNS} FROM request_log
+        WHERE client_id = $1 AND environment = $2 AND created_at >= $4 AND created_at <= $5`,
+    )}) live
+  )
+  SELECT type, date_bin($6, start, $3) AS point, target, event, status, NULL AS "latencyBucket", sum(count)::float8 AS entries
+    FROM slice CROSS JOIN LATERAL unnest(targets, events, statuses, counts) AS entry (target, event, status, count)
+   GROUP BY GROUPING SETS ((type, date_bin($6, start, $3), status), (type, target, event, status))
+  UNION ALL
+  SELECT type, date_bin($6, start, $3), NULL, NULL, NULL, bucket, sum(count)::float8
+    FROM slice CROSS JOIN LATERAL unnest(latency_buckets, latency_counts) AS entry (bucket, count)
+   GROUP BY type, date_bin($6, start, $3), bucket`;
+
+/** Reads the rollups, and the end of the log that has none yet. */
+@Injectable()
+export class RequestLogOverviewRepository {
+  private readonly reads: ReadPool;
+
+  constructor(pools: ReadPools, configuration: RequestLogsConfiguration) {
+    this.reads = pools.open('request-log-overview', {
+      connections: 1,
+      timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+    });
+  }
+
+  /**
+   * Returns the counts by point and status, by target, event and status, and by point and latency.
+   *
+   * @returns `since`, before which entries are not counted yet, and the counts
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
+   */
+  async counts({
+    client,
+    start,
+    end,
+    step,
+  }: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
+    // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
+    // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
+    const [progress] = await this.query<{ since: Date; until: Date }>(
+      'SELECT since, until FROM request_log_rollup_progress',
+      [],
+    );
+    const since = progress?.since ?? start;
+    const unrolled = later(progress?.until ?? start, start);
+    const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
+    const endOfHours = later(hours, startOfHour(unrolled));
+    const counts = await this.query<EntryCount>(COUNTS, [
+      client.clientId,
+      client.environment,
+      start,
+      unrolled,
+      end,
+      `${step / SECOND} seconds`,
+      hours,
+      endOfHours,
+    ]);
+    return { since, counts };
+  }
+
+  private async query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {
+    try {
+      return await this.reads.query<Row>(statement, parameters);
+    } catch (error) {
+      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
+import { earlier, startOfHour } from './request-log-rollup.js';
+import {
+  ENTRY_COLUMNS,
+  hoursOf,
+  sliceOf,
+  summaryOf,
+  SUMMARY_COLUMNS,
+} from './request-log-summary.repository.js';
+
+/** Which part of the log the rollups cover. */
+export interface RollupProgress {
+  /** The rollups contain the entries since this time, … */
+  readonly since: Date;
+  /** … and before this one, … */
+  readonly until: Date;
+  /** … except for entries with a greater ID that were committed after their slice was rolled up. */
+  readonly seenId: number;
+}
+
+const ROWS_PER_DELETION = 10_000;
+/** How long to wait for the transactions that are writing entries. */
+const SETTLEMENT_TIMEOUT = 5 * SECOND;
+const SETTLEMENT_POLL_INTERVAL = 10;
+
+/** The clients with entries on a day, found by one index lookup each. Parameters $3 and $4: start and end of the day. */
+const CLIENTS_OF_DAY = `
+  WITH RECURSIVE client AS (
+    (SELECT client_id, environment FROM request_log WHERE created_at >= $3 AND created_at < $4
+      ORDER BY client_id, environment LIMIT 1)
+    UNION ALL
+    SELECT following.client_id, following.environment FROM client CROSS JOIN LATERAL (
+      SELECT client_id, environment FROM request_log
+       WHERE created_at >= $3 AND created_at < $4
+         AND (client_id, environment) > (client.client_id, client.environment)
+       ORDER BY client_id, environment LIMIT 1) following
+  ) SELECT client_id, environment FROM client`;
+
+/** Without OFFSET 0, PostgreSQL could join the clients with all entries of the partition. */
+const ENTRIES = `
+  SELECT entry.* FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
+    SELECT ${ENTRY_COLUMNS} FROM request_log
+     WHERE client_id = client.client_id AND environment = client.environment AND created_at >= $1 AND created_at < $2
+    OFFSET 0) entry`;
+
+const INSERT_HOURS = `INSERT INTO request_log_hourly_rollup (${SUMMARY_COLUMNS})
+  ${hoursOf('start >= $1 AND start < $2')}`;
+const INSERT_SLICES = `INSERT INTO request_log_rollup (${SUMMARY_COLUMNS}) ${summaryOf(ENTRIES)}`;
+
+const PROGRESS = 'SELECT since, until, seen_id AS "seenId" FROM request_log_rollup_progress';
+
+interface ProgressRow extends Omit<RollupProgress, 'seenId'> {
+  readonly seenId: string;
+}
+
+/** The virtual transactions that hold the lock under which rows are written. */
+const WRITING_TRANSACTIONS = `
+  SELECT DISTINCT virtualtransaction AS id FROM pg_locks
+   WHERE locktype = 'relation' AND relation = 'request_log'::regclass AND mode = 'RowExclusiveLock' AND granted
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** Writes the rollups, and records which part of the log they cover. */
+@Injectable()
+export class RequestLogRollupsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /**
+   * Returns an ID such that every entry with a smaller one is committed, or never will be. Waits for the transactions that
+   * are writing entries; if one takes too long, returns undefined.
+   */
+  async settledId(): Promise<number | undefined> {
+    const [{ id }] = await this.query<[{ id: string }]>(`SELECT nextval('request_log_id_seq') AS id`);
+    // A transaction takes its lock before it gets IDs.
+    const writing = (await this.query<{ id: string }[]>(WRITING_TRANSACTIONS)).map((row) => row.id);
+    const deadline = performance.now() + SETTLEMENT_TIMEOUT;
+    for (;;) {
+      const remaining = await this.query<object[]>(
+        `${WRITING_TRANSACTIONS} AND virtualtransaction = ANY($1)`,
+        [writing],
+      );
+      if (remaining.length === 0) return Number(id);
+      if (performance.now() > deadline) return undefined;
+      await pause(SETTLEMENT_POLL_INTERVAL);
+    }
+  }
+
+  /** Starts the rollups at this time, unless they have started before. */
+  async start(at: Date, settledId: number): Promise<void> {
+    await this.query(
+      `INSERT INTO request_log_rollup_progress (since, until, seen_id) VALUES ($1, $1, $2) ON CONFLICT DO NOTHING`,
+      [at, settledId],
+    );
+  }
+
+  async progress(): Promise<RollupProgress | undefined> {
+    const [row] = await this.query<ProgressRow[]>(PROGRESS);
+    return row && { ...row, seenId: Number(row.seenId) };
+  }
+
+  /**
+   * Returns the progress, which no other process changes until the open transaction ends. Returns undefined if the rollups
+   * have not started, and while a rotation is moving entries between partitions, because the log then lacks some of them.
+   */
+  async lockProgress(): Promise<RollupProgress | undefined> {
+    // The lock keeps a rotation from detaching a partition.
+    await this.query(`SET LOCAL statement_timeout = '5min'; SET LOCAL jit = off;
+                      LOCK TABLE request_log IN ACCESS SHARE MODE`);
+    const [row] = await this.query<ProgressRow[]>(
+      `${PROGRESS} WHERE NOT EXISTS (
+         SELECT FROM pg_class
+          WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'request_log'::regclass)
+            AND relkind = 'r' AND starts_with(relname, 'request_log_stray_'))
+       FOR UPDATE`,
+    );
+    return row && { ...row, seenId: Number(row.seenId) };
+  }
+
+  /** Replaces the rollups of the slices from `start` to `end`. They must not have entries after the hour of `start`. */
+  async replaceSlices(start: Date, end: Date): Promise<void> {
+    await this.query('DELETE FROM request_log_rollup WHERE start >= $1 AND start < $2', [start, end]);
+    const endOfHour = new Date(startOfHour(start).getTime() + HOUR);
+    await this.query(INSERT_SLICES, [start, earlier(end, endOfHour), ...dayOf(start)]);
+  }
+
+  /** Replaces the hourly rollups from `start` to `end`, both full hours, by those of the slices. */
+  async replaceHours(start: Date, end: Date): Promise<void> {
+    await this.query('DELETE FROM request_log_hourly_rollup WHERE start >= $1 AND start < $2', [start, end]);
+    await this.query(INSERT_HOURS, [start, end]);
+  }
+
+  /** Returns the slices, among those rolled up, of entries with an ID above `seenId` and at most `upToId`. */
+  async lateSlices({ since, until, seenId }: RollupProgress, upToId: number): Promise<Date[]> {
+    // For the range of IDs there is a BRIN index.
+    const rows = await this.query<{ start: Date }[]>(
+      `SELECT DISTINCT ${sliceOf('created_at')} AS start FROM request_log
+        WHERE id > $1 AND id <= $2 AND created_at >= $3 AND created_at < $4 ORDER BY start`,
+      [seenId, upToId, since, until],
+    );
+    return rows.map(({ start }) => start);
+  }
+
+  /** Returns the hour of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
+  async newestHourBefore(time: Date): Promise<Date> {
+    const [day] = dayOf(new Date(time.getTime() - 1));
+    const [row] = await this.query<{ time: Date | null }[]>(
+      `SELECT max(newest.created_at) AS time FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
+         SELECT created_at FROM request_log
+          WHERE client_id = client.client_id AND environment = client.environment
+            AND created_at >= $1 AND created_at < $2
+          ORDER BY created_at DESC LIMIT 1) newest`,
+      [day, time, day, time],
+    );
+    return startOfHour(row?.time ?? day);
+  }
+
+  async setSince(since: Date): Promise<void> {
+    await this.query('UPDATE request_log_rollup_progress SET since = $1', [since]);
+  }
+
+  async setUntil(until: Date): Promise<void> {
+    await this.query('UPDATE request_log_rollup_progress SET until = $1', [until]);
+  }
+
+  async setSeenId(id: number): Promise<void> {
+    await this.query('UPDATE request_log_rollup_progress SET seen_id = greatest(seen_id, $1)', [id]);
+  }
+
+  /** Deletes the rollups before this time, a batch at a time. */
+  async deleteBefore(time: Date): Promise<void> {
+    for (const table of ['request_log_rollup', 'request_log_hourly_rollup']) {
+      let deleted: number;
+      do {
+        [, deleted] = await this.query<[unknown, number]>(
+          `DELETE FROM ${table} WHERE (client_id, start, type) IN (
+             SELECT client_id, start, type FROM ${table} WHERE start < $1 ORDER BY start LIMIT ${ROWS_PER_DELETION})`,
+          [time],
+        );
+      } while (deleted === ROWS_PER_DELETION);
+    }
+  }
+
+  private query<Result>(statement: string, parameters?: unknown[]): Promise<Result> {
+    return this.transaction.manager.query<Result>(statement, parameters);
+  }
+}
+
+/** Returns the start and the end of the day in UTC, by which PostgreSQL selects the partition. */
+function dayOf(time: Date): [Date, Date] {
+  const start = new Date(time);
+  start.setUTCHours(0, 0, 0, 0);
+  const end = new Date(start);
+  end.setUTCDate(end.getUTCDate() + 1);
+  return [start, end];
+}
