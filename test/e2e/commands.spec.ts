@@ -71,7 +71,7 @@ describe('npm run cli', () => {
         detection: ['import'],
         application: ['list', 'export'],
         audit: ['verify', 'head', 'export'],
-        'request-log': ['tail', 'export', 'partitions'],
+        'request-log': ['tail', 'export', 'partitions', 'rebuild-rollups'],
         migrate: [],
         doctor: [],
       });
