@@ -229,7 +229,11 @@ describe('The list of request logs', () => {
 describe('The page of a request log entry', () => {
   it('shows a delivery with its timing, event and response, and sends it again', async () => {
     const eventId = await service.app.get(WebhookPublisher).publish(production, EVENT);
-    const endpointId = randomUUID();
+    const { body } = await service.request('/webhook-endpoints/create', {
+      body: { environment: 'production', url: 'https://hooks.example.com/merchants' },
+      login: await service.login('owner'),
+    });
+    const endpointId = String(body['id']);
     await fillRequestLog(service, [
       loggedAttempt(production, {
         createdAt: ago(HOUR),
@@ -254,8 +258,11 @@ describe('The page of a request log entry', () => {
     expect(text).toContain(`-H 'webhook-id: ${eventId}'`);
     expect(text).toContain("Bob'\\''s");
     expect(text).toContain('Replace ***');
-    expect(text).toContain(`action="/dashboard/production/webhook-endpoints/${endpointId}/redeliver"`);
-    expect(text).toContain(`name="event_id" value="${eventId}"`);
+    const event = `/dashboard/production/events/${eventId}`;
+    expect(text).toContain(`action="${event}"`);
+    expect(text).toContain(`name="endpoint_id" value="${endpointId}"`);
+    const sent = await visitor.submit(event, { endpoint_id: endpointId });
+    expect([sent.status, sent.location]).toEqual([303, `${event}?done=queued&live=on`]);
     expect((await visitor.get(linkTo('All attempts', text))).text).toContain('MERCHANT_STATUS_UPDATE');
     const viewer = await loggedIn('viewer');
     const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));

@@ -53,10 +53,7 @@ function SendAgain({ environment, entry: { endpoint_id, event_id } }: EntryOfEnv
   if (endpoint_id === null || event_id === null) return null;
   return (
     <Allowed operation="redeliverWebhook">
-      <ActionButton
-        action={dashboardPath(environment, 'webhook-endpoints', endpoint_id, 'redeliver')}
-        fields={{ event_id }}
-      >
+      <ActionButton action={dashboardPath(environment, 'events', event_id)} fields={{ endpoint_id }}>
         Send again
       </ActionButton>
     </Allowed>
