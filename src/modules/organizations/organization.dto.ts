@@ -53,7 +53,8 @@ export class UpdateLogoRequest {
 }
 
 /** Days in which users can set up a second factor before they need it. */
-export const [DEFAULT_GRACE_DAYS, MAX_GRACE_DAYS] = [7, 90];
+export const DEFAULT_GRACE_DAYS = 7;
+const MAX_GRACE_DAYS = 90;
 
 export class UpdateOrganizationRequest {
   @BooleanField({
