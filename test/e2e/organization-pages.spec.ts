@@ -267,6 +267,20 @@ describe('The pages of merchants', () => {
     ]);
   });
 
+  it('lead back to the list after the session has ended', async () => {
+    const admin = await visitorAs('admin');
+    await admin.get(PATH);
+    admin.cookies.delete('session');
+    const from = async (referer: string): Promise<string | null> =>
+      (await admin.submit(`${PATH}/1/hide`, {}, { referer })).location;
+    expect(await from(`${service.baseUrl}${PATH}?name=a&done=hidden`)).toBe(
+      `/login?next=${encodeURIComponent(`${PATH}?name=a`)}`,
+    );
+    const path = encodeURIComponent(`${PATH}/1/hide`);
+    expect(await from('https://evil.example/page')).toBe(`/login?next=${path}`);
+    expect(await from('')).toBe(`/login?next=${path}`);
+  });
+
   it('export the list', async () => {
     const admin = await visitorAs('admin');
     const { headers, text } = await admin.get(`${PATH}/export`);

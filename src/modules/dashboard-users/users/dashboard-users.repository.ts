@@ -45,13 +45,15 @@ export class DashboardUsersRepository {
     return row?.name ?? '';
   }
 
-  /** Returns users in the order in which they were added. */
+  /** Returns users in the order in which they were added. Plain SQL, because entities of 1,000 users take much longer. */
   async list(organizationId: string, limit: number): Promise<DashboardUser[]> {
-    return this.transaction.manager.find(DashboardUser, {
-      where: { organizationId },
-      order: { createdAt: 'ASC', id: 'ASC' },
-      take: limit,
-    });
+    return this.transaction.manager.query<DashboardUser[]>(
+      `SELECT id, organization_id AS "organizationId", email, name, role, password_hash AS "passwordHash",
+              disabled_at AS "disabledAt", totp_secret_sealed AS "totpSecretSealed", totp_enabled_at AS "totpEnabledAt",
+              totp_last_step AS "totpLastStep", access_version AS "accessVersion", created_at AS "createdAt"
+         FROM dashboard_user WHERE organization_id = $1 ORDER BY created_at, id LIMIT $2`,
+      [organizationId, limit],
+    );
   }
 
   async count(organizationId: string): Promise<number> {
