@@ -1,14 +1,30 @@
-import type { Page } from 'playwright-core';
-import { describeInBrowser, headingOf, inspect, type WindowOptions } from '../support/browser.js';
+import type { Locator, Page } from 'playwright-core';
+import {
+  describeInBrowser,
+  focused,
+  headingOf,
+  inspect,
+  logIn,
+  type WindowOptions,
+} from '../support/browser.js';
+import { addUser, someAddress } from '../support/dashboard-users.js';
+import { eventually } from '../support/eventually.js';
+import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 describeInBrowser('The dashboard in a browser', (windows) => {
   let service: TestApp;
+  let receiver: WebhookReceiver;
 
   beforeAll(async () => {
-    service = await startTestApp();
+    receiver = await startReceiver();
+    service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await receiver.close();
+  });
   // Problems of all pages that the tests visited.
   afterAll(() => expect(windows.findings).toEqual([]));
 
@@ -44,4 +60,86 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     expect(await headingOf(page)).toBe('Parts of pages');
     expect(await inspect(page, 'parts')).toEqual([]);
   });
+
+  /** A way to use the dashboard. */
+  interface Way {
+    readonly options: WindowOptions;
+    readonly byKeyboard?: boolean;
+  }
+  const PHONE = { width: 390, height: 844 };
+  const WAYS: Readonly<Record<string, Way>> = {
+    'on a desk': { options: {} },
+    'by keyboard': { options: {}, byKeyboard: true },
+    'on a phone without JavaScript': { options: { size: PHONE, javaScript: false } },
+  };
+
+  it.each(Object.entries(WAYS))(
+    'a new owner finds the way through the dashboard (%s)',
+    async (_name, way) => {
+      receiver.arrivals.length = 0;
+      const { id } = await service.anotherOrganization();
+      const user = await addUser(service, id);
+      await service.database.query(`UPDATE dashboard_user SET role = 'owner' WHERE id = $1`, [user.id]);
+      const page = await windows.open(service.baseUrl, way.options);
+      const isPhone = way.options.size !== undefined;
+
+      const choose = async (target: Locator): Promise<void> => {
+        if (!way.byKeyboard) return target.click();
+        for (let presses = 0; presses < 150; presses += 1) {
+          await page.keyboard.press('Tab');
+          if (await target.evaluate((element) => element === document.activeElement)) {
+            expect((await focused(page)).isVisible).toBe(true);
+            return page.keyboard.press('Enter');
+          }
+        }
+        throw new Error(`Tab does not reach ${String(target)}`);
+      };
+      const link = (name: string | RegExp): Promise<void> =>
+        choose(page.locator('main').getByRole('link', { name }).first());
+      const button = (name: string): Promise<void> =>
+        choose(page.locator('main').getByRole('button', { name }).first());
+      /** Opens a page by the navigation, which is a menu on a phone. */
+      const navigate = async (name: string): Promise<void> => {
+        if (isPhone) await page.getByText('Menu', { exact: true }).click();
+        const navigation = page.getByRole('navigation', { name: isPhone ? 'Menu' : 'Main' });
+        await choose(navigation.getByRole('link', { name, exact: true }));
+        expect(await headingOf(page)).toBe(name);
+      };
+      const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
+
+      await logIn(page, user);
+      expect(await headingOf(page)).toBe('Overview');
+      await says('First steps');
+      await link('Create a webhook endpoint');
+      await page.getByLabel('URL').fill(`${receiver.url}/hook`);
+      await button('Create endpoint');
+      await says('The endpoint was created');
+
+      await link('Send test');
+      await button('Send test');
+      await says('The receiver works.');
+      expect(receiver.arrivals).toHaveLength(1);
+
+      await navigate('Request logs');
+      await choose(page.locator('#results tbody a').first());
+      await button('Send again');
+      await eventually('the event arrives again', () => receiver.arrivals.length === 2 || undefined);
+
+      await navigate('API credentials');
+      await link('Rotate secret');
+      await button('Rotate secret');
+      expect(await headingOf(page)).toBe('The new development secret');
+      rememberSecret((await page.locator('.code-block code').first().textContent()) ?? '');
+
+      await navigate('Users');
+      await link('Invite user');
+      await page.getByLabel('Email address').fill(someAddress());
+      await page.getByLabel('Name').fill('Grace Hopper');
+      await button('Send invitation');
+      await says('The user was invited');
+
+      await navigate('Devices');
+      await says('No device has access on your behalf');
+    },
+  );
 });
