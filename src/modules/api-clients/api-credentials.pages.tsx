@@ -328,6 +328,7 @@ export function rotatePage({ client }: ClientCredentialsView, problem?: string):
         <Confirmation
           action={actionPath(client, 'rotate')}
           button="Rotate secret"
+          isDestructive={isInProgress}
           cancel={credentialsPath(client.environment)}
         >
           <p>

@@ -192,7 +192,7 @@ export function userPage(props: UserPageProps): Page {
             ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
             ['Two-factor authentication', <SecondFactor key="factor" user={user} />],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
-            ['Added', <Moment key="added" time={user.created_at} />],
+            ['Added', <Added key="added" user={user} />],
           ]}
         />
         {user.invitation_pending ? (
@@ -210,6 +210,19 @@ export function userPage(props: UserPageProps): Page {
       </>
     ),
   };
+}
+
+/** The audit log says who did it. */
+function Added({ user }: { readonly user: UserResponse }): VNode {
+  return (
+    <>
+      <Moment time={user.created_at} />
+      {' · '}
+      <a href="/dashboard/audit-log?action=user.add">See who added users</a>
+      {' · '}
+      <a href={`/dashboard/audit-log?actor=${encodeURIComponent(user.email)}`}>See what this user did</a>
+    </>
+  );
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
