@@ -197,11 +197,11 @@ describe('The redirect after a login', () => {
     'https://evil.example',
     '/\t/evil.example',
     '/a/..//evil.example',
-  ])('ignores %j and opens the account page', async (next) => {
+  ])('ignores %j and opens the dashboard', async (next) => {
     const user = await addUser(service);
     const visitor = new Visitor(service);
     const page = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
-    expect(page.text).toContain('name="next" value="/account"');
+    expect(page.text).toContain('name="next" value="/dashboard"');
     const { location } = await visitor.submit('/login', { email: user.email, password: user.password, next });
     expect(location).toBe('/dashboard');
   });
