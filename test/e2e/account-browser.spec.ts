@@ -83,6 +83,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const cookies = await page.context().cookies();
     expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]).toSorted()).toEqual([
       ['browser', true, 'Lax'],
+      ['environment', true, 'Lax'],
       ['session', true, 'Lax'],
     ]);
   });
@@ -220,7 +221,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await tabTo(page, 'Recovery code');
     await page.keyboard.type(code);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/account');
+    await page.waitForURL('**/dashboard/development');
   });
 
   describe.each(['light', 'dark'] as const)('pages are accessible in %s mode', (scheme) => {

@@ -292,6 +292,7 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
       updateUser: (await service.login('member')).userId,
       updateSamlConfiguration: String(configuration['id']),
       rotateApiSecret: service.production.clientId,
+      updateApiClient: service.production.clientId,
     };
     return operation.path
       .replace(UNKNOWN_ID, ids[operation.id] ?? '')
