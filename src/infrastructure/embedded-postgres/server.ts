@@ -8,6 +8,8 @@ import { programFailure } from './embedded-postgres.error.js';
 import { run, SPAWN_OPTIONS } from './programs.js';
 
 const MAX_LOG_BYTES = 10 * 2 ** 20;
+const POLL_INTERVAL_MS = 20;
+const STOP_TIMEOUT_MS = 60_000;
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -89,7 +91,7 @@ export async function startServer(
   while (!hasEnded) {
     const postmaster = await readPostmaster(cluster);
     if (postmaster?.isReady && postmaster.id !== stale?.id) break;
-    await sleep(20);
+    await sleep(POLL_INTERVAL_MS);
   }
   shell.stdio[3]?.destroy();
   if (!hasEnded) return true;
@@ -98,11 +100,21 @@ export async function startServer(
   throw await programFailure(cluster, `PostgreSQL did not start. Its log is ${cluster.log}.`, output);
 }
 
-/** Stops the server, even if sessions are open, and waits until it has ended. */
+/**
+ * Stops the server, even if sessions are open, and waits until it has ended. `pg_ctl` does not wait: if another process starts
+ * the server again at once, it would wait for the new server to end.
+ */
 export async function stopServer(cluster: Cluster): Promise<void> {
-  const args = ['stop', '-D', cluster.directory, '-m', 'fast', '-w', '-t', '60'];
+  const stopped = await readPostmaster(cluster);
+  if (!stopped) return;
+  const hasEnded = async (): Promise<boolean> => (await readPostmaster(cluster))?.id !== stopped.id;
+  const args = ['stop', '-D', cluster.directory, '-m', 'fast', '-W'];
   const { isOk, output } = await run(cluster.programs.pgCtl, args, cluster.user);
-  if (isOk || !(await readPostmaster(cluster))) return;
+  for (let waited = 0; isOk && waited < STOP_TIMEOUT_MS; waited += POLL_INTERVAL_MS) {
+    if (await hasEnded()) return;
+    await sleep(POLL_INTERVAL_MS);
+  }
+  if (await hasEnded()) return;
   throw await programFailure(cluster, `PostgreSQL did not stop. Its log is ${cluster.log}.`, output);
 }
 
