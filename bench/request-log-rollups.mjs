@@ -11,7 +11,7 @@ import {
   RequestLogOverviewService,
   RequestLogRollupsService,
 } from '../dist/src/modules/request-logs/index.js';
-import { accessToken } from './support/dashboard-login.mjs';
+import { accessToken, openDashboard } from './support/dashboard-login.mjs';
 import { load } from './support/load.mjs';
 import { fillRequestLog } from './support/request-log-rows.mjs';
 import { reportTable } from './support/report.mjs';
@@ -62,6 +62,7 @@ try {
 
   await measureWriting();
   await measureReading();
+  await measurePages();
   if (ROUNDS > 0) await measureOperation1();
   await database.end();
   await app.close();
@@ -166,6 +167,29 @@ try {
       title: `Overviews, and pages of 25 within ${DAYS} days over HTTP, out of ${entries.toLocaleString('en')} entries, for a client with a fifth of them`,
       goal: 'p95 below 100 ms',
       columns: ['query', 'p50', 'p95', 'max'],
+      rows,
+    });
+  }
+
+  async function measurePages() {
+    const load = await openDashboard(service);
+    const rows = [];
+    for (const path of [
+      '',
+      '?period=7d',
+      '/request-logs',
+      '/request-logs?period=7d',
+      '/request-logs?period=7d&type=webhook&outcome=failure',
+      '/events',
+    ]) {
+      const page = `/dashboard/production${path}`;
+      const { length } = await load(page);
+      rows.push([page, `${Math.ceil(length / 1_000)} KB`, ...percentiles(await measure(() => load(page)))]);
+    }
+    reportTable('request-log-rollups-pages', {
+      title: `Pages of the dashboard over HTTP, out of ${entries.toLocaleString('en')} entries, for a client with a fifth of them`,
+      goal: 'p95 below 100 ms, HTML below 60 KB',
+      columns: ['page', 'HTML', 'p50', 'p95', 'max'],
       rows,
     });
   }

@@ -25,6 +25,18 @@ async function form(baseUrl, path, fields) {
   return body;
 }
 
+/** Logs in to the dashboard. @returns a function that loads a page, which returns the HTML */
+export async function openDashboard({ baseUrl, credentials }) {
+  const browser = openBrowser(baseUrl);
+  await browser.visit('/login');
+  await browser.send('/login', credentials.dashboard);
+  return async (path) => {
+    const { status, text } = await browser.visit(path);
+    if (status !== 200) throw new Error(`${path} responded ${status}`);
+    return text;
+  };
+}
+
 /** A minimal browser that keeps cookies and submits the form of the current page. */
 function openBrowser(baseUrl) {
   const cookies = new Map();
@@ -40,8 +52,9 @@ function openBrowser(baseUrl) {
       const [name, value] = each.split(';')[0].split(/=(.*)/s);
       cookies.set(name, value);
     }
-    formToken = /name="form_token" value="([^"]+)"/.exec(await response.text())?.[1] ?? formToken;
-    return { location: response.headers.get('location') };
+    const text = await response.text();
+    formToken = /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? formToken;
+    return { status: response.status, location: response.headers.get('location'), text };
   };
   return {
     visit: (path) => go(path, {}),

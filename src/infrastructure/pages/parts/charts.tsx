@@ -2,7 +2,6 @@ import { scaleBand, scaleLinear, scalePoint } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Tone } from './badge.js';
-import { Table } from './table.js';
 
 interface Series {
   readonly label: string;
@@ -30,23 +29,17 @@ export function BarChart(props: ChartProps): VNode {
   const totals = props.labels.map((_, index) => sum(props.series.map(({ values }) => values[index] ?? 0)));
   const x = scaleBand<string>([...props.labels], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.2);
   const y = verticalScale(Math.max(...totals, 0));
-  const bars = props.labels.flatMap((label, index) => {
-    let base = 0;
-    return props.series.map(({ tone, values, label: name }) => {
+  // One path per series is a fifth of the size of one element per bar.
+  const bars = props.series.map(({ label: name, tone, values }, position) => {
+    const below = props.series.slice(0, position);
+    const path = props.labels.map((label, index) => {
       const value = values[index] ?? 0;
-      const [top, bottom] = [y(base + value), y(base)];
-      base += value;
-      return value === 0 ? null : (
-        <rect
-          key={`${label} ${name}`}
-          class={`fill-${tone}`}
-          x={round(x(label) ?? 0)}
-          width={round(x.bandwidth())}
-          y={round(top)}
-          height={round(bottom - top)}
-        />
-      );
+      const base = sum(below.map((each) => each.values[index] ?? 0));
+      const [top, bottom] = [round(y(base + value)), round(y(base))];
+      const left = round(x(label) ?? 0);
+      return value === 0 ? '' : `M${left} ${top}h${round(x.bandwidth())}V${bottom}H${left}z`;
     });
+    return <path key={name} class={`fill-${tone}`} d={path.join('')} />;
   });
   return (
     <Chart {...props} y={y} xOf={(label) => (x(label) ?? 0) + x.bandwidth() / 2}>
@@ -69,13 +62,14 @@ export function LineChart(props: ChartProps): VNode {
           .defined((value) => value !== null)
           .x((_value, index) => round(xOf(props.labels[index] ?? '')))
           .y((value) => round(y(value ?? 0)))([...values]);
-        const points = values.flatMap((value, index) =>
-          value === null ? [] : [{ value, x: round(xOf(props.labels[index] ?? '')) }],
-        );
+        // A value between two missing ones has no line.
+        const points = values.flatMap((value, index) => {
+          const isAlone = (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
+          return value === null || !isAlone ? [] : [{ value, x: round(xOf(props.labels[index] ?? '')) }];
+        });
         return (
           <g key={label} class={`stroke-${tone}`}>
             <path d={path ?? ''} />
-            {/* A value between two missing ones has no line. */}
             {points.map((point) => (
               <circle key={point.x} cx={point.x} cy={round(y(point.value))} r={1.5} />
             ))}
@@ -145,7 +139,6 @@ interface FrameProps extends ChartProps {
 /** Axes, legend, and the same values as a table, which everyone can open and screen readers can read. */
 function Chart({ title, labels, series, format = formatNumber, y, xOf, children }: FrameProps): VNode {
   const every = Math.ceil(labels.length / 6);
-  const rows = labels.map((label, index) => ({ label, index }));
   return (
     <figure class="chart">
       <figcaption>
@@ -189,22 +182,29 @@ function Chart({ title, labels, series, format = formatNumber, y, xOf, children 
         <summary>
           Show as a table<span class="unseen">{`: ${title}`}</span>
         </summary>
-        <Table
-          caption={title}
-          rows={rows}
-          keyOf={({ label }) => label}
-          columns={[
-            { title: 'Time', cell: ({ label }) => label },
-            ...series.map(({ label, values }) => ({
-              title: label,
-              isNumber: true,
-              cell: ({ index }: { readonly index: number }) => {
-                const value = values[index] ?? null;
-                return value === null ? 'none' : format(value);
-              },
-            })),
-          ]}
-        />
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ label }) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((label, index) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                {series.map(({ label: name, values }) => {
+                  const value = values[index] ?? null;
+                  return <td key={name}>{value === null ? 'none' : format(value)}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </details>
     </figure>
   );
