@@ -224,10 +224,10 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.waitForURL('**/dashboard/development');
   });
 
-  describe.each(['light', 'dark'] as const)('pages are accessible in %s mode', (scheme) => {
+  describe('pages are accessible', () => {
     let page: Page;
     beforeAll(async () => {
-      page = await open({ scheme, bypassPolicy: true });
+      page = await open({ bypassPolicy: true });
     });
     const inspected = async (name: string) => expect(await inspect(page, name)).toEqual([]);
 

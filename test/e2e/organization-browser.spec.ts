@@ -109,12 +109,6 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       expect(await findingsOf(await open(owner, { bypassPolicy: true }), names)).toEqual([]);
     });
 
-    it('lists in the dark', async () => {
-      const page = await open(owner, { scheme: 'dark', bypassPolicy: true });
-      const names = ['users', 'grants', 'credentials-rotating', 'merchants', 'devices', 'settings'];
-      expect(await findingsOf(page, names)).toEqual([]);
-    });
-
     it('empty lists', async () => {
       const { id } = await service.anotherOrganization();
       const page = await open(await service.login('owner', id), { bypassPolicy: true });

@@ -45,7 +45,6 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
 }
 
 export interface WindowOptions {
-  readonly scheme?: 'light' | 'dark';
   readonly javaScript?: boolean;
   readonly size?: { readonly width: number; readonly height: number };
   /** Disables the content security policy of pages, which would block the script of axe. */
@@ -76,7 +75,7 @@ export class Windows {
     const settings: BrowserContextOptions = {
       baseURL: baseUrl,
       viewport: options.size ?? DESK,
-      colorScheme: options.scheme ?? 'light',
+      colorScheme: 'light',
       javaScriptEnabled: options.javaScript ?? true,
       bypassCSP: options.bypassPolicy ?? false,
       locale: 'en-US',
@@ -124,14 +123,16 @@ export async function logIn(
 }
 
 /**
- * Returns problems of the current page at three widths. With the variable `SCREENSHOTS`, saves pictures of the page in
- * `.artefacts/pages`.
+ * Returns problems of the current page at three widths, and of its colors in both schemes. With the variable `SCREENSHOTS`, saves
+ * pictures of the page in `.artefacts/pages`.
  *
  * @param foreign selects parts that others wrote, which are not checked for accessibility
  */
 export async function inspect(page: Page, name: string, foreign?: string): Promise<string[]> {
-  const scheme = (await page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches`)) ? '-dark' : '';
   const findings: string[] = [];
+  const check = async (what: string, rules: AxeRules): Promise<void> => {
+    for (const violation of await violations(page, rules, foreign)) findings.push(`${what}: ${violation}`);
+  };
   for (const size of [NARROW, PHONE, DESK]) {
     await page.setViewportSize(size);
     const overflow = Number(
@@ -139,16 +140,20 @@ export async function inspect(page: Page, name: string, foreign?: string): Promi
     );
     if (overflow > 0) findings.push(`${name} scrolls horizontally by ${overflow} px at ${size.width}`);
     if (size === NARROW) continue;
-    await savePicture(page, `${name}-${size.width}${scheme}`);
-    // The layout does not depend on the colors, so the phone is checked in one scheme only. A check takes half a second.
-    if (size === PHONE && scheme) continue;
-    findings.push(
-      ...(await violations(page, foreign)).map(
-        (violation) => `${name} at ${size.width}${scheme}: ${violation}`,
-      ),
-    );
+    await savePicture(page, `${name}-${size.width}`);
+    await check(`${name} at ${size.width}`, { type: 'tag', values: RULES });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await savePicture(page, `${name}-${size.width}-dark`);
+    // The layout does not depend on the colors, and the column of the navigation is visible only on a desk.
+    if (size === DESK) await check(`${name} in the dark`, { type: 'rule', values: ['color-contrast'] });
+    await page.emulateMedia({ colorScheme: 'light' });
   }
   return findings;
+}
+
+interface AxeRules {
+  readonly type: 'tag' | 'rule';
+  readonly values: readonly string[];
 }
 
 /** Saves a picture of the whole page, or of an element, if the variable `SCREENSHOTS` is set. */
@@ -159,11 +164,11 @@ export async function savePicture(target: Page | Locator, name: string): Promise
 }
 
 /** Returns violations of WCAG 2.2 AA that can be detected automatically. */
-async function violations(page: Page, foreign?: string): Promise<string[]> {
+async function violations(page: Page, rules: AxeRules, foreign?: string): Promise<string[]> {
   await page.evaluate(AXE);
   const context = JSON.stringify(foreign === undefined ? 'html' : { include: 'html', exclude: foreign });
   const results = (await page.evaluate(
-    `axe.run(${context}, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } })`,
+    `axe.run(${context}, { runOnly: ${JSON.stringify(rules)} })`,
   )) as AxeResults;
   return results.violations.map(
     ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(' ')})`,
