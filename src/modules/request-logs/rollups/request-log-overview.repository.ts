@@ -11,8 +11,8 @@ import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './request-log-summary
 /** Entries with the same values of the fields that are not null. */
 export interface EntryCount {
   readonly type: RequestLogType;
-  /** The start of the point, or null for entries of the whole period. */
-  readonly point: Date | null;
+  /** The start of the point in milliseconds since 1970, or null for entries of the whole period. */
+  readonly point: number | null;
   /** The operation or the webhook endpoint. */
   readonly target: string | null;
   readonly event: string | null;
@@ -32,6 +32,8 @@ export interface CountedPeriod {
 /**
  * Parameters: client, environment, start, start of the part that is read from the log, end, step, start and end of the part
  * that is read from the hourly rollups.
+ *
+ * One JSON document takes the process a quarter of the time of several thousand rows.
  */
 const COUNTS = `
   WITH slice AS (
@@ -46,13 +48,29 @@ const COUNTS = `
         WHERE client_id = $1 AND environment = $2 AND created_at >= $4 AND created_at <= $5`,
     )}) live
   )
-  SELECT type, date_bin($6, start, $3) AS point, target, event, status, NULL AS "latencyBucket", sum(count)::float8 AS entries
+  SELECT coalesce(json_agg(json_build_array(
+           type, round(extract(epoch FROM point) * 1000), target, event, status, bucket, entries)), '[]') AS counts FROM (
+  SELECT type, date_bin($6, start, $3) AS point, target, event, status, NULL::int AS bucket, sum(count)::float8 AS entries
     FROM slice CROSS JOIN LATERAL unnest(targets, events, statuses, counts) AS entry (target, event, status, count)
    GROUP BY GROUPING SETS ((type, date_bin($6, start, $3), status), (type, target, event, status))
   UNION ALL
   SELECT type, date_bin($6, start, $3), NULL, NULL, NULL, bucket, sum(count)::float8
     FROM slice CROSS JOIN LATERAL unnest(latency_buckets, latency_counts) AS entry (bucket, count)
-   GROUP BY type, date_bin($6, start, $3), bucket`;
+   GROUP BY type, date_bin($6, start, $3), bucket) count`;
+
+type CountTuple = [
+  type: RequestLogType,
+  point: number | null,
+  target: string | null,
+  event: string | null,
+  status: number | null,
+  latencyBucket: number | null,
+  entries: number,
+];
+
+function toCount([type, point, target, event, status, latencyBucket, entries]: CountTuple): EntryCount {
+  return { type, point, target, event, status, latencyBucket, entries };
+}
 
 /** Reads the rollups, and the end of the log that has none yet. */
 @Injectable()
@@ -88,7 +106,7 @@ export class RequestLogOverviewRepository {
     const unrolled = later(progress?.until ?? start, start);
     const hours = step % HOUR === 0 ? earlier(nextFullHour(later(since, start)), unrolled) : unrolled;
     const endOfHours = later(hours, startOfHour(unrolled));
-    const counts = await this.query<EntryCount>(COUNTS, [
+    const [row] = await this.query<{ counts: CountTuple[] }>(COUNTS, [
       client.clientId,
       client.environment,
       start,
@@ -98,7 +116,7 @@ export class RequestLogOverviewRepository {
       hours,
       endOfHours,
     ]);
-    return { since, counts };
+    return { since, counts: (row?.counts ?? []).map(toCount) };
   }
 
   private async query<Row extends object>(statement: string, parameters: readonly unknown[]): Promise<Row[]> {

@@ -65,7 +65,7 @@ export function sectionOf(
   all: readonly EntryCount[],
 ): PeriodCounts & { readonly points: OverviewPoint[] } {
   const counts = all.filter((count) => count.type === type && count.point !== null);
-  const byPoint = groupedBy(counts, ({ point }) => point?.getTime());
+  const byPoint = groupedBy(counts, ({ point }) => point);
   return {
     ...periodCounts(counts),
     points: starts.map((start) => ({ start, ...periodCounts(byPoint.get(start.getTime()) ?? []) })),
