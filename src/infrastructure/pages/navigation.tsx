@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { mayPerform } from '../auth/index.js';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
@@ -12,10 +12,12 @@ interface NavigationItem {
   readonly operation?: string;
 }
 
+const ENVIRONMENT = 'Environment';
+
 /** The pages that every part of the dashboard links to. Pages that the user may not see are left out. */
 const GROUPS: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
   {
-    label: 'Environment',
+    label: ENVIRONMENT,
     items: [
       { label: 'Overview', path: (environment) => dashboardPath(environment), operation: 'listRequestLogs' },
       environmentItem('Request logs', 'request-logs', 'listRequestLogs'),
@@ -70,19 +72,24 @@ function Links({ label }: { readonly label: string }): VNode {
   const current = currentItem(page);
   return (
     <nav aria-label={label}>
-      {GROUPS.map((group) => (
-        <ul key={group.label}>
-          {group.items.filter(isAllowed(page)).map((item) => {
-            const to = pathOf(item, environment);
-            return (
-              <li key={to}>
-                <a href={to} aria-current={to === path ? 'page' : to === current ? 'true' : undefined}>
-                  {item.label}
-                </a>
-              </li>
-            );
-          })}
-        </ul>
+      {allowedGroups(page).map(({ label: name, items }) => (
+        <Fragment key={name}>
+          <p class="group" aria-hidden="true">
+            {name}
+          </p>
+          <ul aria-label={name}>
+            {items.map((item) => {
+              const to = pathOf(item, environment);
+              return (
+                <li key={to}>
+                  <a href={to} aria-current={to === path ? 'page' : to === current ? 'true' : undefined}>
+                    {item.label}
+                  </a>
+                </li>
+              );
+            })}
+          </ul>
+        </Fragment>
       ))}
       <p class="user">{user?.email}</p>
       <Form action="/logout">
@@ -118,6 +125,14 @@ const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'Development',
   production: 'Production',
 };
+
+/** Returns the groups that have a page that the user may see. The first one has the name of the environment. */
+function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
+  return GROUPS.map(({ label, items }) => ({
+    label: label === ENVIRONMENT ? ENVIRONMENT_NAMES[page.environment] : label,
+    items: items.filter(isAllowed(page)),
+  })).filter(({ items }) => items.length > 0);
+}
 
 function isAllowed({ user }: PageContext): (item: NavigationItem) => boolean {
   return ({ operation }) => operation === undefined || (user !== undefined && mayPerform(user, operation));
