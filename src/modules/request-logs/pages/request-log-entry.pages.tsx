@@ -33,7 +33,7 @@ export function entryPage(props: EntryPageProps): Page {
     actions: entry.type === 'webhook' ? <SendAgain environment={environment} entry={entry} /> : null,
     content: (
       <>
-        <Outcome entry={entry} />
+        <Outcome environment={environment} entry={entry} />
         <Fields environment={environment} entry={entry} />
         <Timing entry={entry} />
         {entry.type === 'webhook' ? <DeliveryContent {...props} /> : <RequestContent {...props} />}
@@ -60,13 +60,33 @@ function SendAgain({ environment, entry: { endpoint_id, event_id } }: EntryOfEnv
   );
 }
 
-function Outcome({ entry }: EntryProps): VNode {
+function Outcome({ environment, entry }: EntryOfEnvironmentProps): VNode {
   const explanation =
     explanationOf(entry) ??
     (entry.type === 'webhook' ? 'Your endpoint received the event.' : 'The request succeeded.');
   return (
+    <>
+      <p>
+        <Status entry={entry} /> {explanation}
+      </p>
+      <AfterFailure environment={environment} entry={entry} />
+    </>
+  );
+}
+
+/** Links to what comes after a failed delivery attempt: its retry, and the other events that the endpoint missed. */
+function AfterFailure({ environment, entry }: EntryOfEnvironmentProps): VNode | null {
+  const { type, reason, event_id: event, endpoint_id: endpoint } = entry;
+  if (type !== 'webhook' || reason === null || event === null || endpoint === null) return null;
+  return (
     <p>
-      <Status entry={entry} /> {explanation}
+      <a href={dashboardPath(environment, 'events', event)}>See whether the service retries it</a>
+      <Allowed operation="recoverWebhooks">
+        {' · '}
+        <a href={dashboardPath(environment, 'webhook-endpoints', endpoint, 'recover')}>
+          Recover all events that the endpoint missed
+        </a>
+      </Allowed>
     </p>
   );
 }

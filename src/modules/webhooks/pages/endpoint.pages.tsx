@@ -131,11 +131,12 @@ export function recoveryPage(
       <>
         <Done messages={{ started: 'The recovery was started. Its progress is shown below.' }} />
         <p>
-          After an outage of your receiver, a recovery sends every event again that the endpoint has not
-          received since a time that you choose. Events that it has received are not sent again.
+          After an outage of your receiver, a recovery sends the events again that the endpoint has not
+          received since a time that you choose. It does not send events that the endpoint has received, or
+          events that are still waiting: the service retries those automatically.
         </p>
         <Results canBeLive={recovery.status === 'running'}>
-          <LastRecovery recovery={recovery} />
+          <LastRecovery recovery={recovery} path={path} />
           <Allowed operation="recoverWebhooks">
             <NextRecovery endpoint={endpoint} recovery={recovery} refused={refused} />
           </Allowed>
@@ -145,7 +146,13 @@ export function recoveryPage(
   };
 }
 
-function LastRecovery({ recovery }: { readonly recovery: RecoveryResponse }): VNode | null {
+interface LastRecoveryProps {
+  readonly recovery: RecoveryResponse;
+  /** The path of the page of the endpoint. */
+  readonly path: string;
+}
+
+function LastRecovery({ recovery, path }: LastRecoveryProps): VNode | null {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
   if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
   return (
@@ -171,6 +178,12 @@ function LastRecovery({ recovery }: { readonly recovery: RecoveryResponse }): VN
           ['Finished', finishedAt && <RelativeTime key="finished" time={finishedAt} />],
         ]}
       />
+      {status === 'running' ? null : (
+        <p>
+          {queued === 0 ? 'The recovery found no event to send again.' : 'Check that the events arrived:'}{' '}
+          <a href={path}>Recent deliveries of the endpoint</a>
+        </p>
+      )}
     </>
   );
 }

@@ -193,7 +193,8 @@ export function eventPage(
         <Done
           messages={{
             queued: 'The event will be sent again.',
-            waiting: 'The event is already waiting to be sent to this endpoint.',
+            waiting:
+              'The event is already waiting to be sent to this endpoint. The service sends it automatically at the time of the next attempt.',
           }}
         />
         <Problem message={problem} />
@@ -355,10 +356,10 @@ function SendAgain({
   if (endpoint.status === 'disabled') return 'Enable the endpoint to send it';
   const isSubscribed = event.isTest || endpoint.events === null || endpoint.events.includes(event.name);
   if (!isSubscribed) return 'Not subscribed to this event';
-  if (delivery?.state === 'waiting') return 'Already waiting';
+  if (delivery?.state === 'waiting') return 'Sent automatically';
   if (delivery?.state === 'in_progress') return 'Being sent';
   return (
-    <Allowed operation="redeliverWebhook">
+    <Allowed operation="redeliverWebhook" otherwise="Your role may not send it">
       <ActionButton
         action={dashboardPath(environment, 'events', event.id)}
         fields={{ endpoint_id: id }}
