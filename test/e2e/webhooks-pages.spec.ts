@@ -233,7 +233,7 @@ describe('The pages about webhook endpoints', () => {
     expect(list).toContain(`${receiver.url}/hook`);
     expect(list).not.toContain('Create endpoint');
     const page = textOf(await viewer.get(`${ENDPOINTS}/${id}`));
-    expect(page).toMatch(/hook Recover events Status/);
+    expect(page).toMatch(/hook Last recovery Status/);
     expect(textOf(await viewer.get(`${ENDPOINTS}/${id}/recover`))).not.toContain('Start a recovery');
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
     expect(textOf(await viewer.get(`${EVENTS}/${eventId}`))).not.toContain('Send again');

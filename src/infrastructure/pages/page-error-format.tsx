@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RECENT_LOGIN_REQUIRED, SECOND_FACTOR_REQUIRED } from '../auth/index.js';
-import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
+import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 import { ErrorFormats, type ErrorFormat } from '../http/index.js';
 import { parsedUrl } from '../urls/index.js';
 import { Notice } from './parts/index.js';
@@ -42,7 +42,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
   }
   if (error.message === SECOND_FACTOR_REQUIRED) return { redirectTo: '/account/second-factor' };
   return {
-    title: 'Something went wrong',
+    title: error.code === INSUFFICIENT_ROLE.code ? 'Not allowed' : 'Something went wrong',
     status: error.status,
     headers: error.headers,
     content: <Notice kind="bad">{error.message}</Notice>,

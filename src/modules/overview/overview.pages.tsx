@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
+  Allowed,
   Badge,
   BarChart,
   dashboardPath,
@@ -36,7 +37,9 @@ export function overviewPage(props: OverviewProps): Page {
             The older entries of the request log are still being counted, so these numbers are too low.
           </Notice>
         ) : null}
-        <FirstSteps {...props} />
+        <Allowed operation="createWebhookEndpoint">
+          <FirstSteps {...props} />
+        </Allowed>
         <UnhealthyEndpoints {...props} />
         <Requests environment={environment} overview={overview} />
         <Deliveries {...props} />
@@ -71,7 +74,7 @@ function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode 
       title: 'Make your first request',
       path: '/docs/quickstart',
       text: `with the credentials of the ${environment} client.`,
-      more: { title: 'Show the credentials', path: dashboardPath(environment, 'api-credentials') },
+      more: { title: 'API credentials', path: dashboardPath(environment, 'api-credentials') },
     },
     {
       isDone: endpoints.length > 0,
@@ -141,7 +144,7 @@ function UnhealthyEndpoints({ environment, endpoints }: OverviewProps): VNode | 
 
 /** The address of failed entries in the request log. */
 function failuresOf(environment: PlatformEnvironment, filters: Readonly<Record<string, string>>): string {
-  return pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {});
+  return `${pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {})}#results`;
 }
 
 interface SectionProps {
@@ -250,7 +253,7 @@ function Deliveries({
                 values: deliveries.points.map(({ succeeded }) => succeeded),
               },
               {
-                label: 'Another status than 200',
+                label: 'Status other than 200',
                 tone: 'warn',
                 values: deliveries.points.map(({ failed, noResponse }) => failed - noResponse),
               },

@@ -70,7 +70,9 @@ function Actions({ endpoint: { id, environment, status } }: EndpointProps): VNod
         )}
       </Allowed>
       <ButtonLink to={`${path}/recover`} kind="second">
-        Recover events
+        <Allowed operation="recoverWebhooks" otherwise="Last recovery">
+          Recover events
+        </Allowed>
       </ButtonLink>
       <Allowed operation="deleteWebhookEndpoint">
         <ButtonLink to={`${path}/delete`} kind="danger">
@@ -103,7 +105,11 @@ function Situation({ endpoint: { status, health } }: EndpointProps): VNode | nul
           ? 'The last delivery failed. '
           : `The last ${health.consecutive_failures} deliveries failed. `}
         {health.throttled ? 'Until the next success, the service makes only one attempt per second. ' : null}
-        See below why. When your receiver works again, choose Recover events to send what it has missed.
+        See below why. The service retries waiting events automatically.
+        <Allowed operation="recoverWebhooks">
+          {' '}
+          When your receiver works again, choose Recover events to send the events whose retries ran out.
+        </Allowed>
       </p>
     );
   return null;
@@ -144,9 +150,9 @@ function Deliveries({
       ) : null}
       {attempts?.length ? <Attempts attempts={attempts} environment={environment} /> : null}
       <p>
-        <a href={`${log}&outcome=failure`}>Failed deliveries in the request log</a>
+        <a href={`${log}&outcome=failure#results`}>Failed deliveries in the request log</a>
         {' · '}
-        <a href={log}>All deliveries</a>
+        <a href={`${log}#results`}>All deliveries</a>
       </p>
     </>
   );
@@ -185,14 +191,18 @@ function Attempts({
 }
 
 function Signatures({ endpoint: { environment } }: EndpointProps): VNode {
+  const credentials = `${environment} API credentials`;
   return (
     <>
       <h2>Signatures</h2>
       <p>
         Every delivery is signed with the secret of your{' '}
-        <a href={dashboardPath(environment, 'api-credentials')}>{`${environment} API credentials`}</a>. Your
-        receiver should <a href="/docs/webhooks#signatures">verify the signature</a>. While you rotate the
-        secret, deliveries have a signature with each of the two secrets.
+        <Allowed operation="listApiClients" otherwise={credentials}>
+          <a href={dashboardPath(environment, 'api-credentials')}>{credentials}</a>
+        </Allowed>
+        . Your receiver should <a href="/docs/webhooks#signatures">verify the signature</a>. While you rotate
+        the secret, the header <code>webhook-signature</code> has a signature with each of the two secrets,
+        and <code>Service-Signature</code> only one.
       </p>
     </>
   );

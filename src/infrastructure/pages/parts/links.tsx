@@ -32,11 +32,13 @@ export function ButtonLink({ to, kind = 'first', children, of }: ButtonLinkProps
 interface AllowedProps {
   /** The `operationId` of an operation of the dashboard API. */
   readonly operation: string;
+  /** Shown to the other users. */
+  readonly otherwise?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** Shows something only to users whose role may perform the operation. */
-export function Allowed({ operation, children }: AllowedProps): VNode | null {
+export function Allowed({ operation, otherwise = null, children }: AllowedProps): VNode {
   const { user } = usePage();
-  return user && mayPerform(user, operation) ? <>{children}</> : null;
+  return <>{user && mayPerform(user, operation) ? children : otherwise}</>;
 }
