@@ -189,9 +189,9 @@ function Rotation({ client }: ClientCredentialsView): VNode {
             </Allowed>
           ) : null}
         </Step>
-        <Step title="Remove the old secret" progress={progress('later', 'now')}>
-          Remove it from your receivers a few minutes after the activation. It stops working when the overlap
-          ends
+        <Step title="Remove the old secret from your servers" progress={progress('later', 'now')}>
+          Wait a few minutes after the activation, then remove it from your receivers. The service itself
+          stops accepting it when the overlap ends
           {end ? (
             <>
               , on <Moment time={end} /> (<RelativeTime time={end} />)
@@ -370,10 +370,11 @@ export function activatePage({ client }: ClientCredentialsView): Page {
         cancel={credentialsPath(client.environment)}
       >
         <p>
-          Do this when all your {client.environment} webhook receivers know the new secret: from now on, it
-          makes the <code>Service-Signature</code> of every webhook. Receivers that know only the old secret
-          reject those webhooks unless they check <code>webhook-signature</code>. You cannot go back to the
-          old secret.
+          Do this when all your {client.environment} webhook receivers know the new secret. From now on, the{' '}
+          <code>Service-Signature</code> header of every webhook is signed with the new secret: receivers that
+          check this header with only the old secret reject the webhooks. Receivers that check{' '}
+          <code>webhook-signature</code> notice no change, because it has a signature with each secret until
+          the overlap ends. You cannot go back to the old secret.
         </p>
       </Confirmation>
     ),
