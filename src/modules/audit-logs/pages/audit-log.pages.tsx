@@ -64,7 +64,7 @@ function Filters(): VNode {
     <FilterForm>
       <TextField
         name="actor"
-        label="User"
+        label="Done by"
         hint="Part of a name or email"
         value={query['actor']}
         required={false}
@@ -190,6 +190,12 @@ function NoEntries({ searchedSince }: { readonly searchedSince: Date | null }): 
     );
   return Object.values(query).some(Boolean) ? (
     <EmptyState title="No entries match these filters">
+      {query['actor'] ? (
+        <p>
+          “Done by” finds what a user did. To see who added or changed a user, choose an action instead, such
+          as “Add a user”.
+        </p>
+      ) : null}
       <ButtonLink to={PATH}>Clear filters</ButtonLink>
     </EmptyState>
   ) : (
@@ -222,7 +228,7 @@ export function entryPage(entry: AuditLogEntryResponse): Page {
           ],
           ['Outcome', <Outcome entry={entry} />],
           [
-            'User',
+            'Done by',
             <>
               {actor.name === actor.email ? actor.name : `${actor.name}, ${actor.email}`}{' '}
               <a href={pathWith(PATH, {}, { actor: actor.email })}>All entries of this user</a>
