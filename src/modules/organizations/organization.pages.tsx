@@ -31,7 +31,7 @@ export function settingsPage(organization: OrganizationResponse): Page {
         <Done
           messages={{
             activated: 'The organization is active.',
-            required: 'Two-factor authentication is required.',
+            required: 'The requirement is saved. It applies from the time below.',
             optional: 'Two-factor authentication is no longer required.',
             logo: 'The logo was changed.',
           }}
@@ -82,8 +82,12 @@ function SecondFactor({ organization }: { readonly organization: OrganizationRes
     <>
       {from ? (
         <p>
-          <Badge tone="good">Required</Badge> {from > now ? 'from' : 'since'} <Moment time={from} />. Users
-          without it can then only set it up.
+          <Badge tone={from > now ? 'warn' : 'good'}>Required</Badge> {from > now ? 'from' : 'since'}{' '}
+          <Moment time={from} />.{' '}
+          {from > now
+            ? 'Users who have not set it up by then can log in, but can only set it up. They get no email about this, so tell them to set it up under '
+            : 'Users who have not set it up can log in, but can only set it up, under '}
+          “Your account”.
         </p>
       ) : (
         <p>
