@@ -10,7 +10,7 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { ROLE_NAMES } from '../../dashboard-users/index.js';
+import { roleInWords } from '../../dashboard-users/index.js';
 import { NewPasswordField } from '../passwords/new-password.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 
@@ -34,7 +34,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
           <dt>Organization</dt>
           <dd>{organization}</dd>
           <dt>Role</dt>
-          <dd>{ROLE_NAMES[actor.role]}</dd>
+          <dd>{roleInWords(actor.role)}</dd>
           <dt>Password</dt>
           <dd>
             <a href="/account/password">Change password</a>
@@ -70,7 +70,7 @@ export function accountPage({ actor, organization, hasSecondFactor, sessions }: 
           </Fragment>
         ))}
         <Form action="/account/sessions/end-others">
-          <p>This also ends the access of devices that you approved.</p>
+          <p>Ending all other sessions also ends the access of devices that you approved.</p>
           <button class="second">End all other sessions</button>
         </Form>
       </>

@@ -51,7 +51,7 @@ export function setPasswordPage({ token, error }: SetPasswordPageProps): Page {
     status: error ? 400 : 200,
     content: (
       <>
-        <p>Setting a new password ends all sessions of your account.</p>
+        <p>If you are logged in somewhere, setting a password logs you out there.</p>
         <Form action="/password-reset/confirm">
           <input type="hidden" name="token" value={token} />
           <NewPasswordField error={error} />

@@ -28,7 +28,7 @@ import {
   type Tone,
 } from '../../../infrastructure/pages/index.js';
 import type { AccessGrantResponse } from '../access-grants/access-grants.dto.js';
-import { ROLE_NAMES, ROLE_RIGHTS } from './role-names.js';
+import { ROLE_NAMES, ROLE_RIGHTS, roleInWords } from './role-names.js';
 import { mayManage } from './user-administration.service.js';
 import type { UserResponse } from './users.dto.js';
 
@@ -188,7 +188,7 @@ export function userPage(props: UserPageProps): Page {
           entries={[
             ['Email', user.email],
             ['Status', <Status key="status" user={user} />],
-            ['Role', `${ROLE_NAMES[user.role]}: ${lowerFirst(ROLE_RIGHTS[user.role])}`],
+            ['Role', roleInWords(user.role)],
             ['Temporary role', grant ? <Grant key="grant" grant={grant} /> : null],
             ['Two-factor authentication', <SecondFactor key="factor" user={user} />],
             ['Last login', <LastLogin key="login" user={user} time={lastLogin} />],
@@ -224,8 +224,6 @@ function Added({ user }: { readonly user: UserResponse }): VNode {
     </>
   );
 }
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 function Grant({ grant }: { readonly grant: AccessGrantResponse }): VNode {
   return (
