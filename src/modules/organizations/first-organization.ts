@@ -82,7 +82,8 @@ The first organization was created. Its credentials are shown only once. They ar
                secret     ${development.secret}
   production   client_id  ${production.client_id}
                secret     ${production.secret}
-  dashboard    email      ${dashboard.email}
+  dashboard    address    ${base_url}/dashboard
+               email      ${dashboard.email}
                password   ${dashboard.password}
 
 Try it, in another terminal:
