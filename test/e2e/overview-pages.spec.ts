@@ -30,6 +30,9 @@ describe('The overview', () => {
     expect(status).toBe(200);
     for (const part of ['First steps', 'Make your first request', 'There were no requests in this period.'])
       expect(text).toContain(part);
+    // Viewers may do none of the steps.
+    const viewer = await visitorWithRole(service, 'viewer', id);
+    expect((await viewer.get(PATH)).text).not.toContain('First steps');
     expect((await visitor.get('/dashboard/staging')).status).toBe(404);
     // The browser remembers the environment.
     await visitor.get('/dashboard/production');

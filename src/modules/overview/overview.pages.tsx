@@ -74,7 +74,7 @@ function FirstSteps({ environment, overview, endpoints }: OverviewProps): VNode 
       title: 'Make your first request',
       path: '/docs/quickstart',
       text: `with the credentials of the ${environment} client.`,
-      more: { title: 'API credentials', path: dashboardPath(environment, 'api-credentials') },
+      more: { title: 'Client ID and secret', path: dashboardPath(environment, 'api-credentials') },
     },
     {
       isDone: endpoints.length > 0,
