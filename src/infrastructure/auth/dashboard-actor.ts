@@ -31,6 +31,8 @@ export interface DashboardPrincipal {
   readonly accessVersion: number;
   /** Whether the organization requires a second factor that the user has not set up. */
   readonly lacksSecondFactor: boolean;
+  /** From when the organization requires a second factor; null if it does not, or if the user has one. */
+  readonly secondFactorDue: Date | null;
 }
 
 /** A login in a browser. */

@@ -3,6 +3,7 @@ import { SCRIPTS } from './assets.js';
 import { EnvironmentSwitch, Navigation } from './navigation.js';
 import { CurrentPage, type PageContext } from './page-context.js';
 import type { Page } from './page-response.js';
+import { Moment, Notice } from './parts/index.js';
 
 interface LayoutProps {
   readonly page: Page;
@@ -36,12 +37,25 @@ export function Layout({ page, context }: LayoutProps): VNode {
           </header>
           {context.user ? <Navigation /> : null}
           <main id="content">
+            <SecondFactorNotice {...context} />
             <PageHeading page={page} />
             {page.content}
           </main>
         </CurrentPage.Provider>
       </body>
     </html>
+  );
+}
+
+/** Tells users in time that they will need a second factor. */
+function SecondFactorNotice({ user, now, path }: PageContext): VNode | null {
+  const due = user?.secondFactorDue;
+  if (!due || due <= now || path.startsWith('/account/second-factor')) return null;
+  return (
+    <Notice kind="bad">
+      Your organization requires two-factor authentication from <Moment time={due} />.{' '}
+      <a href="/account/second-factor">Set it up</a> before then.
+    </Notice>
   );
 }
 
