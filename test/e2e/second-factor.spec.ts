@@ -226,12 +226,14 @@ describe('A second factor that the organization requires', () => {
 
     expect((await requireIt(owner, false)).body).toMatchObject({ second_factor_required_from: null });
     await requireIt(owner, true, 0);
-    const api = await service.request('/webhook-endpoints?environment=development', { login: owner });
-    expect([api.status, api.body['error_code'], api.body['error_message']]).toEqual([
-      403,
-      'NO_ACCESS',
-      REQUIRED,
-    ]);
+    for (const path of ['/webhook-endpoints?environment=development', '/me']) {
+      const api = await service.request(path, { login: owner });
+      expect([api.status, api.body['error_code'], api.body['error_message']]).toEqual([
+        403,
+        'NO_ACCESS',
+        REQUIRED,
+      ]);
+    }
     for (const path of ['/account', '/dashboard/allowed-domains', '/device'])
       expect((await visitor.get(path)).location).toBe('/account/second-factor');
     expect((await visitor.get('/account/second-factor')).text).toContain('Set it up to continue.');

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 import { startReceiver } from '../support/webhook-receiver.js';
+import { expectUsualErrors } from '../support/usual-errors.js';
 import { WebhookStream } from '../support/webhook-stream.js';
 
 const PATH = '/development/webhooks/stream';
@@ -327,6 +328,17 @@ describe('The limit of 5 listeners', () => {
       [service.development.clientId],
     );
     await listen();
+  });
+});
+
+describe('A stream does not begin', () => {
+  it('without credentials, without its table, and without the database', async () => {
+    const separate = await startTestApp();
+    try {
+      await expectUsualErrors(separate, PATH, 'webhook_listener');
+    } finally {
+      await separate.close();
+    }
   });
 });
 

@@ -1,6 +1,9 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { expectDocumented } from './api-document.js';
 import { eventually } from './eventually.js';
 import { basic } from './test-app.js';
+
+const PATH = '/development/webhooks/stream';
 
 /** One message of a stream of webhooks. */
 export interface StreamedWebhook {
@@ -28,7 +31,7 @@ export class WebhookStream {
     lastEventId?: string,
   ): Promise<WebhookStream> {
     const aborted = new AbortController();
-    const response = await fetch(`${baseUrl}/development/webhooks/stream`, {
+    const response = await fetch(`${baseUrl}${PATH}`, {
       headers: {
         authorization: basic(credentials),
         ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
@@ -40,6 +43,7 @@ export class WebhookStream {
     stream.aborted.signal.addEventListener('abort', () => aborted.abort());
     void stream.read();
     await eventually('the stream is ready', () => stream.text.includes('event: ready'));
+    expectDocumented('GET', PATH, 200, response.headers, stream.text);
     return stream;
   }
 
