@@ -12,6 +12,7 @@ const DIRECTORY = DIRECTORIES.find((directory) => existsSync(join(directory, 're
 const MISSING = `There is no redis-server in ${DIRECTORIES.join(', ')}: install it (on Debian: apt-get install redis-server).`;
 /** Milliseconds. Tests restart servers, which takes long on a busy machine. */
 const TIMEOUT = 60_000;
+const MAX_ATTEMPTS = 5;
 
 /** Skips the tests where redis-server isn't installed, except in CI. */
 export function describeWithRedis(name: string, tests: () => void): void {
@@ -49,7 +50,18 @@ export class RedisServer {
     RedisServer.running.add(this);
   }
 
+  /** Another process may take a free port before Redis does. Redis then ends, and gets another port. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const server = await RedisServer.launch(options);
+      await eventually('Redis responds', () => server.hasEnded || server.command('PING') === 'PONG');
+      if (!server.hasEnded) return server;
+      RedisServer.running.delete(server);
+    }
+    throw new Error('Redis ended at each start');
+  }
+
+  private static async launch(options: RedisServerOptions): Promise<RedisServer> {
     if (DIRECTORY === undefined) throw new Error(MISSING);
     const port = options.port ?? (await freePort());
     const directory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'redis-'));
@@ -71,9 +83,11 @@ export class RedisServer {
         : []),
     ];
     const child = spawn(join(DIRECTORY, 'redis-server'), settings.flat(), { stdio: 'ignore' });
-    const server = new RedisServer(child, port, options);
-    await eventually('Redis responds', () => server.command('PING') === 'PONG');
-    return server;
+    return new RedisServer(child, port, options);
+  }
+
+  private get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
   /** Starts a Redis Cluster of three primaries, each with the given number of replicas. */
