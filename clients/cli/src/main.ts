@@ -30,8 +30,10 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 4 not logged in.`,
 for (const add of [addLogin, addTokens, addTrigger, addListen, addLogs, addEndpoints, addVerify])
   add(program);
 
-// A reader that has read enough, such as `head`, closes the pipe.
-process.stdout.on('error', () => process.exit(0));
+// A reader that has read enough, such as `head`, closes the pipe. Output that is lost in another way is a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? 0 : EXIT.failure),
+);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
