@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import {
   describeInBrowser,
-  headingOf,
   inspect,
   logIn,
   tabTo,
   type WindowOptions,
+  waitForHeading,
 } from '../support/browser.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
@@ -53,7 +53,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const user = await addUser(service);
     const page = await open({ javaScript });
     await page.goto('/account');
-    expect(await headingOf(page)).toBe('Log in');
+    await waitForHeading(page, 'Log in');
     await logIn(page, { email: user.email, password: 'wrong password' });
     expect(await page.getByRole('alert').textContent()).toContain('email address or password is wrong');
     expect(await page.title()).toBe('Error: Log in · Merchant Connectivity');
@@ -61,14 +61,14 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     expect(await page.getByLabel('Email address').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill(user.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    expect(await headingOf(page)).toBe('Overview');
+    await waitForHeading(page, 'Overview');
     await page.goto('/account');
     expect(await page.getByText('Chrome on Linux').count()).toBe(1);
 
     await page.getByRole('button', { name: 'Log out' }).click();
-    expect(await headingOf(page)).toBe('Log in');
+    await waitForHeading(page, 'Log in');
     await page.goto('/account');
-    expect(await headingOf(page)).toBe('Log in');
+    await waitForHeading(page, 'Log in');
     expect(await auditOf(service, user)).toEqual([
       'auth.login failure',
       'auth.login success',
@@ -100,7 +100,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('button', { name: 'Log out' }).click();
 
       await logIn(page, user);
-      expect(await headingOf(page)).toBe('Enter your code');
+      await waitForHeading(page, 'Enter your code');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       expect(await page.getByText('This code is wrong').count()).toBe(1);
@@ -109,7 +109,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       restore();
-      expect(await headingOf(page)).toBe('Overview');
+      await waitForHeading(page, 'Overview');
       await page.goto('/account');
       await page.getByRole('button', { name: 'Log out' }).click();
 
@@ -117,7 +117,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
-      expect(await headingOf(page)).toBe('Overview');
+      await waitForHeading(page, 'Overview');
       await page.goto('/account');
 
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
@@ -136,16 +136,16 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('link', { name: 'Forgot your password?' }).click();
       await page.getByLabel('Email address').fill(user.email);
       await page.getByRole('button', { name: 'Send link' }).click();
-      expect(await headingOf(page)).toBe('Check your email');
+      await waitForHeading(page, 'Check your email');
       const mail = await mailTo(service, user.email, 'Set a new password');
       tokenIn(mail);
       await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
       await page.getByLabel('New password').fill(NEW_PASSWORD);
       await page.getByRole('button', { name: 'Set password' }).click();
-      expect(await headingOf(page)).toBe('Your password is set');
+      await waitForHeading(page, 'Your password is set');
       await page.getByRole('link', { name: 'Log in' }).click();
       await logIn(page, { email: user.email, password: NEW_PASSWORD });
-      expect(await headingOf(page)).toBe('Overview');
+      await waitForHeading(page, 'Overview');
       await page.goto('/account');
     },
   );

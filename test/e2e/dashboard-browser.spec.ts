@@ -2,10 +2,10 @@ import type { Locator, Page } from 'playwright-core';
 import {
   describeInBrowser,
   focused,
-  headingOf,
   inspect,
   logIn,
   type WindowOptions,
+  waitForHeading,
 } from '../support/browser.js';
 import { addUser, someAddress } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
@@ -48,7 +48,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     );
     const page = await open({ bypassPolicy: true });
     await page.goto('/dashboard');
-    expect(await headingOf(page)).toBe('Overview');
+    await waitForHeading(page, 'Overview');
     expect(await inspect(page, 'overview')).toEqual([]);
     await page.getByRole('link', { name: 'Production' }).click();
     expect(await inspect(page, 'overview-empty')).toEqual([]);
@@ -57,7 +57,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
   it('all parts of pages are accessible', async () => {
     const page = await open({ bypassPolicy: true });
     await page.goto('/dashboard/parts');
-    expect(await headingOf(page)).toBe('Parts of pages');
+    await waitForHeading(page, 'Parts of pages');
     expect(await inspect(page, 'parts')).toEqual([]);
   });
 
@@ -103,12 +103,12 @@ describeInBrowser('The dashboard in a browser', (windows) => {
         if (isPhone) await page.getByText('Menu', { exact: true }).click();
         const navigation = page.getByRole('navigation', { name: isPhone ? 'Menu' : 'Main' });
         await choose(navigation.getByRole('link', { name, exact: true }));
-        expect(await headingOf(page)).toBe(name);
+        await waitForHeading(page, name);
       };
       const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
 
       await logIn(page, user);
-      expect(await headingOf(page)).toBe('Overview');
+      await waitForHeading(page, 'Overview');
       await says('First steps');
       await link('Create a webhook endpoint');
       await page.getByLabel('URL').fill(`${receiver.url}/hook`);
@@ -128,7 +128,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await navigate('API credentials');
       await link('Rotate secret');
       await button('Rotate secret');
-      expect(await headingOf(page)).toBe('The new development secret');
+      await waitForHeading(page, 'The new development secret');
       rememberSecret((await page.locator('.code-block code').first().textContent()) ?? '');
 
       await navigate('Users');

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import {
   describeInBrowser,
-  headingOf,
   inspect,
   logIn,
   tabTo,
   type WindowOptions,
+  waitForHeading,
 } from '../support/browser.js';
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
@@ -39,21 +39,21 @@ describeInBrowser('Approval in a browser', (windows) => {
       const flow = await startFlow(service);
       const page = await open({ javaScript });
       await page.goto(new URL(flow.verification_uri).pathname);
-      expect(await headingOf(page)).toBe('Log in');
+      await waitForHeading(page, 'Log in');
       await page.getByLabel('Email address').fill(approver.email);
       await page.getByLabel('Password').fill(approver.password);
       await page.getByRole('button', { name: 'Log in' }).click();
-      expect(await headingOf(page)).toBe('Connect a device');
+      await waitForHeading(page, 'Connect a device');
       await page.getByLabel('Code').fill(flow.user_code.toLowerCase().replace('-', ' '));
       await page.getByRole('button', { name: 'Continue' }).click();
-      expect(await headingOf(page)).toBe('Approve this device?');
+      await waitForHeading(page, 'Approve this device?');
       expect(await page.locator('strong.code').textContent()).toBe(flow.user_code);
       expect(await page.getByText(service.development.clientId).count()).toBe(1);
       await page.getByRole('button', { name: 'Approve' }).click();
-      expect(await headingOf(page)).toBe('Device approved');
+      await waitForHeading(page, 'Device approved');
       // Reloading the page does not decide again.
       await page.reload();
-      expect(await headingOf(page)).toBe('Device approved');
+      await waitForHeading(page, 'Device approved');
 
       expect((await poll(service, flow)).status).toBe(200);
       expect(await auditOf(service, approver)).toEqual(['auth.login success', 'auth.device_approve success']);
@@ -66,7 +66,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     await logIn(page, user);
     await enter(page, flow.user_code);
     await page.getByRole('button', { name: 'Decline' }).click();
-    expect(await headingOf(page)).toBe('Device declined');
+    await waitForHeading(page, 'Device declined');
     expect((await poll(service, flow)).body).toMatchObject({ error: 'access_denied' });
   });
 

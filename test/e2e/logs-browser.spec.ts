@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { AuditLog } from '../../src/modules/audit-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
-import { describeInBrowser, headingOf, inspect, tabTo, type WindowOptions } from '../support/browser.js';
+import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -167,7 +167,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Your endpoint responded with 503.').waitFor();
-    expect(await headingOf(page)).toBe('MERCHANT_STATUS_UPDATE to hooks.example.com');
+    await waitForHeading(page, 'MERCHANT_STATUS_UPDATE to hooks.example.com');
     const names = await tabTo(page, 'Send again');
     expect(names).toContain('Request logs');
   });
@@ -189,6 +189,6 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('button', { name: 'Apply filters' }).click();
     expect(await page.locator('tbody tr').count()).toBe(1);
     await page.getByRole('link', { name: 'Verify the log' }).click();
-    expect(await headingOf(page)).toBe('The audit log is intact');
+    await waitForHeading(page, 'The audit log is intact');
   });
 });

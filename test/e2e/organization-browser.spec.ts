@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import {
   describeInBrowser,
-  headingOf,
   inspect,
   logIn,
   tabTo,
   type WindowOptions,
+  waitForHeading,
 } from '../support/browser.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, addUser, disable, someAddress } from '../support/dashboard-users.js';
@@ -94,7 +94,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       const findings: string[] = [];
       for (const name of names) {
         await page.goto(paths[name] ?? '');
-        expect(await headingOf(page)).not.toBe('Something went wrong');
+        expect(await page.locator('h1').textContent()).not.toBe('Something went wrong');
         findings.push(...(await inspect(page, `organization-${name}${suffix}`)));
       }
       return findings;
@@ -125,7 +125,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await page.getByRole('link', { name: 'Rotate secret' }).click();
     await page.getByLabel('Overlap').selectOption('2 days');
     await page.getByRole('button', { name: 'Rotate secret' }).click();
-    expect(await headingOf(page)).toBe('The new production secret');
+    await waitForHeading(page, 'The new production secret');
     const secret = (await page.getByRole('region', { name: 'Secret' }).textContent()) ?? '';
     rememberSecret(secret);
     expect(secret).toMatch(/^mcs_live_/);
@@ -150,7 +150,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await tabTo(page, 'Invite user');
     await page.keyboard.press('Enter');
     await page.waitForURL(/again=page/);
-    expect(await headingOf(page)).toBe('Log in again');
+    await waitForHeading(page, 'Log in again');
     await page.getByLabel('Password').focus();
     await page.keyboard.type(login.password);
     await page.keyboard.press('Enter');
@@ -165,7 +165,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/done=invited/);
     restore();
-    expect(await headingOf(page)).toBe('Grace');
+    await waitForHeading(page, 'Grace');
     expect(await page.getByText('Admin: ').count()).toBe(1);
   });
 
@@ -208,7 +208,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     expect(await page.getByText('Nothing was changed').count()).toBe(1);
     await page.getByLabel('Password').fill(login.password);
     await page.getByRole('button', { name: 'Log in' }).click();
-    expect(await headingOf(page)).toBe('Grant a role for a limited time');
+    await waitForHeading(page, 'Grant a role for a limited time');
     restore();
   });
 });

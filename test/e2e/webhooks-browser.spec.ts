@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import {
   describeInBrowser,
-  headingOf,
   inspect,
   logIn,
   tabTo,
   type WindowOptions,
+  waitForHeading,
 } from '../support/browser.js';
 import { addUser, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
@@ -123,7 +123,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.getByRole('button', { name: 'Send test' }).click();
       await page.getByText('The endpoint received the event.').waitFor();
       await page.getByRole('link', { name: 'What was sent, and the response' }).click();
-      expect(await headingOf(page)).toBe('AUTHENTICATED');
+      await waitForHeading(page, 'AUTHENTICATED');
       await page.getByRole('button', { name: 'Send again' }).click();
       await page.getByText('The event will be sent again.').waitFor();
       await receiver.arrived(2, '/hook');

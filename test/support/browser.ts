@@ -109,7 +109,9 @@ export class Windows {
   }
 }
 
-export const headingOf = (page: Page): Promise<string | null> => page.locator('h1').textContent();
+/** Waits for a page with this heading: a link that was followed by keyboard has not opened its page yet. */
+export const waitForHeading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 /** Logs in with the form. */
 export async function logIn(
