@@ -390,7 +390,7 @@ export interface components {
        */
       expires_in?: number | null;
       /**
-       * @description E.164; a valid US or Canadian number. Required for the agent connector to create login links.
+       * @description E.164; a valid US or Canadian number. Required for the agent connector to create sign-in links.
        * @example +12125550123
        */
       phone_number?: string | null;

@@ -58,7 +58,7 @@ describe('Configuration', () => {
     expect(loadConfiguration({}).get(ServiceConfiguration)).toMatchObject({
       nodeEnvironment: 'development',
       isProduction: false,
-      servedSurfaces: ['platform', 'dashboard', 'careers', 'internal'],
+      servedSurfaces: ['platform', 'connector', 'dashboard', 'careers', 'internal'],
       backgroundWork: true,
       dataDirectory: '.data',
     });
@@ -73,7 +73,7 @@ describe('Configuration', () => {
   it('serves the internal API in production only if SURFACES names it', () => {
     const served = (environment: Record<string, string>) =>
       loadConfiguration({ NODE_ENV: 'production', ...environment }).get(ServiceConfiguration).servedSurfaces;
-    expect(served({})).toEqual(['platform', 'dashboard', 'careers']);
+    expect(served({})).toEqual(['platform', 'connector', 'dashboard', 'careers']);
     expect(served({ SURFACES: 'internal' })).toEqual(['internal']);
   });
 
@@ -118,7 +118,7 @@ describe('Configuration', () => {
       'staging',
       'PIN_ENVIRONMENT must be one of the following values: development, production.',
     ],
-    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, dashboard, careers and internal.'],
+    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, connector, dashboard, careers and internal.'],
     ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
   ])('rejects %s=%s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);

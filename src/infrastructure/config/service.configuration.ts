@@ -6,7 +6,7 @@ export const ENVIRONMENTS = ['development', 'production'] as const;
 export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 
 /** The surfaces: groups of operations, each of which may have its own host. */
-const SURFACES = ['platform', 'dashboard', 'careers', 'internal'] as const;
+const SURFACES = ['platform', 'connector', 'dashboard', 'careers', 'internal'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 const PUBLIC_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
@@ -23,11 +23,11 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'SURFACES',
-    'Comma-separated list of the surfaces that this process serves: `platform`, `dashboard`, `careers` and `internal`. The default is all of them; in production, all but `internal`.',
+    'Comma-separated list of the surfaces that this process serves: `platform`, `connector`, `dashboard`, `careers` and `internal`. The default is all of them; in production, all but `internal`.',
   )
   @IsIn(SURFACES, {
     each: true,
-    message: 'surfaces must be a list of platform, dashboard, careers and internal',
+    message: 'surfaces must be a list of platform, connector, dashboard, careers and internal',
   })
   @ArrayUnique()
   @ArrayNotEmpty()
@@ -55,6 +55,13 @@ export class ServiceConfiguration {
   @EnvironmentVariable('PLATFORM_URL', 'Public URL of the platform API, for the API document.')
   @IsUrl(PUBLIC_URL)
   platformUrl?: string;
+
+  @EnvironmentVariable(
+    'CONNECTOR_URL',
+    'Public URL of the agent connector: agents connect to its path `/mcp`, and sign-in links in text messages begin with it.',
+  )
+  @IsUrl(PUBLIC_URL)
+  connectorUrl?: string;
 
   @EnvironmentVariable(
     'DASHBOARD_URL',
@@ -90,6 +97,7 @@ export class ServiceConfiguration {
   publicUrlOf(surface: Surface): string | undefined {
     return {
       platform: this.platformUrl,
+      connector: this.connectorUrl,
       dashboard: this.dashboardUrl,
       careers: this.careersUrl,
       internal: this.internalUrl,

@@ -18,6 +18,7 @@ const API_VERSION = '1.0.0';
 
 const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   platform: 'Platform API',
+  connector: 'Agent connector',
   dashboard: 'Dashboard API',
   careers: 'Careers',
   internal: 'Internal API',

@@ -31,7 +31,7 @@ export class CreateMcpTokenRequest {
     required: false,
     countries: 'US and Canada',
     description:
-      'E.164; a valid US or Canadian number. Required for the agent connector to create login links.',
+      'E.164; a valid US or Canadian number. Required for the agent connector to create sign-in links.',
     example: '+12125550123',
   })
   phone_number?: string;
