@@ -23,7 +23,7 @@ export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<
   return {
     name,
     url,
-    query: async (sql, values) => (await pool.query(sql, values)).rows,
+    query: async (sql, values) => (await unlessDeadlocked(() => pool.query(sql, values))).rows,
     async cutOff() {
       await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
       await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
@@ -36,6 +36,23 @@ export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
+}
+
+const DEADLOCK_DETECTED = '40P01';
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Runs a query of a test again if PostgreSQL has rolled it back, because its locks and those of the service were in each
+ * other's way: the service retries, too. Changes of a schema lock whole tables.
+ */
+async function unlessDeadlocked<Result>(query: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await query();
+    } catch (error) {
+      if ((error as pg.DatabaseError).code !== DEADLOCK_DETECTED || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Runs a statement in the database postgres, because the template can be cloned only while it has no connections. */
