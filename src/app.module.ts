@@ -13,6 +13,7 @@ import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { TracingModule } from './infrastructure/tracing/index.js';
+import { AgentConnectorModule } from './modules/agent-connector/index.js';
 import { AllowlistedDomainsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
 import { AuditLogsModule } from './modules/audit-logs/index.js';
@@ -55,6 +56,7 @@ const INFRASTRUCTURE = [
 ];
 
 const MODULES = [
+  AgentConnectorModule,
   AllowlistedDomainsModule,
   ApiClientsModule,
   AuditLogsModule,

@@ -7,6 +7,8 @@ import {
   CredentialVerifier,
   DashboardSessionVerifier,
   DenialRecorder,
+  McpTokenStrategy,
+  McpTokenVerifier,
   ServiceTokenStrategy,
   ServiceTokenVerifier,
 } from './infrastructure/auth/index.js';
@@ -23,6 +25,7 @@ import {
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
+import { McpTokensModule, StoredMcpTokenVerifier } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
@@ -49,6 +52,7 @@ const PORTS = [
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: DenialRecorder, useExisting: AuditLog },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
+  { provide: McpTokenVerifier, useExisting: StoredMcpTokenVerifier },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
@@ -66,12 +70,13 @@ const PORTS = [
     ApiClientsModule,
     AuditLogsModule,
     DashboardLoginModule,
+    McpTokensModule,
     OAuthModule,
     RequestLogsModule,
     ServiceTokensModule,
     WebhooksModule,
   ],
-  providers: [...PORTS, BasicStrategy, BearerStrategy, ServiceTokenStrategy],
+  providers: [...PORTS, BasicStrategy, BearerStrategy, McpTokenStrategy, ServiceTokenStrategy],
   exports: PORTS,
 })
 export class PortsModule {}

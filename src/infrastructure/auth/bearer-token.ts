@@ -4,7 +4,7 @@ import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /** The tokens of a surface. */
-interface TokenKind {
+export interface TokenKind {
   /** The value of `WWW-Authenticate`. */
   readonly challenge: string;
   /** As messages call it. */

@@ -1,9 +1,9 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
-import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
 import { isCrossSiteRequest } from '../http/index.js';
-import { bearerHeaders, expiredToken, invalidToken, missingToken } from './bearer-token.js';
+import { BearerTokenGuard } from './bearer-token.guard.js';
+import { missingToken } from './bearer-token.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 import { sessionTokenOf } from './session-cookie.js';
 
@@ -33,7 +33,7 @@ export abstract class DashboardSessionVerifier {
  * request with a login gets 403, and so does a user who lacks a second factor that the organization requires. If a request has an Authorization header, the browser's login is ignored.
  */
 @Injectable()
-export class DashboardAuthGuard extends AuthGuard('bearer') {
+export class DashboardAuthGuard extends BearerTokenGuard('bearer', ACCESS_TOKEN) {
   constructor(private readonly sessions: DashboardSessionVerifier) {
     super();
   }
@@ -50,23 +50,5 @@ export class DashboardAuthGuard extends AuthGuard('bearer') {
     if (identity.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     request.user = identity;
     return true;
-  }
-
-  override getRequest(context: ExecutionContext): Partial<Request> {
-    const { authorization } = context.switchToHttp().getRequest<Request>().headers;
-    return { headers: bearerHeaders(authorization, ACCESS_TOKEN) };
-  }
-
-  override handleRequest<Identity>(
-    error: unknown,
-    identity: Identity,
-    _info: unknown,
-    context: ExecutionContext,
-  ): Identity {
-    if (error) throw error;
-    if (identity === 'expired') throw expiredToken(ACCESS_TOKEN);
-    if (!identity) throw invalidToken(ACCESS_TOKEN);
-    context.switchToHttp().getRequest<Request>().user = identity;
-    return identity;
   }
 }

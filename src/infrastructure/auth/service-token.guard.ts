@@ -1,8 +1,8 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { AuthGuard } from '@nestjs/passport';
+import { Injectable, type CanActivate } from '@nestjs/common';
 import type { Request } from 'express';
 import { INSUFFICIENT_SCOPE } from '../errors/index.js';
-import { bearerHeaders, expiredToken, invalidToken } from './bearer-token.js';
+import { BearerTokenGuard } from './bearer-token.guard.js';
+import { invalidToken } from './bearer-token.js';
 import type { AuthenticatedService, ServiceScope } from './service-token.strategy.js';
 
 /** RFC 6750, section 3. */
@@ -15,27 +15,9 @@ export const INVALID_SERVICE_TOKEN = invalidToken(SERVICE_TOKEN).message;
 export const missingServiceScope = (scope: ServiceScope): string =>
   `The service token lacks the scope ${scope}.`;
 
-/** Admits requests with a valid service token. Other requests get the same 401 responses as in the dashboard API. */
+/** Admits requests with a valid service token. */
 @Injectable()
-export class ServiceTokenGuard extends AuthGuard('service-token') {
-  override getRequest(context: ExecutionContext): Partial<Request> {
-    const { authorization } = context.switchToHttp().getRequest<Request>().headers;
-    return { headers: bearerHeaders(authorization, SERVICE_TOKEN) };
-  }
-
-  override handleRequest<Service>(
-    error: unknown,
-    service: Service,
-    _info: unknown,
-    context: ExecutionContext,
-  ): Service {
-    if (error) throw error;
-    if (service === 'expired') throw expiredToken(SERVICE_TOKEN);
-    if (!service) throw invalidToken(SERVICE_TOKEN);
-    context.switchToHttp().getRequest<Request>().user = service;
-    return service;
-  }
-}
+export class ServiceTokenGuard extends BearerTokenGuard('service-token', SERVICE_TOKEN) {}
 
 /** Denies the operation to service tokens without the scope. Runs after `ServiceTokenGuard`. */
 export function ServiceScopeGuard(scope: ServiceScope): CanActivate {

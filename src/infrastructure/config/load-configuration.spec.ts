@@ -118,7 +118,11 @@ describe('Configuration', () => {
       'staging',
       'PIN_ENVIRONMENT must be one of the following values: development, production.',
     ],
-    ['SURFACES', 'platform,kitchen', 'SURFACES must be a list of platform, connector, dashboard, careers and internal.'],
+    [
+      'SURFACES',
+      'platform,kitchen',
+      'SURFACES must be a list of platform, connector, dashboard, careers and internal.',
+    ],
     ['PLATFORM_URL', 'ftp://example.com', 'PLATFORM_URL must be a URL address.'],
   ])('rejects %s=%s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);

@@ -3,17 +3,25 @@ import type { NextFunction, Request, Response } from 'express';
 
 /**
  * Paths that pages of other origins may request. Their operations take no credentials of an organization, which do not
- * belong in a browser.
+ * belong in a browser; the token of an agent is for one user.
  */
 const PATHS: ReadonlySet<string> = new Set([
   '/session/open',
   '/apply',
+  '/mcp',
   '/openapi.json',
   '/openapi-3.0.json',
   '/openapi.yaml',
 ]);
 
-const EXPOSED_HEADERS = ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Link'];
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Link',
+  'WWW-Authenticate',
+];
 
 /** Seconds for which browsers may cache the response to a preflight request. Chromium allows at most two hours. */
 const PREFLIGHT_MAX_AGE = 7_200;

@@ -1,31 +1,26 @@
 import {
   Catch,
   HttpException,
-  Logger,
   type ArgumentsHost,
   type ExceptionFilter as NestExceptionFilter,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { isDatabaseUnavailable } from '../database/index.js';
-import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../errors/index.js';
+import { ApiError } from '../errors/index.js';
 import { ErrorFormats } from './error-formats.js';
+import { Failures } from './failures.js';
 import { helpLink } from './help-link.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
 import { RouteTable } from './route-table.js';
 
-/** Seconds until clients should retry if the database is unavailable: about as long as a restart takes. */
-const RETRY_AFTER_SECONDS = 5;
-
 /** Turns every thrown error into an `ApiError` and sends it as the error body of the specification, or in the `ErrorFormat` of
  * the route. Closes the connection if the response has already begun. */
 @Catch()
 export class ExceptionFilter implements NestExceptionFilter {
-  private readonly logger = new Logger('Http');
-
   constructor(
     private readonly routes: RouteTable,
     private readonly formats: ErrorFormats,
+    private readonly failures: Failures,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -52,13 +47,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     if (status >= 400 && status < 500) {
       return new ApiError('INVALID_REQUEST', 'INVALID_FIELD', 'The request is not valid.', status);
     }
-    const details = { request_id: requestContext(request).requestId };
-    if (isDatabaseUnavailable(exception)) {
-      this.logger.warn(`The database is unavailable: ${(exception as Error).message}`, details);
-      return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
-    }
-    this.logger.error('Unexpected error', exception, details);
-    return INTERNAL_ERROR.error();
+    return this.failures.report(exception, requestContext(request).requestId);
   }
 }
 

@@ -1,6 +1,8 @@
 import { Global, Module } from '@nestjs/common';
+import { AllowedOrigins } from './allowed-origins.js';
 import { BackgroundTasks } from './background-tasks.js';
 import { ErrorFormats } from './error-formats.js';
+import { Failures } from './failures.js';
 import { GracefulShutdown } from './graceful-shutdown.js';
 import { PublicAddress } from './public-address.js';
 
@@ -10,7 +12,7 @@ import { PublicAddress } from './public-address.js';
  */
 @Global()
 @Module({
-  providers: [BackgroundTasks, ErrorFormats, GracefulShutdown, PublicAddress],
-  exports: [BackgroundTasks, ErrorFormats, GracefulShutdown, PublicAddress],
+  providers: [AllowedOrigins, BackgroundTasks, ErrorFormats, Failures, GracefulShutdown, PublicAddress],
+  exports: [AllowedOrigins, BackgroundTasks, ErrorFormats, Failures, GracefulShutdown, PublicAddress],
 })
 export class HttpServicesModule {}

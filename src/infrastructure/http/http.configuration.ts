@@ -28,7 +28,7 @@ export class HttpConfiguration {
 
   @EnvironmentVariable(
     'CORS_ORIGINS',
-    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply` and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com`; `*` for all. The default is `*`; in production, none. Cookies are never allowed.',
+    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply`, the agent connector (`POST /mcp`) and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com`; `*` for all. The default is `*`; in production, none. Cookies are never allowed.',
   )
   @Satisfies(
     areOrigins,

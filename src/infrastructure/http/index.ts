@@ -1,16 +1,24 @@
+export { AllowedOrigins } from './allowed-origins.js';
 export { BackgroundTasks } from './background-tasks.js';
 export { browserName } from './browser-name.js';
 export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
 export { clearCookie, cookieOf, setCookie } from './cookies.js';
 export { isCrossSiteRequest, isFromOtherSite } from './cross-site-requests.js';
 export { ErrorFormats, type ErrorFormat } from './error-formats.js';
+export { Failures } from './failures.js';
 export { readForm, type FormFields, type FormOptions } from './form-body.js';
 export { GracefulShutdown } from './graceful-shutdown.js';
 export { HttpAdapter } from './http-adapter.js';
 export { HttpServicesModule } from './http-services.module.js';
 export { HttpConfiguration } from './http.configuration.js';
 export { HttpModule } from './http.module.js';
-export { JsonBody, JsonOrLinesBody, NEITHER_JSON_NOR_LINES } from './json-body.decorator.js';
+export {
+  JsonBody,
+  JsonOrLinesBody,
+  NEITHER_JSON_NOR_LINES,
+  NOT_JSON,
+  readJsonBody,
+} from './json-body.decorator.js';
 export { nearestPath } from './nearest-path.js';
 export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
 export { PublicAddress } from './public-address.js';

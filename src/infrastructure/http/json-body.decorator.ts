@@ -7,6 +7,8 @@ import { BodyReader } from './request-body.js';
 const BODY_LIMIT = 524_288;
 /** Levels. No valid body is nested deeper. Protects recursive code from bodies with thousands of levels. */
 const DEPTH_LIMIT = 32;
+/** The message about a body that cannot be parsed. */
+export const NOT_JSON = 'The request body is not valid JSON.';
 export const NEITHER_JSON_NOR_LINES =
   'The request body must be application/json or application/x-ndjson in UTF-8.';
 
@@ -46,7 +48,8 @@ export function JsonOrLinesBody(member: string, limit: number): ParameterDecorat
 
 type Parse = (bytes: Buffer, contentType: string | undefined) => object;
 
-function readJsonBody(request: Request, response: Response): Promise<object> {
+/** Reads the JSON body of a request whose credentials have been checked. */
+export function readJsonBody(request: Request, response: Response): Promise<object> {
   return readBody(reader, request, response, parse);
 }
 

@@ -16,6 +16,8 @@ export interface RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
+  /** Name of the tool that an agent calls. */
+  tool?: string;
 }
 
 /** Data about a request, kept until the request ends. */
@@ -23,6 +25,7 @@ export class RequestContext implements RequestAttribution {
   client?: AttributedClient;
   sessionId?: string;
   externalUserId?: string;
+  tool?: string;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
   /** The probable mistake of the client, for the service log only. */

@@ -126,6 +126,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       body: request.body,
       sessionId: context.sessionId,
       externalUserId: context.externalUserId,
+      tool: context.tool,
     });
   }
 
@@ -142,6 +143,7 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       client_id: context.client?.clientId,
       method: request.method,
       route: routeOf(request),
+      tool: context.tool,
       status: response.statusCode,
       milliseconds: Math.round(milliseconds * 10) / 10,
       hint: context.hint,

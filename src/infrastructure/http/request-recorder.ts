@@ -11,6 +11,8 @@ export interface CompletedRequest extends AttributedClient {
   /** Set if the handler knows values that the body does not contain. */
   readonly sessionId?: string | undefined;
   readonly externalUserId?: string | undefined;
+  /** Name of the tool that an agent called. */
+  readonly tool?: string | undefined;
 }
 
 /** Records every request of a known client before its response is sent. */

@@ -27,6 +27,7 @@ export class RequestSpans {
       'http.response.status_code': statusCode,
       'mcs.request_id': context.requestId,
       ...(route !== undefined && { 'http.route': route }),
+      ...(context.tool !== undefined && { 'gen_ai.tool.name': context.tool }),
       ...(context.client && { 'mcs.client_id': context.client.clientId }),
     });
     if (route !== undefined) span.updateName(`${method} ${route}`);

@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { ServiceConfiguration } from '../config/index.js';
+import { AllowedOrigins } from './allowed-origins.js';
 import { handleClientErrors } from './client-errors.js';
 import { crossOriginRequests } from './cross-origin-requests.js';
 import { HttpConfiguration } from './http.configuration.js';
@@ -18,8 +18,7 @@ const STALLED_TIMEOUT = 60_000;
 
 /** Configures Express and the server of an HTTP process. */
 export function prepareHttpServer(app: NestExpressApplication): void {
-  const { trustedProxyHops, corsOrigins } = app.get(HttpConfiguration);
-  const { isProduction } = app.get(ServiceConfiguration);
+  const { trustedProxyHops } = app.get(HttpConfiguration);
   app.disable('x-powered-by');
   // Conditional requests save nothing for responses of this API, and tokens must not have an ETag.
   app.disable('etag');
@@ -28,7 +27,7 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   app.use(app.get(RequestLifecycle).middleware);
   app.use(protectiveHeaders(trustedProxyHops > 0));
   app.use(validateRequest);
-  app.use(crossOriginRequests(corsOrigins ?? (isProduction ? [] : ['*'])));
+  app.use(crossOriginRequests(app.get(AllowedOrigins).all));
   app.use(app.get(RouteTable).middleware);
 
   const server = app.getHttpServer();

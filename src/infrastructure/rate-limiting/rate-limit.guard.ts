@@ -1,6 +1,6 @@
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { currentClientOf, dashboardActorOf } from '../auth/index.js';
+import { currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
 import { RateLimiters, type RateLimit } from './rate-limiters.js';
@@ -8,6 +8,7 @@ import { RateLimiters, type RateLimit } from './rate-limiters.js';
 const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>> = {
   client: (request) => currentClientOf(request).clientId,
   user: (request) => dashboardActorOf(request).userId,
+  agent: (request) => currentAgentOf(request).tokenId,
   address: (request) => rateLimitKeyOfAddress(request.ip ?? ''),
 };
 

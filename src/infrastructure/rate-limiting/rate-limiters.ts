@@ -9,8 +9,8 @@ export interface RateLimit {
   /** Operations with the same name share their counts; the name is also in headers and a label of the metrics. */
   readonly name: string;
   readonly requests: (configuration: LoadedConfiguration) => number;
-  /** Whose requests are counted together; a client or a user must be authenticated first. */
-  readonly per: 'client' | 'user' | 'address';
+  /** Whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its token. */
+  readonly per: 'client' | 'user' | 'agent' | 'address';
   readonly seconds: number;
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
@@ -69,12 +68,12 @@ export class DetectedAccountsService {
 
   /** Returns one result per name, in the same order, including duplicates. An unknown user has no detected accounts. */
   async search(
-    client: AuthenticatedClient,
+    { clientId }: Pick<AttributedClient, 'clientId'>,
     externalUserId: string,
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
     const keys = names.map(matchKey);
-    const detections = await this.repository.detectedAtByMatchKey(client.clientId, externalUserId, keys);
+    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, keys);
     return names.map((name, index) => {
       const detectedAt = detections.get(keys[index] ?? '') ?? null;
       return { name, detected: detectedAt !== null, detected_at: detectedAt };

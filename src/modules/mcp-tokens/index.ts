@@ -1,2 +1,3 @@
 export { McpTokensModule } from './mcp-tokens.module.js';
+export { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 export { McpTokensService, type ActiveMcpToken } from './mcp-tokens.service.js';

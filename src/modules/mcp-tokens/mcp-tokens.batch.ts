@@ -1,18 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { BatchedStatement } from '../../infrastructure/database/index.js';
+import { BatchedStatement, prepared } from '../../infrastructure/database/index.js';
 import type { McpToken } from './mcp-token.entity.js';
 
 type NewMcpToken = Omit<McpToken, 'id' | 'revokedAt'>;
 
 const ROWS_PER_STATEMENT = 500;
 const CONCURRENT_STATEMENTS = 2;
+const LOOKUPS_PER_STATEMENT = 100;
+const CONCURRENT_LOOKUPS = 4;
+
+const FIND = prepared(
+  `SELECT position::integer, id, token_hash AS "tokenHash", client_id AS "clientId", environment,
+          external_user_id AS "externalUserId", phone_number_sealed AS "phoneNumberSealed", created_at AS "createdAt",
+          expires_at AS "expiresAt", revoked_at AS "revokedAt"
+     FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (token_hash, position)
+     JOIN mcp_token USING (token_hash)`,
+);
+
+/** Columns of a row that was found, as the driver returns them, and the number of its lookup. */
+interface FoundRow extends McpToken {
+  readonly position: number;
+}
 
 /**
- * Inserts the tokens of concurrent requests in one statement.
+ * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
  *
- * The statement runs outside any open transaction: it holds rows of several requests, and the transaction of one of
- * them must not decide about the others.
+ * The statements run outside any open transaction: they serve several requests, and the transaction of one of them must
+ * not decide about the others.
  */
 @Injectable()
 export class McpTokensBatch {
@@ -22,7 +37,18 @@ export class McpTokensBatch {
     maxStatements: CONCURRENT_STATEMENTS,
   });
 
+  private readonly lookups = new BatchedStatement<Buffer, McpToken | undefined>({
+    execute: (hashes) => this.select(hashes),
+    maxRows: LOOKUPS_PER_STATEMENT,
+    maxStatements: CONCURRENT_LOOKUPS,
+  });
+
   constructor(private readonly dataSource: DataSource) {}
+
+  /** Returns the token with this hash, which may have expired or been revoked. */
+  find(tokenHash: Buffer): Promise<McpToken | undefined> {
+    return this.lookups.add(tokenHash);
+  }
 
   /** Resolves when the token is committed. */
   add(token: NewMcpToken): Promise<void> {
@@ -45,5 +71,11 @@ export class McpTokensBatch {
         tokens.map((token) => token.expiresAt),
       ],
     );
+  }
+
+  private async select(hashes: readonly Buffer[]): Promise<(McpToken | undefined)[]> {
+    const rows = await this.dataSource.query<FoundRow[]>(FIND, [hashes]);
+    const found = new Map(rows.map((row) => [row.position, row]));
+    return hashes.map((_, index) => found.get(index + 1));
   }
 }

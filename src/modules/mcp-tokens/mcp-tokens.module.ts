@@ -1,15 +1,17 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
 import { McpToken } from './mcp-token.entity.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 import { McpTokensService } from './mcp-tokens.service.js';
+import { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([McpToken])],
+  imports: [TypeOrmModule.forFeature([McpToken]), ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
-  exports: [McpTokensService],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, StoredMcpTokenVerifier],
+  exports: [McpTokensService, StoredMcpTokenVerifier],
 })
 export class McpTokensModule {}

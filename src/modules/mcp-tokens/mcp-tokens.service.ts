@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { generateSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { generateSecret, isWellFormedSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import type { McpToken } from './mcp-token.entity.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
@@ -53,8 +54,29 @@ export class McpTokensService {
   /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
     const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
-    if (!found) return undefined;
-    const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
+    return found ? this.open(found) : undefined;
+  }
+
+  /**
+   * Finds the token that an agent sent, by its hash alone.
+   *
+   * @returns undefined if the token is unknown or was revoked
+   */
+  async authenticate(
+    token: string,
+  ): Promise<(ActiveMcpToken & { readonly id: string }) | 'expired' | undefined> {
+    const found = isWellFormedSecret(token) ? await this.batch.find(sha256(token)) : undefined;
+    if (!found || found.revokedAt) return undefined;
+    return found.expiresAt <= this.clock.now() ? 'expired' : { id: found.id, ...this.open(found) };
+  }
+
+  /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
+  async revoke(clientId: string, token: string): Promise<void> {
+    await this.repository.revoke(sha256(token), clientId, this.clock.now());
+  }
+
+  private open({ tokenHash, phoneNumberSealed, ...token }: McpToken): ActiveMcpToken {
+    const { clientId, environment, externalUserId, createdAt, expiresAt } = token;
     return {
       clientId,
       environment,
@@ -63,11 +85,6 @@ export class McpTokensService {
       expiresAt,
       ...(phoneNumberSealed && { phoneNumber: this.sealer.open(phoneNumberSealed, ownerOf(tokenHash)) }),
     };
-  }
-
-  /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
-  async revoke(clientId: string, token: string): Promise<void> {
-    await this.repository.revoke(sha256(token), clientId, this.clock.now());
   }
 
   private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {

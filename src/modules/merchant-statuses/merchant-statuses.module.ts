@@ -10,5 +10,6 @@ import { MerchantStatusesService } from './merchant-statuses.service.js';
   imports: [MerchantsModule, WebhooksModule],
   controllers: [MerchantStatusesController],
   providers: [MerchantStatusesService, MerchantStatusesRepository, MerchantStatusesJob],
+  exports: [MerchantStatusesService],
 })
 export class MerchantStatusesModule {}

@@ -39,6 +39,13 @@ export class MerchantStatusesRepository {
     );
   }
 
+  async ofAll(merchantIds: readonly number[]): Promise<MerchantStatus[]> {
+    return this.transaction.manager.query<MerchantStatus[]>(
+      `SELECT ${COLUMNS} FROM merchant_status WHERE merchant_id = ANY ($1) ORDER BY merchant_id, type`,
+      [merchantIds],
+    );
+  }
+
   /** Locks a status that clients have to be notified of, unless another transaction does so. */
   async lockPending(): Promise<MerchantStatus | undefined> {
     const [status] = await this.transaction.manager.query<MerchantStatus[]>(

@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
-import { WebhookPublisher } from '../webhooks/index.js';
+import { MERCHANT_SESSION_TYPES, WebhookPublisher } from '../webhooks/index.js';
 import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 import { MerchantStatusesRepository, type MerchantStatus } from './merchant-statuses.repository.js';
 
 /** Clients that are notified in one transaction. */
 const CLIENTS_PER_PAGE = 500;
+
+/** Whether each type of session works at a merchant. */
+export type StatusByType = Readonly<Record<MerchantStatusResponse['type'], MerchantStatusResponse['status']>>;
 
 /** Accepts statuses of merchants, and notifies clients of them. `MerchantStatusesJob` runs the notification. */
 @Injectable()
@@ -30,6 +33,17 @@ export class MerchantStatusesService {
   async list(id: string): Promise<MerchantStatusResponse[]> {
     const merchant = await this.require(id);
     return (await this.repository.of(merchant.id)).map(toResponse);
+  }
+
+  /** Returns a function that tells the statuses of these merchants. Without a known status, a merchant works. */
+  async statusesOf(merchantIds: readonly number[]): Promise<(merchantId: number) => StatusByType> {
+    const down = (await this.repository.ofAll(merchantIds)).filter(({ status }) => status === 'DOWN');
+    return (id) => {
+      const types = down.filter(({ merchantId }) => merchantId === id).map(({ type }) => type);
+      return Object.fromEntries(
+        MERCHANT_SESSION_TYPES.map((type) => [type, types.includes(type) ? 'DOWN' : 'UP']),
+      ) as StatusByType;
+    };
   }
 
   /**

@@ -23,6 +23,6 @@ import { MerchantsService } from './merchants.service.js';
     MerchantCatalogService,
     MerchantCatalogRepository,
   ],
-  exports: [MerchantCatalogService],
+  exports: [MerchantCatalogService, MerchantsService],
 })
 export class MerchantsModule {}

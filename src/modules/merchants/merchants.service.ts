@@ -44,12 +44,12 @@ export class MerchantsService {
 
   /** Returns merchants that match the filters, in the order of their names. */
   async page(
-    actor: DashboardActor,
+    organization: Pick<RequestingOrganization, 'organizationId'>,
     environment: PlatformEnvironment,
     filters: MerchantFilters,
     limit: number,
   ): Promise<MerchantResponse[]> {
-    return this.repository.page(viewer(actor, environment), filters, limit);
+    return this.repository.page(viewer(organization, environment), filters, limit);
   }
 
   /** Idempotent. */
@@ -100,6 +100,9 @@ export class MerchantsService {
   }
 }
 
-function viewer({ organizationId }: DashboardActor, environment: PlatformEnvironment): Viewer {
+function viewer(
+  { organizationId }: Pick<RequestingOrganization, 'organizationId'>,
+  environment: PlatformEnvironment,
+): Viewer {
   return { organizationId, environment };
 }

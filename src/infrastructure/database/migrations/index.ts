@@ -14,6 +14,7 @@ import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-
 import { RequestLogRollups1790000000016 } from './1790000000016-request-log-rollups.js';
 import { DashboardSettings1790000000017 } from './1790000000017-dashboard-settings.js';
 import { DeviceRedemptionTime1790000000021 } from './1790000000021-device-redemption-time.js';
+import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   RequestLogRollups1790000000016,
   DashboardSettings1790000000017,
   DeviceRedemptionTime1790000000021,
+  RequestLogTool1790000000024,
 ];

@@ -45,6 +45,7 @@ export function toResponse(entry: RequestLogEntry): RequestLogEntryResponse {
     session_id: entry.sessionId,
     task_id: entry.taskId,
     external_user_id: entry.externalUserId,
+    tool: entry.tool ?? null,
     endpoint_id: entry.attempt?.endpointId ?? null,
     event_id: entry.attempt?.eventId ?? null,
     reason: entry.attempt?.reason ?? null,

@@ -236,6 +236,11 @@ export class RequestLogEntryResponse {
   )
   external_user_id!: string | null;
 
+  @TextProperty('The tool that an agent called through the agent connector; null otherwise.', null, {
+    nullable: true,
+  })
+  tool!: string | null;
+
   @UuidProperty('The webhook endpoint that the event was sent to; null for an API request.', null, {
     nullable: true,
   })
@@ -331,6 +336,7 @@ const EXAMPLE_REQUEST = {
   session_id: null,
   task_id: null,
   external_user_id: 'user-8f3a',
+  tool: null,
   endpoint_id: null,
   event_id: null,
   reason: null,
@@ -349,6 +355,7 @@ const EXAMPLE_ATTEMPT = {
   session_id: EXAMPLE_SESSION,
   task_id: 25_605,
   external_user_id: 'user-8f3a',
+  tool: null,
   endpoint_id: EXAMPLE_ENDPOINT,
   event_id: EXAMPLE_EVENT,
   reason: 'NON_200',

@@ -28,7 +28,7 @@ import { LogReads } from './log-reads.js';
 
 const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
   status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
-  external_user_id AS "externalUserId", webhook_endpoint_id AS "endpointId", webhook_event_id AS "eventId",
+  external_user_id AS "externalUserId", tool, webhook_endpoint_id AS "endpointId", webhook_event_id AS "eventId",
   attempt AS number, reason, dns_ms AS dns, connect_ms AS connect, tls_ms AS tls, first_byte_ms AS "firstByte"`;
 
 /** Literally the condition of the index `request_log_failure_index`; otherwise PostgreSQL does not use it. */
@@ -76,11 +76,11 @@ const APPEND = prepared(
   `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event,
                                 status_code, latency_ms, session_id, task_id, external_user_id, webhook_endpoint_id,
                                 webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms, first_byte_ms,
-                                response_body)
+                                response_body, tool)
        SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
                             $7::text[], $8::text[], $9::smallint[], $10::integer[], $11::uuid[],
                             $12::bigint[], $13::text[], $14::uuid[], $15::uuid[], $16::smallint[], $17::text[],
-                            $18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::text[])`,
+                            $18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::text[], $23::text[])`,
 );
 
 /** Stores request log entries in PostgreSQL, partitioned by day in UTC. */
@@ -127,6 +127,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       entries.map(({ attempt }) => attempt?.phases.tls),
       entries.map(({ attempt }) => attempt?.phases.firstByte),
       entries.map(({ attempt }) => attempt?.responseBody),
+      entries.map((entry) => entry.tool),
     ]);
   }
 

@@ -39,6 +39,8 @@ export interface NewRequestLogEntry {
   readonly sessionId: string | null;
   readonly taskId: number | null;
   readonly externalUserId: string | null;
+  /** The tool that an agent called, if the request is one. */
+  readonly tool?: string | null;
   /** Set for webhooks. */
   readonly attempt?: LoggedAttempt;
 }

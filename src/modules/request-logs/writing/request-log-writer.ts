@@ -108,6 +108,7 @@ export class RequestLogWriter extends RequestRecorder {
       sessionId: request.sessionId ?? sessionIdOf(body),
       taskId: null,
       externalUserId: request.externalUserId ?? externalUserIdOf(body),
+      tool: request.tool ?? null,
     });
   }
 

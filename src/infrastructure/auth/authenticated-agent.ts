@@ -1,0 +1,26 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { AttributedClient } from '../http/index.js';
+
+/** An agent that acts for one user, as its MCP token says. */
+export interface AuthenticatedAgent {
+  /** Identifies the token in rate limits. */
+  readonly tokenId: string;
+  readonly client: AttributedClient;
+  readonly organizationId: string;
+  readonly externalUserId: string;
+  /** E.164; the user's, if the client gave one. */
+  readonly phoneNumber?: string;
+  /** When the token expires. */
+  readonly expiresAt: Date;
+}
+
+/** Returns the authenticated agent. Call it only on routes that `McpTokenGuard` protects. */
+export function currentAgentOf(request: Request): AuthenticatedAgent {
+  return request.user as AuthenticatedAgent;
+}
+
+/** Handler parameter: the authenticated agent. */
+export const CurrentAgent = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  currentAgentOf(context.switchToHttp().getRequest<Request>()),
+);

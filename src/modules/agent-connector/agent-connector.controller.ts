@@ -1,0 +1,15 @@
+import { Controller, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { AgentConnectorService } from './agent-connector.service.js';
+import { ConnectorRoute } from './connector-route.decorator.js';
+
+@Controller()
+export class AgentConnectorController {
+  constructor(private readonly connector: AgentConnectorService) {}
+
+  @Post('mcp')
+  @ConnectorRoute()
+  serve(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.connector.serve(request, response);
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import { currentAgentOf, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
+import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
+import { SECOND } from '../../infrastructure/time/index.js';
+import { idOf, METHOD_NOT_FOUND, type JsonRpcMessage } from './json-rpc-message.js';
+import { ToolCalls } from './tools/tool-calls.js';
+import { Tools } from './tools/tools.js';
+
+const INSTRUCTIONS =
+  'These tools act for one user of a company that is connected to the Merchant Connectivity platform. They tell which ' +
+  'merchants the user has accounts with, and let the user connect such an account. Only the user can sign in: create a ' +
+  'sign-in link, tell the user that a text message with the link has been sent, and check the state of the link later. ' +
+  'Never ask the user for a password or a one-time code of a merchant.';
+
+/** The headers of the protocol. The SDK needs no others, and does not get the token. */
+const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
+
+/** What the SDK passes on from a request to the server that handles it. */
+interface Serving {
+  readonly agent: AuthenticatedAgent;
+  readonly requestId: string;
+}
+
+/**
+ * Serves the Model Context Protocol, in its current revision and in those before it, with a server for each message: any
+ * replica can handle any message of a conversation.
+ */
+@Injectable()
+export class AgentConnectorService {
+  private readonly logger = new Logger('AgentConnector');
+  private readonly handler: McpHttpHandler;
+
+  constructor(
+    private readonly tools: Tools,
+    private readonly calls: ToolCalls,
+    private readonly address: PublicAddress,
+  ) {
+    this.handler = createMcpHandler(
+      ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as Serving),
+      // Such errors are mistakes of clients, which get them as responses.
+      { responseMode: 'json', onerror: ({ message }) => this.logger.debug(message) },
+    );
+  }
+
+  /** Responds to the message that `JsonRpcMessageGuard` has read. */
+  async serve(request: ExpressRequest, response: ExpressResponse): Promise<void> {
+    const message = request.body as JsonRpcMessage;
+    // The SDK would keep the stream open, but no list of tools changes while its token is valid.
+    if (message.method === 'subscriptions/listen') {
+      const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
+      response.status(404).json({ jsonrpc: '2.0', id: idOf(message), error });
+      return;
+    }
+    const agent = currentAgentOf(request);
+    const serving: Serving = { agent, requestId: requestContext(request).requestId };
+    const result = await this.handler.fetch(toWebRequest(request), {
+      parsedBody: message,
+      authInfo: {
+        token: '',
+        clientId: agent.client.clientId,
+        scopes: [],
+        expiresAt: agent.expiresAt.getTime() / SECOND,
+        extra: { ...serving },
+      },
+    });
+    const contentType = result.headers.get('content-type');
+    if (contentType !== null) response.setHeader('Content-Type', contentType);
+    response.status(result.status).end(await result.text());
+  }
+
+  private serverFor({ agent, requestId }: Serving): Server {
+    const server = new Server(
+      {
+        name: 'merchant-connectivity',
+        title: 'Merchant Connectivity',
+        version: '1.0.0',
+        websiteUrl: this.address.find('platform'),
+      },
+      { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: this.tools.offeredTo(agent) }));
+    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(agent, params, requestId));
+    return server;
+  }
+}
+
+/** The URL does not matter to the SDK; one from the request could be invalid. */
+function toWebRequest({ headers }: ExpressRequest): Request {
+  const used = Object.entries(headers).filter(([name]) => PROTOCOL_HEADER.test(name));
+  return new Request('http://connector/mcp', { method: 'POST', headers: used as [string, string][] });
+}

@@ -1,0 +1,1 @@
+export { AgentConnectorModule } from './agent-connector.module.js';

@@ -1,0 +1,74 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { validateText } from '../../../infrastructure/validation/index.js';
+
+/** What `tools/list` says about a tool, apart from its schemas. */
+export interface ToolDescription {
+  /** In snake_case. */
+  readonly name: string;
+  readonly title: string;
+  /** Says to a model what the tool does and when to use it. */
+  readonly description: string;
+  readonly annotations: ToolAnnotations;
+}
+
+/** A tool that agents can call for their user. A new tool also has to be added to `TOOL_CLASSES`. */
+export abstract class Tool<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject = z.ZodObject,
+> {
+  abstract readonly description: ToolDescription;
+  abstract readonly input: Input;
+  abstract readonly output: Output;
+
+  get name(): string {
+    return this.description.name;
+  }
+
+  /**
+   * Runs the tool with arguments that match `input`.
+   *
+   * @throws ApiError which the agent gets as the result
+   */
+  abstract run(agent: AuthenticatedAgent, input: z.output<Input>): Promise<z.input<Output>>;
+
+  /** Returns why the agent cannot use the tool, which `tools/list` then leaves out. */
+  unavailableTo(_agent: AuthenticatedAgent): string | undefined {
+    return undefined;
+  }
+}
+
+/** Annotations of a tool that changes nothing. */
+export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+
+/** A text that can be stored: 1 to `max` characters, not blank, without control characters. */
+export function text(max: number, description: string): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .superRefine((value, context) => {
+      const problem = validateText('', value, max);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: 'The text is not valid.' });
+    })
+    .describe(description);
+}
+
+/** A time in results: ISO 8601 in UTC. */
+export const timestamp = (description: string): z.ZodISODateTime => z.iso.datetime().describe(description);
+
+export const MERCHANT = z
+  .object({ id: z.int().describe('ID of the merchant.'), name: z.string() })
+  .describe('The merchant.');
+
+export const CURSOR = z
+  .string()
+  .max(512)
+  .optional()
+  .describe('The next_cursor of the previous page. Omit it for the first page.');
+
+export const NEXT_CURSOR = z
+  .string()
+  .nullable()
+  .describe('Pass this value as cursor to get the next page; null on the last page.');

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { Tool as ListedTool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { GetConnectionInfoTool } from './get-connection-info.tool.js';
+import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
+import { SearchMerchantsTool } from './search-merchants.tool.js';
+import type { Tool } from './tool.js';
+
+/** The tools, in the order of `tools/list`. */
+export const TOOL_CLASSES = [GetConnectionInfoTool, SearchMerchantsTool, SearchDetectedAccountsTool];
+
+/** Knows all tools, and lists those that an agent can use. */
+@Injectable()
+export class Tools {
+  private readonly tools: ReadonlyMap<string, Tool>;
+  private readonly listed: ReadonlyMap<Tool, ListedTool>;
+
+  constructor(module: ModuleRef) {
+    const tools = TOOL_CLASSES.map((type) => module.get<Tool>(type));
+    this.tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.listed = new Map(tools.map((tool) => [tool, listed(tool)]));
+  }
+
+  find(name: unknown): Tool | undefined {
+    return typeof name === 'string' ? this.tools.get(name) : undefined;
+  }
+
+  offeredTo(agent: AuthenticatedAgent): ListedTool[] {
+    return [...this.listed]
+      .filter(([tool]) => tool.unavailableTo(agent) === undefined)
+      .map(([, description]) => description);
+  }
+}
+
+function listed({ description, input, output }: Tool): ListedTool {
+  return {
+    ...description,
+    inputSchema: z.toJSONSchema(input, { io: 'input' }) as ListedTool['inputSchema'],
+    outputSchema: z.toJSONSchema(output) as ListedTool['outputSchema'],
+  };
+}
