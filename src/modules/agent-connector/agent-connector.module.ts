@@ -5,12 +5,15 @@ import { MerchantsModule } from '../merchants/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import { JsonRpcErrorFormat } from './json-rpc-error-format.js';
+import type { Tool } from './tools/tool.js';
 import { ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';
+
+const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Tool[]) => new Tools(tools) };
 
 @Module({
   imports: [DetectedAccountsModule, MerchantsModule, MerchantStatusesModule],
   controllers: [AgentConnectorController],
-  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCalls, Tools, ...TOOL_CLASSES],
+  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })
 export class AgentConnectorModule {}

@@ -1,5 +1,3 @@
-import { Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
@@ -12,13 +10,11 @@ import type { Tool } from './tool.js';
 export const TOOL_CLASSES = [GetConnectionInfoTool, SearchMerchantsTool, SearchDetectedAccountsTool];
 
 /** Knows all tools, and lists those that an agent can use. */
-@Injectable()
 export class Tools {
   private readonly tools: ReadonlyMap<string, Tool>;
   private readonly listed: ReadonlyMap<Tool, ListedTool>;
 
-  constructor(module: ModuleRef) {
-    const tools = TOOL_CLASSES.map((type) => module.get<Tool>(type));
+  constructor(tools: readonly Tool[]) {
     this.tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.listed = new Map(tools.map((tool) => [tool, listed(tool)]));
   }
