@@ -25,6 +25,7 @@ import { DocumentationModule } from './modules/documentation/index.js';
 import { EventsModule } from './modules/events/index.js';
 import { HealthModule } from './modules/health/index.js';
 import { McpTokensModule } from './modules/mcp-tokens/index.js';
+import { MerchantAccountsModule } from './modules/merchant-accounts/index.js';
 import { MerchantStatusesModule } from './modules/merchant-statuses/index.js';
 import { MerchantsModule } from './modules/merchants/index.js';
 import { OAuthModule } from './modules/oauth/index.js';
@@ -68,6 +69,7 @@ const MODULES = [
   EventsModule,
   HealthModule,
   McpTokensModule,
+  MerchantAccountsModule,
   MerchantStatusesModule,
   MerchantsModule,
   OAuthModule,

@@ -27,6 +27,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   events: ['api-clients', 'merchants', 'sessions', 'webhooks'],
   health: [],
   'mcp-tokens': [],
+  'merchant-accounts': ['merchants', 'webhooks'],
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],
   oauth: ['dashboard-users', 'api-clients', 'mcp-tokens', 'audit-logs'],
@@ -38,7 +39,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   sessions: ['api-clients'],
   'webhook-endpoints': ['api-clients', 'audit-logs'],
   'webhook-stream': ['webhooks'],
-  sandbox: ['detected-accounts', 'merchants', 'sessions', 'webhooks'],
+  sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],
   webhooks: ['webhook-endpoints', 'api-clients', 'request-logs', 'audit-logs', 'dashboard-users'],
 };
 

@@ -48,6 +48,10 @@ async function createEndpoint(environment: string, path: string, login: Login): 
 const post = (path: string, body: unknown, as = service.development): Promise<TestResponse> =>
   service.request(path, { body, as });
 
+async function link(externalUserId: string): Promise<void> {
+  expect((await post(LINK, { external_user_id: externalUserId, merchant_id: 16 })).status).toBe(200);
+}
+
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
 
@@ -106,6 +110,9 @@ describe.each([
   [DETECT, { external_user_id: 'u', merchants: ['Netflix'] }],
   [TRIGGER, { event: 'CARD_UPDATED' }],
 ])('POST %s', (path, body) => {
+  // Only a connected account can be disconnected.
+  beforeEach(() => link('u'));
+
   it('accepts only development credentials, whatever the body', async () => {
     for (const sent of [body, {}, 'not json']) {
       const { status, body: response } = await post(path, sent, service.production);
@@ -201,6 +208,7 @@ describe('POST /development/accounts/link', () => {
 });
 
 it('POST /development/accounts/disconnect sends ACCOUNT_LOGIN_REQUIRED', async () => {
+  await link('leaver');
   const session_id = await addSession('leaver', { metadata: { a: 'b' } });
   const response = await post(DISCONNECT, { external_user_id: 'leaver', merchant_id: 16, session_id });
   expect(await arrived(response)).toEqual({

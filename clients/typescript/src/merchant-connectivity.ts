@@ -373,7 +373,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Link an account (sandbox).
    *
-   * Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`. Use it to test your receiver of `AUTHENTICATED` without a real merchant. Sandbox: requires development credentials; nothing real is affected.
+   * Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`, and the account is connected. Use it to test your receiver of `AUTHENTICATED` without a real merchant. Sandbox: requires development credentials; nothing real is affected.
    */
   linkSandboxAccount(body: LinkAccountRequest, options?: RequestOptions): Promise<LinkedAccountResponse> {
     return this.send(
@@ -386,7 +386,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Disconnect an account (sandbox).
    *
-   * Simulates a merchant requiring the user to log in again: your development endpoints receive `ACCOUNT_LOGIN_REQUIRED`. Use it to test how your program asks such a user to log in again. Sandbox: requires development credentials; nothing real is affected.
+   * Simulates a merchant requiring the user to log in again: your development endpoints receive `ACCOUNT_LOGIN_REQUIRED`, and the account is disconnected. Link it first. Use this operation to test how your program asks such a user to log in again. Sandbox: requires development credentials; nothing real is affected.
    */
   disconnectSandboxAccount(
     body: DisconnectAccountRequest,

@@ -6,6 +6,7 @@ import {
 } from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
+import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from '../merchant-accounts/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import {
@@ -26,8 +27,8 @@ export const LINK_ACCOUNT: OperationDocument = {
   operationId: 'linkSandboxAccount',
   summary: 'Link an account (sandbox)',
   description:
-    'Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`. Use it to test ' +
-    `your receiver of \`AUTHENTICATED\` without a real merchant. ${SANDBOX}`,
+    'Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`, and the account ' +
+    `is connected. Use it to test your receiver of \`AUTHENTICATED\` without a real merchant. ${SANDBOX}`,
   body: LinkAccountRequest,
   response: LinkedAccountResponse,
   responseDescription: QUEUED,
@@ -39,12 +40,18 @@ export const DISCONNECT_ACCOUNT: OperationDocument = {
   summary: 'Disconnect an account (sandbox)',
   description:
     'Simulates a merchant requiring the user to log in again: your development endpoints receive ' +
-    '`ACCOUNT_LOGIN_REQUIRED`. Use it to test how your program asks such a user to log in again. ' +
-    SANDBOX,
+    '`ACCOUNT_LOGIN_REQUIRED`, and the account is disconnected. Link it first. Use this operation to test how your ' +
+    `program asks such a user to log in again. ${SANDBOX}`,
   body: DisconnectAccountRequest,
   response: PublishedEventResponse,
   responseDescription: QUEUED,
-  errors: [FORBIDDEN, SESSION_NOT_FOUND, MERCHANT_NOT_FOUND],
+  errors: [
+    FORBIDDEN,
+    SESSION_NOT_FOUND,
+    MERCHANT_NOT_FOUND,
+    MERCHANT_ACCOUNT_NOT_FOUND,
+    MERCHANT_ACCOUNT_DISCONNECTED,
+  ],
 };
 
 export const DETECT_ACCOUNTS: OperationDocument = {

@@ -4,9 +4,10 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
+import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
-import { EVENTS, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
+import { EVENTS, TaskIdsRepository, WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
 import type {
   DisconnectAccountRequest,
   LinkAccountRequest,
@@ -15,7 +16,6 @@ import type {
   TriggeredWebhookResponse,
   TriggerWebhookRequest,
 } from './sandbox.dto.js';
-import { TaskIdsRepository } from './task-ids.repository.js';
 import { triggeredData, triggeredEvent } from './triggered-event.js';
 
 /** Simulates what happens at merchants, so that integrators can test without a real one. */
@@ -25,6 +25,7 @@ export class SandboxService {
     private readonly publisher: WebhookPublisher,
     private readonly sessions: SessionsService,
     private readonly merchants: MerchantCatalogService,
+    private readonly accounts: MerchantAccountsService,
     private readonly detectedAccounts: DetectedAccountsService,
     private readonly taskIds: TaskIdsRepository,
   ) {}
@@ -34,14 +35,11 @@ export class SandboxService {
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
     const session = await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchantOf(request.merchant_id);
-    const taskId = await this.taskIds.next();
-    const eventId = await this.publisher.publish(client, {
-      event: 'AUTHENTICATED',
-      sessionId,
-      taskId,
+    const { eventId, taskId } = await this.accounts.connect(client, {
       externalUserId,
       merchant,
-      data: { card_id: session?.cardId ?? null },
+      sessionId,
+      cardId: session?.cardId ?? null,
       metadata: session?.metadata,
     });
     return { event_id: eventId, task_id: taskId, session_id: sessionId };
@@ -55,13 +53,7 @@ export class SandboxService {
     const { external_user_id: externalUserId } = request;
     await this.sessionOf(client, request.session_id, externalUserId);
     const merchant = await this.merchantOf(request.merchant_id);
-    const eventId = await this.publisher.publish(client, {
-      event: 'ACCOUNT_LOGIN_REQUIRED',
-      externalUserId,
-      merchant,
-      data: {},
-    });
-    return { event_id: eventId };
+    return { event_id: await this.accounts.disconnect(client, { externalUserId, merchant }) };
   }
 
   @Transactional()

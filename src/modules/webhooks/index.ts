@@ -17,6 +17,7 @@ export {
   type EventMerchant,
   type SessionMetadata,
 } from './events/event-envelope.js';
+export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export { secretVersionsOf } from './queue/delivery-queue.repository.js';
 export { EventSigner, type SignableEvent } from './signing/event-signer.js';

@@ -14,6 +14,7 @@ import { WebhookStreamIndex1790000000015 } from './1790000000015-webhook-stream-
 import { RequestLogRollups1790000000016 } from './1790000000016-request-log-rollups.js';
 import { DashboardSettings1790000000017 } from './1790000000017-dashboard-settings.js';
 import { DeviceRedemptionTime1790000000021 } from './1790000000021-device-redemption-time.js';
+import { MerchantAccounts1790000000022 } from './1790000000022-merchant-accounts.js';
 import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
@@ -36,5 +37,6 @@ export const MIGRATIONS = [
   RequestLogRollups1790000000016,
   DashboardSettings1790000000017,
   DeviceRedemptionTime1790000000021,
+  MerchantAccounts1790000000022,
   RequestLogTool1790000000024,
 ];

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../../infrastructure/database/index.js';
 
 /** Generates task IDs: unique, with gaps. */
 @Injectable()

@@ -1,0 +1,34 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { MerchantAccountState } from './merchant-account-state.js';
+
+/** A user's account at a merchant that the user has signed in to. Lists read the primary key in its order. */
+@Entity({ name: 'merchant_account' })
+@Check('merchant_account_state_check', `state IN ('connected', 'disconnected')`)
+export class MerchantAccount {
+  @ForeignKey('api_client', { name: 'merchant_account_client_fkey' })
+  @PrimaryColumn({ name: 'client_id', type: 'uuid', primaryKeyConstraintName: 'merchant_account_pkey' })
+  clientId!: string;
+
+  @PrimaryColumn({
+    name: 'external_user_id',
+    type: 'varchar',
+    length: 256,
+    primaryKeyConstraintName: 'merchant_account_pkey',
+  })
+  externalUserId!: string;
+
+  @ForeignKey('merchant', { name: 'merchant_account_merchant_fkey' })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer', primaryKeyConstraintName: 'merchant_account_pkey' })
+  merchantId!: number;
+
+  @Column({ type: 'varchar', length: 12 })
+  state!: MerchantAccountState;
+
+  /** When the user last signed in, or when the account was disconnected. */
+  @Column({ type: 'timestamptz', precision: 3 })
+  since!: Date;
+
+  /** The session in which the user last signed in. It may be deleted, and the sandbox invents sessions. */
+  @Column({ name: 'session_id', type: 'uuid', nullable: true })
+  sessionId!: string | null;
+}

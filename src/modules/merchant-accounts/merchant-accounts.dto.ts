@@ -1,0 +1,89 @@
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import {
+  EnumProperty,
+  IntegerProperty,
+  ObjectProperty,
+  TextProperty,
+  TimestampProperty,
+  UuidProperty,
+} from '../../infrastructure/openapi/index.js';
+import {
+  EnvironmentField,
+  ExternalUserIdField,
+  Field,
+  IntegerField,
+} from '../../infrastructure/validation/index.js';
+import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account-state.js';
+
+const EXAMPLE_CURSOR = 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd';
+const DEFAULT_PAGE_SIZE = 25;
+const MAX_PAGE_SIZE = 50;
+
+export class ListMerchantAccountsQuery {
+  @EnvironmentField({
+    in: 'query',
+    required: false,
+    description: 'Required with a login. With Basic credentials, the environment is that of the client.',
+  })
+  environment?: PlatformEnvironment;
+
+  @ExternalUserIdField({ in: 'query' })
+  external_user_id!: string;
+
+  @IntegerField({
+    in: 'query',
+    required: false,
+    min: 1,
+    max: MAX_PAGE_SIZE,
+    default: DEFAULT_PAGE_SIZE,
+    description: 'Maximum number of accounts in the page. It can differ from page to page.',
+    example: 25,
+  })
+  limit: number = DEFAULT_PAGE_SIZE;
+
+  /** Accepts any text, because the service rejects invalid cursors with a separate error code. */
+  @Field({
+    in: 'query',
+    required: false,
+    schema: { type: String },
+    description: 'The `next_cursor` of the previous page, for the same user.',
+    example: EXAMPLE_CURSOR,
+  })
+  cursor?: string;
+}
+
+export class AccountMerchantResponse {
+  @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
+  id!: number;
+
+  @TextProperty('Name of the merchant.', 'Netflix', { minLength: 1 })
+  name!: string;
+}
+
+export class MerchantAccountResponse {
+  @ObjectProperty(AccountMerchantResponse, 'The merchant.')
+  merchant!: AccountMerchantResponse;
+
+  @EnumProperty(MERCHANT_ACCOUNT_STATE, 'Whether the user must sign in again.', 'connected')
+  state!: MerchantAccountState;
+
+  @TimestampProperty('When the user last signed in, or when the account was disconnected.')
+  since!: Date;
+
+  @UuidProperty(
+    'The session in which the user last signed in; null if it is not known.',
+    'fb5aa994-ed1c-4c3e-b29a-b2a53222e584',
+    { nullable: true },
+  )
+  session_id!: string | null;
+}
+
+export class MerchantAccountPage {
+  @ObjectProperty([MerchantAccountResponse], 'The accounts, in the order of the IDs of their merchants.')
+  data!: MerchantAccountResponse[];
+
+  @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {
+    nullable: true,
+  })
+  next_cursor!: string | null;
+}

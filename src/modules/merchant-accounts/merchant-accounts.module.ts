@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { MerchantsModule } from '../merchants/index.js';
+import { WebhooksModule } from '../webhooks/index.js';
+import { MerchantAccount } from './merchant-account.entity.js';
+import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
+import { MerchantAccountsService } from './merchant-accounts.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([MerchantAccount]), MerchantsModule, WebhooksModule],
+  providers: [MerchantAccountsService, MerchantAccountsRepository],
+  exports: [MerchantAccountsService],
+})
+export class MerchantAccountsModule {}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { Transaction } from '../../infrastructure/database/index.js';
+import type { MerchantAccountState } from './merchant-account-state.js';
+import { MerchantAccount } from './merchant-account.entity.js';
+
+/** Identifies an account. */
+export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | 'merchantId'>;
+
+@Injectable()
+export class MerchantAccountsRepository {
+  constructor(private readonly transaction: Transaction) {}
+
+  /** Adds or changes the account and locks it until the transaction ends. Times never go back. */
+  async save(account: MerchantAccount): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO merchant_account (client_id, external_user_id, merchant_id, state, since, session_id)
+       VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
+          SET state = excluded.state, since = greatest(excluded.since, merchant_account.since),
+              session_id = excluded.session_id`,
+      [
+        account.clientId,
+        account.externalUserId,
+        account.merchantId,
+        account.state,
+        account.since,
+        account.sessionId,
+      ],
+    );
+  }
+
+  /** Returns the account and locks it until the transaction ends. */
+  async lock(key: AccountKey): Promise<MerchantAccount | null> {
+    return this.transaction.manager.findOne(MerchantAccount, {
+      where: key,
+      lock: { mode: 'pessimistic_write' },
+    });
+  }
+
+  async setState(key: AccountKey, state: MerchantAccountState, since: Date): Promise<void> {
+    await this.transaction.manager.update(MerchantAccount, key, { state, since });
+  }
+
+  /** Returns the user's accounts in the order of their merchants' IDs, which changes of state do not shift. */
+  async ofUser(
+    clientId: string,
+    externalUserId: string,
+    { after, limit }: { readonly after: number; readonly limit: number },
+  ): Promise<MerchantAccount[]> {
+    return this.transaction.manager.find(MerchantAccount, {
+      where: { clientId, externalUserId, merchantId: MoreThan(after) },
+      order: { merchantId: 'ASC' },
+      take: limit,
+    });
+  }
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AccessibleClients,
+  type AuthenticatedClient,
+  type DashboardIdentity,
+} from '../../infrastructure/auth/index.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import type { AttributedClient } from '../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { MESSAGES } from '../../infrastructure/validation/index.js';
+import { MerchantCatalogService, OTHER_ENVIRONMENT, type CatalogEntry } from '../merchants/index.js';
+import {
+  TaskIdsRepository,
+  WebhookPublisher,
+  type EventMerchant,
+  type SessionMetadata,
+} from '../webhooks/index.js';
+import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-account-errors.js';
+import type { MerchantAccount } from './merchant-account.entity.js';
+import type {
+  ListMerchantAccountsQuery,
+  MerchantAccountPage,
+  MerchantAccountResponse,
+} from './merchant-accounts.dto.js';
+import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
+
+/** A client, or a dashboard user of its organization. */
+export type Requester = AuthenticatedClient | DashboardIdentity;
+
+/** A user's account at a merchant. */
+interface Account {
+  readonly externalUserId: string;
+  readonly merchant: EventMerchant;
+}
+
+/** A user who has signed in to a merchant in a session. */
+interface AccountLogin extends Account {
+  readonly sessionId: string;
+  readonly cardId: string | null;
+  readonly metadata: SessionMetadata | undefined;
+}
+
+/** A page to read, after the one that the cursor is from. */
+interface RequestedPage {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** Accounts of users at merchants: whether they are connected, and since when. */
+@Injectable()
+export class MerchantAccountsService {
+  constructor(
+    private readonly repository: MerchantAccountsRepository,
+    private readonly merchants: MerchantCatalogService,
+    private readonly publisher: WebhookPublisher,
+    private readonly taskIds: TaskIdsRepository,
+    private readonly clients: AccessibleClients,
+    private readonly cursors: CursorCodec,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Connects the account, and publishes the webhook event `AUTHENTICATED` in the same transaction. Concurrent changes of an
+   * account take place one after another, in the order of their events.
+   */
+  @Transactional()
+  async connect(
+    client: AttributedClient,
+    { externalUserId, merchant, sessionId, cardId, metadata }: AccountLogin,
+  ): Promise<{ eventId: string; taskId: number }> {
+    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
+    await this.repository.save({ ...key, state: 'connected', since: this.clock.now(), sessionId });
+    const taskId = await this.taskIds.next();
+    const eventId = await this.publisher.publish(client, {
+      event: 'AUTHENTICATED',
+      sessionId,
+      taskId,
+      externalUserId,
+      merchant,
+      data: { card_id: cardId },
+      metadata,
+    });
+    return { eventId, taskId };
+  }
+
+  /**
+   * Disconnects the account, and publishes the webhook event `ACCOUNT_LOGIN_REQUIRED` in the same transaction.
+   *
+   * @returns the ID of the event
+   * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND if the user has never signed in
+   * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected already
+   */
+  @Transactional()
+  async disconnect(client: AttributedClient, { externalUserId, merchant }: Account): Promise<string> {
+    const key = { clientId: client.clientId, externalUserId, merchantId: merchant.id };
+    const account = await this.repository.lock(key);
+    if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
+    if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
+    await this.repository.setState(key, 'disconnected', this.clock.now());
+    return this.publisher.publish(client, {
+      event: 'ACCOUNT_LOGIN_REQUIRED',
+      externalUserId,
+      merchant,
+      data: {},
+    });
+  }
+
+  /**
+   * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
+   * @throws ApiError INVALID_FIELD if a dashboard user names no environment
+   */
+  async list(
+    requester: Requester,
+    { environment, external_user_id, ...page }: ListMerchantAccountsQuery,
+  ): Promise<MerchantAccountPage> {
+    return this.page(await this.clientOf(requester, environment), external_user_id, page);
+  }
+
+  /** Returns a page of a user's accounts, in the order of the merchants' IDs. An unknown user has no accounts. */
+  async page(
+    { clientId }: Pick<AttributedClient, 'clientId'>,
+    externalUserId: string,
+    { cursor, limit }: RequestedPage,
+  ): Promise<MerchantAccountPage> {
+    const scope: CursorScope = ['merchant_accounts', clientId, externalUserId];
+    const after = cursor === undefined ? 0 : Number(this.cursors.decode(cursor, scope)[0]);
+    // One more account shows whether there is a next page.
+    const found = await this.repository.ofUser(clientId, externalUserId, { after, limit: limit + 1 });
+    const accounts = found.slice(0, limit);
+    const last = found.length > limit ? accounts.at(-1) : undefined;
+    const merchants = await this.merchants.byIds(accounts.map(({ merchantId }) => merchantId));
+    return {
+      data: accounts.map((account) => toResponse(account, merchants)),
+      next_cursor: last ? this.cursors.encode([last.merchantId], scope) : null,
+    };
+  }
+
+  private async clientOf(requester: Requester, environment?: PlatformEnvironment): Promise<AttributedClient> {
+    if ('credential' in requester) {
+      if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+      return this.clients.forEnvironment(requester, environment);
+    }
+    if (environment !== undefined && environment !== requester.environment)
+      throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
+    return requester;
+  }
+}
+
+function toResponse(
+  { merchantId, state, since, sessionId }: MerchantAccount,
+  merchants: ReadonlyMap<number, CatalogEntry>,
+): MerchantAccountResponse {
+  const name = merchants.get(merchantId)?.name ?? '';
+  return { merchant: { id: merchantId, name }, state, since, session_id: sessionId };
+}
