@@ -11,6 +11,7 @@ import { PagingModule } from './infrastructure/paging/index.js';
 import { PagesModule } from './infrastructure/pages/index.js';
 import { RateLimitingModule } from './infrastructure/rate-limiting/index.js';
 import { RedisModule } from './infrastructure/redis/index.js';
+import { TextMessagesModule } from './infrastructure/text-messages/index.js';
 import { TimeModule } from './infrastructure/time/index.js';
 import { TracingModule } from './infrastructure/tracing/index.js';
 import { AgentConnectorModule } from './modules/agent-connector/index.js';
@@ -36,6 +37,7 @@ import { SamlConfigurationsModule } from './modules/saml-configurations/index.js
 import { SandboxModule } from './modules/sandbox/index.js';
 import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
+import { SignInLinksModule } from './modules/sign-in-links/index.js';
 import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
 import { WebhookStreamModule } from './modules/webhook-stream/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
@@ -52,6 +54,7 @@ const INFRASTRUCTURE = [
   RateLimitingModule,
   MailModule,
   HttpClientModule,
+  TextMessagesModule,
   HttpServicesModule,
   PagesModule,
 ];
@@ -80,6 +83,7 @@ const MODULES = [
   SandboxModule,
   ServiceTokensModule,
   SessionsModule,
+  SignInLinksModule,
   WebhookEndpointsModule,
   WebhookStreamModule,
   WebhooksModule,

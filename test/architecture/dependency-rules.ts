@@ -37,6 +37,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'saml-configurations': ['audit-logs'],
   'service-tokens': [],
   sessions: ['api-clients'],
+  'sign-in-links': ['api-clients', 'merchant-accounts', 'merchants', 'organizations', 'sessions'],
   'webhook-endpoints': ['api-clients', 'audit-logs'],
   'webhook-stream': ['webhooks'],
   sandbox: ['detected-accounts', 'merchant-accounts', 'merchants', 'sessions', 'webhooks'],

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { MessageFiles } from '../message-files/index.js';
 import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type RenderedMail } from './mailer.js';
@@ -9,7 +8,7 @@ import { Mailer, type RenderedMail } from './mailer.js';
 /** Writes each email to a file and logs the path of the file. Used if no SMTP server is configured. */
 export class FileMailer extends Mailer {
   private readonly logger = new Logger('Mail');
-  private readonly directory: string;
+  private readonly files: MessageFiles;
 
   constructor(
     private readonly configuration: MailConfiguration,
@@ -17,14 +16,11 @@ export class FileMailer extends Mailer {
     dataDirectory: string,
   ) {
     super();
-    this.directory = resolve(dataDirectory, 'mail');
+    this.files = new MessageFiles(dataDirectory, 'mail', 'eml');
   }
 
   override async deliver(mail: RenderedMail): Promise<void> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
-    const file = join(this.directory, `${randomUUID()}.eml`);
-    // The email may contain a link that is as good as a password.
-    await writeFile(file, this.format(mail), { mode: 0o600 });
+    const file = await this.files.write(this.format(mail));
     this.logger.log(`An email was written to ${file}`);
   }
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
+import { MerchantVisibility } from './merchant-visibility.entity.js';
 import { Merchant } from './merchant.entity.js';
+import type { Viewer } from './merchants.repository.js';
 
 @Injectable()
 export class MerchantCatalogRepository {
@@ -37,5 +39,9 @@ export class MerchantCatalogRepository {
     return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
       ids,
     ]);
+  }
+
+  async isHidden({ organizationId, environment }: Viewer, merchantId: number): Promise<boolean> {
+    return this.transaction.manager.existsBy(MerchantVisibility, { organizationId, environment, merchantId });
   }
 }

@@ -5,6 +5,7 @@ import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey } from './match-key.js';
 import { MERCHANT_CATALOG } from './merchant-catalog.js';
 import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
+import type { Viewer } from './merchants.repository.js';
 
 export interface CatalogEntry {
   readonly id: number;
@@ -54,6 +55,12 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   /** Returns the merchant whose ID is in the path of a request, if there is one. */
   async byPathId(id: string): Promise<CatalogEntry | undefined> {
     return MERCHANT_ID.test(id) ? (await this.byIds([Number(id)])).get(Number(id)) : undefined;
+  }
+
+  /** Returns the merchant, unless the organization hides it in this environment. */
+  async visibleTo(viewer: Viewer, id: number): Promise<CatalogEntry | undefined> {
+    const merchant = await this.byPathId(String(id));
+    return merchant && (await this.repository.isHidden(viewer, merchant.id)) ? undefined : merchant;
   }
 
   /** Returns merchants by id. Unknown ids are absent. A changed name shows after a minute at the latest. */

@@ -82,6 +82,10 @@ export class OrganizationsService {
     return this.repository.all();
   }
 
+  async nameOf(organizationId: string): Promise<string> {
+    return (await this.repository.find(organizationId)).name;
+  }
+
   /** @throws OperatorError when there is no such organization */
   async require(id: string): Promise<void> {
     if (!isUUID(id) || !(await this.repository.exists(id))) {

@@ -15,6 +15,7 @@ import { RequestLogRollups1790000000016 } from './1790000000016-request-log-roll
 import { DashboardSettings1790000000017 } from './1790000000017-dashboard-settings.js';
 import { DeviceRedemptionTime1790000000021 } from './1790000000021-device-redemption-time.js';
 import { MerchantAccounts1790000000022 } from './1790000000022-merchant-accounts.js';
+import { SignInLinks1790000000023 } from './1790000000023-sign-in-links.js';
 import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
@@ -38,5 +39,6 @@ export const MIGRATIONS = [
   DashboardSettings1790000000017,
   DeviceRedemptionTime1790000000021,
   MerchantAccounts1790000000022,
+  SignInLinks1790000000023,
   RequestLogTool1790000000024,
 ];

@@ -1,0 +1,57 @@
+import { IsUrl, type ValidationArguments } from 'class-validator';
+import { Configuration, EnvironmentVariable, Satisfies } from '../config/index.js';
+
+const API_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+
+const ALL_OR_NONE =
+  'requires the other settings of Twilio: set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM, or none of them';
+
+function hasOthers(_value: unknown, context?: ValidationArguments): boolean {
+  const { accountSid, authToken, from } = context?.object as TextMessagesConfiguration;
+  return accountSid !== undefined && authToken !== undefined && from !== undefined;
+}
+
+const isPathSegment = (value: unknown): boolean => /^[\w-]+$/.test(String(value));
+
+/** What is needed to send messages through the provider. */
+export interface TwilioAccount {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly from: string;
+  readonly apiUrl: string;
+}
+
+@Configuration('Text messages')
+export class TextMessagesConfiguration {
+  @EnvironmentVariable(
+    'TWILIO_ACCOUNT_SID',
+    'Account at Twilio that sends text messages, such as sign-in links. Without it, every text message is written to a file in the data directory.',
+  )
+  @Satisfies(isPathSegment, 'accountSid must be the SID of an account, such as AC followed by 32 digits')
+  @Satisfies(hasOthers, `accountSid ${ALL_OR_NONE}`)
+  accountSid?: string;
+
+  @EnvironmentVariable('TWILIO_AUTH_TOKEN', 'Secret of the account at Twilio.', { secret: true })
+  @Satisfies(hasOthers, `authToken ${ALL_OR_NONE}`)
+  authToken?: string;
+
+  @EnvironmentVariable(
+    'TWILIO_FROM',
+    'Sender of text messages: a phone number of the account, such as `+12125550123`, or the SID of a messaging service (`MG…`).',
+  )
+  @Satisfies(hasOthers, `from ${ALL_OR_NONE}`)
+  from?: string;
+
+  @EnvironmentVariable(
+    'TWILIO_API_URL',
+    'URL of the API of Twilio or of a compatible provider. Requests are subject to the settings of webhook sending, including `WEBHOOK_TARGETS` and `WEBHOOK_PROXY_URL`.',
+  )
+  @IsUrl(API_URL)
+  apiUrl: string = 'https://api.twilio.com';
+
+  get account(): TwilioAccount | undefined {
+    const { accountSid, authToken, from, apiUrl } = this;
+    if (accountSid === undefined || authToken === undefined || from === undefined) return undefined;
+    return { accountSid, authToken, from, apiUrl };
+  }
+}

@@ -1,0 +1,8 @@
+export { SignInLinksModule } from './sign-in-links.module.js';
+export { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link-statuses.js';
+export {
+  SignInLinksService,
+  type CreatedSignInLink,
+  type SignInAgent,
+  type SignInLinkView,
+} from './sign-in-links.service.js';

@@ -1,0 +1,17 @@
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+
+export const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
+  label: 'SignInLinkNotFound',
+  when: 'The user has no sign-in link with this ID. Links are deleted a week after they expire.',
+  message: 'There is no sign-in link with this ID.',
+});
+
+export const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAVAILABLE', {
+  when: 'Users cannot sign in to the merchant with a link in this environment.',
+  message: 'Users cannot sign in to this merchant with a link at the moment.',
+});
+
+export const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
+  when: 'Too many forms of sign-in pages were sent from the IP address within a minute.',
+  message: 'Too many attempts came from your network. Wait a minute, then try again.',
+});

@@ -1,0 +1,63 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+import type { SignInLinkStatus } from './sign-in-link-statuses.js';
+
+/**
+ * A link with which one user can sign in to one merchant, once, until `expiresAt`. Only the hash of its token is stored, and
+ * nothing that the user enters.
+ */
+@Entity({ name: 'sign_in_link' })
+@Unique('sign_in_link_token_hash_key', ['tokenHash'])
+@Check('sign_in_link_status_check', `status IN ('pending', 'completed', 'failed', 'cancelled')`)
+export class SignInLink {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sign_in_link_pkey' })
+  id!: string;
+
+  /** SHA-256. */
+  @Column({ name: 'token_hash', type: 'bytea' })
+  tokenHash!: Buffer;
+
+  @ForeignKey('api_client', { name: 'sign_in_link_client_fkey' })
+  @Column({ name: 'client_id', type: 'uuid' })
+  clientId!: string;
+
+  @Column({ type: 'varchar', length: 11 })
+  environment!: PlatformEnvironment;
+
+  @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
+  externalUserId!: string;
+
+  @ForeignKey('merchant', { name: 'sign_in_link_merchant_fkey' })
+  @Column({ name: 'merchant_id', type: 'integer' })
+  merchantId!: number;
+
+  @Column({ type: 'varchar', length: 9 })
+  status!: Exclude<SignInLinkStatus, 'expired'>;
+
+  /** How often the merchant was asked. */
+  @Column({ type: 'smallint', default: 0 })
+  attempts!: number;
+
+  /** What the merchant needs to check a one-time code, if it asked for one. Encrypted. */
+  @Column({ name: 'challenge_sealed', type: 'bytea', nullable: true })
+  challengeSealed!: Buffer | null;
+
+  /** The session of a completed link. */
+  @Column({ name: 'session_id', type: 'uuid', nullable: true })
+  sessionId!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** An expired link is kept for another week, so that agents and operators can see what became of it. */
+  @Index('sign_in_link_expires_at_index')
+  @DeleteAfter(7 * DAY)
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt!: Date;
+
+  /** When the status changed from `pending`. */
+  @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
+  finishedAt!: Date | null;
+}

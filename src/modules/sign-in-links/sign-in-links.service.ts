@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
+import { NO_ACCESS, SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
+import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
+import { TextMessages } from '../../infrastructure/text-messages/index.js';
+import { Clock, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { OrganizationsService } from '../organizations/index.js';
+import { MerchantSignIn } from './merchant-sign-in.js';
+import { MERCHANT_UNAVAILABLE, SIGN_IN_LINK_NOT_FOUND } from './sign-in-link-errors.js';
+import type { SignInLinkStatus } from './sign-in-link-statuses.js';
+import type { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksRepository, type LinkOwner } from './sign-in-links.repository.js';
+
+export const LINK_LIFETIME = 15 * MINUTE;
+const LINKS_PER_HOUR = 5;
+/** Seconds until another text message may be accepted, after one could not be sent. */
+const RETRY_AFTER_SECONDS = 60;
+
+/** The user for whom an agent acts. */
+export interface SignInAgent {
+  readonly client: AttributedClient;
+  readonly organizationId: string;
+  readonly externalUserId: string;
+  /** E.164. Links are sent there. */
+  readonly phoneNumber?: string;
+}
+
+export interface SignInLinkView {
+  readonly id: string;
+  readonly status: SignInLinkStatus;
+  readonly merchant: CatalogEntry;
+  readonly expiresAt: Date;
+}
+
+export interface CreatedSignInLink extends SignInLinkView {
+  /** Only for clients of the environment `development`. In production, only the text message contains it. */
+  readonly url?: string;
+}
+
+/** Links that an agent requests, and that only the user can open: they are sent to the user's phone. */
+@Injectable()
+export class SignInLinksService {
+  private readonly logger = new Logger('Sign-in links');
+  private readonly perUser = this.limits.limit({
+    name: 'sign-in-links',
+    attempts: LINKS_PER_HOUR,
+    within: HOUR,
+  });
+
+  constructor(
+    private readonly limits: AttemptLimitsRepository,
+    private readonly repository: SignInLinksRepository,
+    private readonly merchants: MerchantCatalogService,
+    private readonly organizations: OrganizationsService,
+    private readonly merchantSignIn: MerchantSignIn,
+    private readonly textMessages: TextMessages,
+    private readonly address: PublicAddress,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Sends a new link to the user's phone.
+   *
+   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, NO_ACCESS without a phone number, TOO_MANY_REQUESTS, or
+   * SERVICE_UNAVAILABLE if the text message could not be sent
+   */
+  async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
+    const { client, organizationId, externalUserId, phoneNumber } = agent;
+    const { clientId, environment } = client;
+    const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
+    if (!merchant) throw MERCHANT_NOT_FOUND.error();
+    if (!(await this.merchantSignIn.isAvailable(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
+    if (phoneNumber === undefined) throw NO_ACCESS.error(NO_PHONE_NUMBER);
+    await this.countLink(ownerOf(agent));
+    const token = generateSecret('');
+    const url = `${this.address.of('connector')}/sign-in/${token}`;
+    const organization = await this.organizations.nameOf(organizationId);
+    const createdAt = this.clock.now();
+    const link: SignInLink = {
+      id: randomUUID(),
+      tokenHash: sha256(token),
+      clientId,
+      environment,
+      externalUserId,
+      merchantId,
+      status: 'pending',
+      attempts: 0,
+      challengeSealed: null,
+      sessionId: null,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + LINK_LIFETIME),
+      finishedAt: null,
+    };
+    await this.repository.add(link);
+    await this.send(link, phoneNumber, textOf(organization, merchant.name, url));
+    return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
+  }
+
+  /** @throws ApiError NOT_FOUND if the user has no such link */
+  async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
+    const link = isUUID(linkId) ? await this.repository.ofOwner(ownerOf(agent), linkId) : null;
+    if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
+    return this.toView(link, await this.merchant(link));
+  }
+
+  /**
+   * Makes a pending link useless. Idempotent: links that are finished or expired stay as they are.
+   *
+   * @throws ApiError NOT_FOUND if the user has no such link
+   */
+  async cancel(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
+    const { id } = await this.find(agent, linkId);
+    await this.repository.finish(id, 'cancelled', this.clock.now());
+    return this.find(agent, id);
+  }
+
+  private async countLink({ clientId, externalUserId }: LinkOwner): Promise<void> {
+    const retryAfter = await this.perUser.count(`${clientId} ${externalUserId}`);
+    if (retryAfter !== undefined) throw TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
+  }
+
+  private async send(link: SignInLink, to: string, body: string): Promise<void> {
+    try {
+      await this.textMessages.send({ to, body });
+    } catch (error) {
+      this.logger.error(
+        `The text message with a sign-in link could not be sent: ${(error as Error).message}`,
+        {
+          link_id: link.id,
+        },
+      );
+      await this.repository.finish(link.id, 'failed', this.clock.now());
+      throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
+    }
+  }
+
+  private async merchant({ merchantId }: SignInLink): Promise<CatalogEntry> {
+    const merchant = (await this.merchants.byIds([merchantId])).get(merchantId);
+    if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
+    return merchant;
+  }
+
+  private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
+    const status = statusOf(link, this.clock.now());
+    return { id: link.id, status, merchant: { id, name }, expiresAt: link.expiresAt };
+  }
+}
+
+const NO_PHONE_NUMBER =
+  'The MCP token has no phone number to send the link to. Create a token with the field phone_number.';
+const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;
+const NOT_SENT = 'The text message with the sign-in link could not be sent. Create another link later.';
+
+/** Returns the status at this time. */
+export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
+  return status === 'pending' && expiresAt <= now ? 'expired' : status;
+}
+
+function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {
+  return { clientId, externalUserId };
+}
+
+/** The URL ends with a letter or digit and stands before a space, so that every phone recognizes its end. */
+function textOf(organization: string, merchant: string, url: string): string {
+  return (
+    `${organization} asks you to sign in to ${merchant}: ${url} ` +
+    `The link works once, for ${LINK_LIFETIME / MINUTE} minutes. If you did not expect this, ignore it.`
+  );
+}
