@@ -16,6 +16,14 @@ import {
  * dependency, consider whether the imported code belongs in `infrastructure`.
  */
 export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
+  'agent-connector': [
+    'detected-accounts',
+    'merchant-accounts',
+    'merchant-statuses',
+    'merchants',
+    'sign-in-links',
+    'webhooks',
+  ],
   'allowlisted-domains': ['audit-logs'],
   'api-clients': ['audit-logs'],
   'audit-logs': [],
@@ -26,7 +34,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   documentation: [],
   events: ['api-clients', 'merchants', 'sessions', 'webhooks'],
   health: [],
-  'mcp-tokens': [],
+  'mcp-tokens': ['api-clients'],
   'merchant-accounts': ['merchants', 'webhooks'],
   'merchant-statuses': ['merchants', 'webhooks'],
   merchants: ['audit-logs'],

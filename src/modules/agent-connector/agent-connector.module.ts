@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { DetectedAccountsModule } from '../detected-accounts/index.js';
+import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
+import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import { JsonRpcErrorFormat } from './json-rpc-error-format.js';
@@ -12,7 +14,13 @@ import { Tools, TOOL_CLASSES } from './tools/tools.js';
 const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Tool[]) => new Tools(tools) };
 
 @Module({
-  imports: [DetectedAccountsModule, MerchantsModule, MerchantStatusesModule],
+  imports: [
+    DetectedAccountsModule,
+    MerchantAccountsModule,
+    MerchantsModule,
+    MerchantStatusesModule,
+    SignInLinksModule,
+  ],
   controllers: [AgentConnectorController],
   providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })

@@ -1,14 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
+import { maskedPhoneNumber, signInProblem } from './sign-in-link.js';
 import { READ_ONLY, timestamp, Tool } from './tool.js';
 
 const INPUT = z.strictObject({});
 const OUTPUT = z.object({
   environment: z
-    .enum(['development', 'production'])
-    .describe('development: a sandbox with simulated merchants. production: real users and merchants.'),
+    .enum(ENVIRONMENTS)
+    .describe('development: a sandbox with simulated sign-ins. production: real users and merchants.'),
   expires_at: timestamp('When the connection expires. After that, every request is refused.'),
+  phone_number: z
+    .string()
+    .nullable()
+    .describe('The phone number that sign-in links are sent to, mostly hidden; null if there is none.'),
+  can_create_sign_in_links: z.boolean(),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Why sign-in links cannot be created, and what would help; null if they can.'),
 });
 
 @Injectable()
@@ -17,13 +28,21 @@ export class GetConnectionInfoTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'get_connection_info',
     title: 'Get connection info',
     description:
-      'Returns what this connection is for and when it expires. Call it first, and when another tool is missing or refuses to work.',
+      'Returns the environment of this connection, when it expires, and whether it can create sign-in links. Use it ' +
+      'first, and when another tool is missing or refuses to work.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;
   readonly output = OUTPUT;
 
-  async run({ client, expiresAt }: AuthenticatedAgent): Promise<z.input<typeof OUTPUT>> {
-    return { environment: client.environment, expires_at: expiresAt.toISOString() };
+  async run(agent: AuthenticatedAgent): Promise<z.input<typeof OUTPUT>> {
+    const problem = signInProblem(agent);
+    return {
+      environment: agent.client.environment,
+      expires_at: agent.expiresAt.toISOString(),
+      phone_number: agent.phoneNumber === undefined ? null : maskedPhoneNumber(agent.phoneNumber),
+      can_create_sign_in_links: problem === undefined,
+      reason: problem ?? null,
+    };
   }
 }

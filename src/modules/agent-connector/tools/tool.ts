@@ -56,7 +56,8 @@ export function text(max: number, description: string): z.ZodString {
 }
 
 /** A time in results: ISO 8601 in UTC. */
-export const timestamp = (description: string): z.ZodISODateTime => z.iso.datetime().describe(description);
+export const timestamp = (description: string): z.ZodString =>
+  z.string().meta({ format: 'date-time', description });
 
 export const MERCHANT = z
   .object({ id: z.int().describe('ID of the merchant.'), name: z.string() })

@@ -1,13 +1,25 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { CancelSignInLinkTool } from './cancel-sign-in-link.tool.js';
+import { CreateSignInLinkTool } from './create-sign-in-link.tool.js';
 import { GetConnectionInfoTool } from './get-connection-info.tool.js';
+import { GetSignInLinkTool } from './get-sign-in-link.tool.js';
+import { ListMerchantAccountsTool } from './list-merchant-accounts.tool.js';
 import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
 import { SearchMerchantsTool } from './search-merchants.tool.js';
 import type { Tool } from './tool.js';
 
 /** The tools, in the order of `tools/list`. */
-export const TOOL_CLASSES = [GetConnectionInfoTool, SearchMerchantsTool, SearchDetectedAccountsTool];
+export const TOOL_CLASSES = [
+  GetConnectionInfoTool,
+  SearchMerchantsTool,
+  SearchDetectedAccountsTool,
+  ListMerchantAccountsTool,
+  CreateSignInLinkTool,
+  GetSignInLinkTool,
+  CancelSignInLinkTool,
+];
 
 /** Knows all tools, and lists those that an agent can use. */
 export class Tools {

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import { SignInLinksService } from '../../sign-in-links/index.js';
+import { maskedPhoneNumber, SIGN_IN_LINK, signInProblem, toSignInLink } from './sign-in-link.js';
+import { Tool } from './tool.js';
+
+const MAX_MERCHANT_ID = 2 ** 31 - 1;
+
+const INPUT = z.strictObject({
+  merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('ID of the merchant, from search_merchants.'),
+});
+const OUTPUT = SIGN_IN_LINK.extend({
+  phone_number: z.string().describe('Where the text message with the link was sent, mostly hidden.'),
+  url: z
+    .string()
+    .optional()
+    .describe('The link, only in the environment development, to try it without a phone.'),
+});
+
+@Injectable()
+export class CreateSignInLinkTool extends Tool<typeof INPUT, typeof OUTPUT> {
+  readonly description = {
+    name: 'create_sign_in_link',
+    title: 'Create sign-in link',
+    description:
+      'Sends the user a text message with a link to sign in to the merchant, which connects the account. Use it when the user ' +
+      'asks to connect an account, and then tell the user to open the text message. The link works once, for 15 minutes. ' +
+      'Check its status with get_sign_in_link.',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  };
+  readonly input = INPUT;
+  readonly output = OUTPUT;
+
+  constructor(private readonly links: SignInLinksService) {
+    super();
+  }
+
+  override unavailableTo(agent: AuthenticatedAgent): string | undefined {
+    return signInProblem(agent);
+  }
+
+  /** @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE */
+  async run(
+    agent: AuthenticatedAgent,
+    { merchant_id: merchantId }: z.output<typeof INPUT>,
+  ): Promise<z.input<typeof OUTPUT>> {
+    const { url, ...link } = await this.links.create(agent, merchantId);
+    const phoneNumber = maskedPhoneNumber(agent.phoneNumber ?? '');
+    return { ...toSignInLink(link), phone_number: phoneNumber, ...(url !== undefined && { url }) };
+  }
+}
