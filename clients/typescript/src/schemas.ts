@@ -1522,6 +1522,11 @@ export interface components {
        */
       external_user_id: string | null;
       /**
+       * @description The tool that an agent called through the agent connector; null otherwise.
+       * @example null
+       */
+      tool: string | null;
+      /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.
        * @example null
@@ -1689,6 +1694,11 @@ export interface components {
        * @example user-8f3a
        */
       external_user_id: string | null;
+      /**
+       * @description The tool that an agent called through the agent connector; null otherwise.
+       * @example null
+       */
+      tool: string | null;
       /**
        * Format: uuid
        * @description The webhook endpoint that the event was sent to; null for an API request.

@@ -21,6 +21,7 @@ export {
 } from './json-body.decorator.js';
 export { nearestPath } from './nearest-path.js';
 export { dashboardPath, environmentOf, inEachEnvironment } from './dashboard-path.js';
+export { OriginGuard } from './origin.guard.js';
 export { PublicAddress } from './public-address.js';
 export {
   Attribution,

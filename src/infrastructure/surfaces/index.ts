@@ -1,4 +1,5 @@
 export { CareersOperation } from './careers-operation.js';
+export { ConnectorRoute } from './connector-route.js';
 export { DashboardLimitGuard, DashboardOperation } from './dashboard-operation.js';
 export { InternalOperation } from './internal-operation.js';
 export { describeLimits } from './limits.js';

@@ -1,7 +1,7 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ConnectorRoute } from '../../infrastructure/surfaces/index.js';
 import { AgentConnectorService } from './agent-connector.service.js';
-import { ConnectorRoute } from './connector-route.decorator.js';
 
 @Controller()
 export class AgentConnectorController {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { JsonRpcErrorFormat } from '../../infrastructure/json-rpc/index.js';
 import { DetectedAccountsModule } from '../detected-accounts/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
@@ -6,7 +7,6 @@ import { MerchantsModule } from '../merchants/index.js';
 import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
-import { JsonRpcErrorFormat } from './json-rpc-error-format.js';
 import type { Tool } from './tools/tool.js';
 import { ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';

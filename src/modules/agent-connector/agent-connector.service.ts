@@ -3,8 +3,8 @@ import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprot
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { currentAgentOf, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
+import { idOf, METHOD_NOT_FOUND, type JsonRpcMessage } from '../../infrastructure/json-rpc/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
-import { idOf, METHOD_NOT_FOUND, type JsonRpcMessage } from './json-rpc-message.js';
 import { ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tools.js';
 

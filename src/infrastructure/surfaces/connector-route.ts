@@ -1,9 +1,8 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
-import { McpTokenGuard } from '../../infrastructure/auth/index.js';
-import { OnSurface } from '../../infrastructure/http/index.js';
-import { JsonRpcMessageGuard } from './json-rpc-message.guard.js';
-import { OriginGuard } from './origin.guard.js';
+import { McpTokenGuard } from '../auth/index.js';
+import { OnSurface, OriginGuard } from '../http/index.js';
+import { JsonRpcMessageGuard } from '../json-rpc/index.js';
 import { ToolCallLimitGuard } from './tool-call-limit.guard.js';
 
 /**

@@ -1,9 +1,9 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { NO_ACCESS } from '../../infrastructure/errors/index.js';
-import { AllowedOrigins } from '../../infrastructure/http/index.js';
+import { NO_ACCESS } from '../errors/index.js';
+import { AllowedOrigins } from './allowed-origins.js';
 
-export const ORIGIN_NOT_ALLOWED = 'The origin of this web page is not allowed. Add it to CORS_ORIGINS.';
+const ORIGIN_NOT_ALLOWED = 'The origin of this web page is not allowed. Add it to CORS_ORIGINS.';
 
 /**
  * Refuses requests of web pages whose origin is not allowed, which protects against DNS rebinding (MCP, "Transports", security

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ServiceConfiguration } from '../../infrastructure/config/index.js';
-import type { ApiError } from '../../infrastructure/errors/index.js';
-import { ErrorFormats, NOT_JSON, type ErrorFormat } from '../../infrastructure/http/index.js';
+import { ServiceConfiguration } from '../config/index.js';
+import type { ApiError } from '../errors/index.js';
+import { ErrorFormats, NOT_JSON, type ErrorFormat } from '../http/index.js';
 import { idOf, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, SERVER_ERROR } from './json-rpc-message.js';
 
 /** Sends the errors of the connector as JSON-RPC errors, with the error body of the API as `data`. */

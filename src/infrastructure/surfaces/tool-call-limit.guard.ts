@@ -1,13 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import { RateLimitGuard, type RateLimit } from '../../infrastructure/rate-limiting/index.js';
-import { AgentConnectorConfiguration } from './agent-connector.configuration.js';
-import { calledTool } from './json-rpc-message.js';
+import { TOO_MANY_REQUESTS } from '../errors/index.js';
+import { calledTool } from '../json-rpc/index.js';
+import { ConnectorRateLimitConfiguration, RateLimitGuard, type RateLimit } from '../rate-limiting/index.js';
 
 const LIMIT: RateLimit = {
   name: 'tool-calls',
-  requests: (configuration) => configuration.get(AgentConnectorConfiguration).toolCallsPerMinute,
+  requests: (configuration) => configuration.get(ConnectorRateLimitConfiguration).toolCallsPerMinute,
   per: 'agent',
   seconds: 60,
 };

@@ -1,7 +1,7 @@
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../config/index.js';
 
 @Configuration('Agent connector')
-export class AgentConnectorConfiguration {
+export class ConnectorRateLimitConfiguration {
   @EnvironmentVariable(
     'MCP_TOOL_CALLS_PER_MINUTE',
     'Maximum number of tool calls per minute with one MCP token.',

@@ -1,8 +1,10 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { readJsonBody, requestContext } from '../../infrastructure/http/index.js';
+import { readJsonBody, requestContext } from '../http/index.js';
 import { calledTool } from './json-rpc-message.js';
-import { Tools } from './tools/tools.js';
+
+/** Any other name is the agent's own text, which may contain secrets. */
+const TOOL_NAME = /^[a-z][a-z_]{0,63}$/;
 
 /**
  * Reads the message, after the token was checked. Batches are refused: the protocol dropped them in revision 2025-06-18, and the
@@ -10,19 +12,14 @@ import { Tools } from './tools/tools.js';
  */
 @Injectable()
 export class JsonRpcMessageGuard implements CanActivate {
-  constructor(private readonly tools: Tools) {}
-
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const attribution = requestContext(request);
     attribution.isRecorded = false;
     const call = calledTool(await readJsonBody(request, http.getResponse<Response>()));
-    if (!call) return true;
-    attribution.isRecorded = true;
-    // Any other name is the agent's own text, which may contain anything.
-    const tool = this.tools.find(call.name);
-    if (tool) attribution.tool = tool.name;
+    attribution.isRecorded = call !== undefined;
+    if (typeof call?.name === 'string' && TOOL_NAME.test(call.name)) attribution.tool = call.name;
     return true;
   }
 }
