@@ -1,0 +1,567 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, request as forward, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
+import { eventually } from '../support/eventually.js';
+import {
+  CLIENTS,
+  mcpToken,
+  sendRpc,
+  toolCall,
+  type Agent,
+  type Connect,
+  type RpcResponse,
+} from '../support/agents.js';
+import { moveClock } from '../support/clock.js';
+import { sendForm } from '../support/device-flow.js';
+import { logLines } from '../support/log-lines.js';
+import { serveMetrics } from '../support/metrics.js';
+import { Program } from '../support/program.js';
+import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+
+const NETFLIX = { id: 16, name: 'Netflix' };
+const ALL_TOOLS = [
+  'get_connection_info',
+  'search_merchants',
+  'search_detected_accounts',
+  'list_merchant_accounts',
+  'create_sign_in_link',
+  'get_sign_in_link',
+  'cancel_sign_in_link',
+];
+
+/** Two replicas share them. */
+const KEYS = {
+  SECRET_PEPPER: randomBytes(32).toString('base64'),
+  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+};
+
+let service: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    ...KEYS,
+    CORS_ORIGINS: 'https://agent.example.com',
+    MCP_TOOL_CALLS_PER_MINUTE: '1000000',
+    METRICS_PORT: '0',
+  });
+  token = await mcpToken(service, 'user-1');
+});
+afterAll(() => service.close());
+
+const connectNewest = Object.values(CLIENTS)[0] as Connect;
+
+/** Connects an agent, and closes the connection after the work. */
+async function asAgent<Result>(
+  withToken: string,
+  work: (agent: Agent) => Promise<Result>,
+  connect = connectNewest,
+): Promise<Result> {
+  const agent = await connect(service.baseUrl, withToken);
+  try {
+    return await work(agent);
+  } finally {
+    await agent.close();
+  }
+}
+
+const send = (
+  body: unknown,
+  headers: Record<string, string> = {},
+  authorization: string | null = `Bearer ${token}`,
+): Promise<RpcResponse> =>
+  sendRpc(service, body, { ...(authorization === null ? {} : { authorization }), ...headers });
+
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+const sandbox = async (operation: string, body: object, as = service.development): Promise<void> => {
+  expect((await service.request(`/development/${operation}`, { body, as })).status).toBe(200);
+};
+
+describe.each(Object.entries(CLIENTS))('The agent connector, with %s', (name, connect) => {
+  it('lists the tools, and calls them', async () => {
+    await sandbox('detected-accounts', { external_user_id: 'user-1', merchants: [NETFLIX.id] });
+    await asAgent(
+      token,
+      async (agent) => {
+        expect(agent.revision).toBe(name.slice(-10));
+        expect(await agent.tools()).toEqual(ALL_TOOLS);
+        const { results } = await agent.result<{ results: object[] }>('search_detected_accounts', {
+          names: ['netflix', 'DoorDash'],
+        });
+        expect(results).toEqual([
+          { name: 'netflix', detected: true, detected_at: expect.stringMatching(/Z$/) },
+          { name: 'DoorDash', detected: false, detected_at: null },
+        ]);
+      },
+      connect,
+    );
+  });
+
+  it('refuses a token in the request after its revocation', async () => {
+    const revoked = await mcpToken(service, 'revoked');
+    await asAgent(
+      revoked,
+      async (agent) => {
+        await agent.result('get_connection_info');
+        const { clientId } = service.development;
+        await sendForm(service, '/oauth/revoke', { token: revoked, client_id: clientId });
+        await expect(agent.call('get_connection_info')).rejects.toThrow(/not valid/);
+      },
+      connect,
+    );
+  });
+
+  it('refuses a token in the request after its expiry', async () => {
+    const short = await mcpToken(service, 'expired', { expires_in: 60 });
+    await asAgent(
+      short,
+      async (agent) => {
+        await agent.result('get_connection_info');
+        const restore = moveClock(service, 61_000);
+        try {
+          await expect(agent.call('get_connection_info')).rejects.toThrow(/expired/);
+        } finally {
+          restore();
+        }
+      },
+      connect,
+    );
+  });
+});
+
+describe('The credentials of the agent connector', () => {
+  const INVALID = 'The MCP token is not valid.';
+
+  it.each([
+    [
+      null,
+      'The request has no credentials. Send the MCP token with the Bearer scheme in the Authorization header.',
+    ],
+    ['Basic YTpi', 'The Authorization header must use the Bearer scheme, with the MCP token.'],
+  ])('are required: %s', async (authorization, message) => {
+    const { status, headers, message: body } = await send(LIST, {}, authorization);
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="Agent connector"');
+    expect(body).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: {
+        code: -32000,
+        message,
+        data: { error_type: 'INVALID_INPUT', error_code: 'INVALID_ACCESS_TOKEN' },
+      },
+    });
+  });
+
+  it.each(['Bearer', 'Bearer x y', 'Bearer mcp_dev_0', `Bearer mcp_dev_${'a'.repeat(49)}`, 'Bearer a.b.c'])(
+    'are invalid: %s',
+    async (authorization) => {
+      const { status, headers, message } = await send(LIST, {}, authorization);
+      expect(status).toBe(401);
+      expect(headers.get('www-authenticate')).toContain('error="invalid_token"');
+      expect(message?.error?.message).toBe(INVALID);
+    },
+  );
+
+  it('are not those of another surface', async () => {
+    const secret = service.development.secret;
+    expect((await send(LIST, {}, `Bearer ${secret}`)).message?.error?.message).toBe(INVALID);
+    expect((await send(LIST, {}, basic(service.development))).status).toBe(401);
+    const dashboard = await service.request('/me', { token });
+    expect(dashboard.status).toBe(401);
+    const platform = await fetch(`${service.baseUrl}/detected-accounts/search`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ external_user_id: 'user-1', names: ['Netflix'] }),
+    });
+    expect(platform.status).toBe(401);
+  });
+
+  it('belong to the environment that a deployment is restricted to', async () => {
+    const live = await mcpToken(service, 'user-1', { as: service.production });
+    expect((await send(LIST, {}, `Bearer ${live}`)).status).toBe(200);
+    const configuration = service.app.get(ServiceConfiguration);
+    configuration.pinnedEnvironment = 'development';
+    try {
+      expect((await send(LIST, {}, `Bearer ${live}`)).status).toBe(401);
+      expect((await send(LIST)).status).toBe(200);
+    } finally {
+      delete configuration.pinnedEnvironment;
+    }
+  });
+
+  it('are checked before the body is read', async () => {
+    expect((await send('{', {}, null)).status).toBe(401);
+    expect((await send('{', { origin: 'https://evil.example' }, null)).status).toBe(403);
+  });
+});
+
+describe('The protocol of the agent connector', () => {
+  it.each(['GET', 'DELETE', 'PUT'])('has no %s', async (method) => {
+    const response = await fetch(`${service.baseUrl}/mcp`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
+  });
+
+  it.each([
+    ['https://agent.example.com', 200],
+    ['https://evil.example', 403],
+    ['http://127.0.0.1:3000', 403],
+    ['null', 403],
+  ])('accepts requests of pages only from allowed origins: %s', async (origin, status) => {
+    const { status: actual, headers } = await send(LIST, { origin });
+    expect(actual).toBe(status);
+    expect(headers.get('access-control-allow-origin')).toBe(status === 200 ? origin : null);
+  });
+
+  it('lets browsers of allowed origins send the token', async () => {
+    const { status, headers } = await fetch(`${service.baseUrl}/mcp`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://agent.example.com',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,mcp-protocol-version',
+      },
+    });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-headers')).toBe('authorization,mcp-protocol-version');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('has no metadata that would start an authorization code flow', async () => {
+    for (const path of ['oauth-protected-resource', 'oauth-protected-resource/mcp', 'mcp/server-card.json']) {
+      const { status, body } = await service.request(`/.well-known/${path}`);
+      expect(status).toBe(404);
+      expect(body).toMatchObject({ error_code: 'NOT_FOUND' });
+    }
+  });
+
+  it.each([
+    ['{', 400, -32700, 'The request body is not valid JSON.'],
+    ['\u0000', 400, -32700, 'The request body is not valid JSON.'],
+    ['[]', 400, -32600, 'The request body must be a JSON object.'],
+    [[toolCall('get_connection_info')], 400, -32600, 'The request body must be a JSON object.'],
+    ['7', 400, -32600, 'The request body must be a JSON object.'],
+    [
+      `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`,
+      400,
+      -32600,
+      'The request body must not be nested deeper than 32 levels.',
+    ],
+    [{}, 400, -32600, 'Bad Request: the request body is not a valid JSON-RPC message'],
+    [
+      { ...LIST, jsonrpc: '1.0' },
+      400,
+      -32600,
+      'Bad Request: the request body is not a valid JSON-RPC message',
+    ],
+    [{ ...LIST, method: 'resources/list' }, 200, -32601, 'Method not found'],
+    [{ ...LIST, method: 'subscriptions/listen' }, 404, -32601, 'The agent connector sends no notifications.'],
+    [toolCall('no_such_tool'), 200, -32602, 'There is no tool with this name.'],
+  ])('responds to %j with an error', async (body, status, code, message) => {
+    const response = await send(body);
+    expect(response.status).toBe(status);
+    expect(response.message?.error).toMatchObject({ code, message });
+  });
+
+  it('acknowledges notifications', async () => {
+    const { status, message } = await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect([status, message]).toEqual([202, undefined]);
+  });
+
+  it('requires JSON of at most 512 KiB, and a client that accepts both kinds of response', async () => {
+    const text = JSON.stringify(LIST);
+    expect((await send(text, { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await send(text, { accept: 'text/html' })).status).toBe(406);
+    const { status, message } = await send(`{"jsonrpc":"2.0","id":9,"x":"${'x'.repeat(524_288)}"}`);
+    expect(status).toBe(413);
+    expect(message?.error).toMatchObject({ code: -32000, data: { error_code: 'PAYLOAD_TOO_LARGE' } });
+  });
+
+  it('refuses revisions that it does not know', async () => {
+    const { status, message } = await send(LIST, { 'mcp-protocol-version': '1990-01-01' });
+    expect(status).toBe(400);
+    expect(message?.error?.message).toMatch(/protocol version/i);
+  });
+
+  it('does not need the Host header', async () => {
+    const { port } = new URL(service.baseUrl);
+    const request = forward({
+      port,
+      method: 'POST',
+      path: 'http://[broken/mcp',
+      headers: { host: 'a b', authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    request.end(JSON.stringify(LIST));
+    const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }];
+    response.resume();
+    expect(response.statusCode).toBeLessThan(500);
+  });
+});
+
+describe('get_connection_info', () => {
+  it('says what the connection is for', async () => {
+    const info = await asAgent(token, (agent) => agent.result('get_connection_info'));
+    expect(info).toEqual({
+      environment: 'development',
+      expires_at: expect.stringMatching(/Z$/),
+      phone_number: '+1 *** *** 0123',
+      can_create_sign_in_links: true,
+      reason: null,
+    });
+  });
+
+  it('says why there is no create_sign_in_link without a phone number', async () => {
+    const withoutPhone = await mcpToken(service, 'user-1', { phone_number: null });
+    await asAgent(withoutPhone, async (agent) => {
+      expect(await agent.tools()).toEqual(ALL_TOOLS.filter((name) => name !== 'create_sign_in_link'));
+      const { reason, ...info } = await agent.result('get_connection_info');
+      expect(info).toMatchObject({ phone_number: null, can_create_sign_in_links: false });
+      expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
+        isError: true,
+        content: { error_type: 'INVALID_REQUEST', error_code: 'NO_ACCESS', error_message: reason },
+      });
+    });
+  });
+});
+
+describe('search_merchants', () => {
+  interface Found {
+    readonly merchants: { readonly id: number; readonly name: string; readonly status: object }[];
+    readonly next_cursor: string | null;
+  }
+
+  it('finds merchants by a part of their name, with their statuses', async () => {
+    await service.database.query(
+      `INSERT INTO merchant_status (merchant_id, type, status, requested_at) VALUES (16, 'link', 'DOWN', now())`,
+    );
+    const { merchants } = await asAgent(token, (agent) =>
+      agent.result<Found>('search_merchants', { query: 'NetFl' }),
+    );
+    const UP = { card_switcher: 'UP', transaction_link: 'UP', vault: 'UP' };
+    expect(merchants).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' } }]);
+    await service.database.query('DELETE FROM merchant_status');
+  });
+
+  it('returns pages that together have every merchant once', async () => {
+    await asAgent(token, async (agent) => {
+      const all = await agent.result<Found>('search_merchants', { query: 'an', limit: 50 });
+      const names: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page: Found = await agent.result<Found>('search_merchants', {
+          query: 'an',
+          limit: 7,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        names.push(...page.merchants.map(({ name }) => name));
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor !== undefined && names.length < 50);
+      expect(names.slice(0, 49)).toEqual(all.merchants.slice(0, 49).map(({ name }) => name));
+      const other = await agent.call('search_merchants', { query: 'other', cursor: all.next_cursor ?? 'x' });
+      expect(other).toMatchObject({ isError: true, content: { error_code: 'INVALID_CURSOR_FORMAT' } });
+    });
+  });
+
+  it('leaves out merchants that the organization hides', async () => {
+    const login = await service.login('owner');
+    const hide = (verb: string) =>
+      service.request(`/merchants/${NETFLIX.id}/${verb}`, { body: { environment: 'development' }, login });
+    expect((await hide('hide')).status).toBe(200);
+    const { merchants } = await asAgent(token, (agent) =>
+      agent.result<Found>('search_merchants', { query: 'netflix' }),
+    );
+    expect(merchants).toEqual([]);
+    await hide('activate');
+  });
+
+  it.each([
+    [{}, 'The argument query is not valid: Invalid input: expected string, received undefined'],
+    [{ query: 'a\0b' }, 'The argument query is not valid: The text is not valid.'],
+    [{ query: 'a', limit: 51 }, 'The argument limit is not valid: Too big: expected number to be <=50'],
+    [{ query: 'a', page: 2 }, 'The arguments are not valid: Unrecognized key: "page"'],
+  ])('refuses %j', async (input, message) => {
+    const result = await asAgent(token, (agent) => agent.call('search_merchants', input));
+    expect(result).toEqual({
+      isError: true,
+      content: { error_type: 'INVALID_REQUEST', error_code: 'INVALID_FIELD', error_message: message },
+    });
+  });
+});
+
+describe('list_merchant_accounts', () => {
+  interface Listed {
+    readonly accounts: object[];
+    readonly next_cursor: string | null;
+  }
+  const listOf = (withToken: string): Promise<Listed> =>
+    asAgent(withToken, (agent) => agent.result<Listed>('list_merchant_accounts'));
+
+  it('returns the accounts of the user of the token, and of nobody else', async () => {
+    const other = await service.anotherOrganization();
+    const account = { external_user_id: 'user-a', merchant_id: NETFLIX.id };
+    await sandbox('accounts/link', account);
+    const since = expect.stringMatching(/Z$/) as unknown;
+    const mine = await mcpToken(service, 'user-a');
+    expect(await listOf(mine)).toEqual({
+      accounts: [{ merchant: NETFLIX, state: 'connected', since }],
+      next_cursor: null,
+    });
+    const strangers = [
+      await mcpToken(service, 'user-b'),
+      await mcpToken(service, 'user-a', { as: service.production }),
+      await mcpToken(service, 'user-a', { as: other.development }),
+    ];
+    for (const stranger of strangers) expect((await listOf(stranger)).accounts).toEqual([]);
+    await sandbox('accounts/disconnect', account);
+    expect(await listOf(mine)).toMatchObject({ accounts: [{ state: 'disconnected' }] });
+  });
+});
+
+describe('Tool calls', () => {
+  it('appear in the request log with the user and the tool; other messages do not', async () => {
+    const logged = await mcpToken(service, 'logged');
+    await asAgent(logged, async (agent) => {
+      await agent.tools();
+      await agent.result('search_merchants', { query: 'x' });
+      await agent.call('search_merchants', {});
+    });
+    await send(toolCall('Made-up tool'), {}, `Bearer ${logged}`);
+    const login = await service.login('owner');
+    const path = '/request-logs?environment=development&external_user_id=logged';
+    const { body } = await service.request<{ data: Record<string, unknown>[] }>(path, { login });
+    const calls = body.data.filter((entry) => entry['path'] === '/mcp');
+    const entry = { method: 'POST', path: '/mcp', status_code: 200, external_user_id: 'logged' };
+    expect(calls).toEqual([
+      expect.objectContaining({ ...entry, tool: null }),
+      expect.objectContaining({ ...entry, tool: 'search_merchants' }),
+      expect.objectContaining({ ...entry, tool: 'search_merchants' }),
+    ]);
+    const single = await service.request(`/request-logs/${String(calls[1]?.['id'])}`, { login });
+    expect(single.body).toMatchObject({ ...entry, tool: 'search_merchants' });
+  });
+
+  it('are counted in the metrics, and leave a log line without the token', async () => {
+    const metrics = await serveMetrics(service);
+    const count = (outcome: string) =>
+      metrics.value('mcs_tool_calls_total', { tool: 'search_merchants', outcome });
+    const before = [await count('success'), await count('refused')];
+    await asAgent(token, async (agent) => {
+      await agent.result('search_merchants', { query: 'x' });
+      await agent.call('search_merchants', {});
+    });
+    expect([await count('success'), await count('refused')]).toEqual(before.map((value) => (value ?? 0) + 1));
+    await eventually('the log line is written', () =>
+      logLines().some(({ route, tool }) => route === '/mcp' && tool === 'search_merchants'),
+    );
+    const lines = logLines().filter(({ route }) => route === '/mcp');
+    expect(JSON.stringify(lines)).not.toContain(token);
+  });
+
+  it('report a failure of the service without its details', async () => {
+    await service.database.query('ALTER TABLE merchant_account RENAME TO merchant_account_away');
+    try {
+      const result = await asAgent(token, (agent) => agent.call('list_merchant_accounts'));
+      expect(result).toEqual({
+        isError: true,
+        content: {
+          error_type: 'API_ERROR',
+          error_code: 'INTERNAL_ERROR',
+          error_message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
+        },
+      });
+    } finally {
+      await service.database.query('ALTER TABLE merchant_account_away RENAME TO merchant_account');
+    }
+  });
+
+  it('get 503 while the database is unavailable', async () => {
+    await service.database.cutOff();
+    try {
+      const { status, headers, message } = await send(toolCall('get_connection_info'));
+      expect(status).toBe(503);
+      expect(headers.get('retry-after')).toBe('5');
+      expect(message?.error).toMatchObject({ code: -32000, data: { error_code: 'SERVICE_UNAVAILABLE' } });
+    } finally {
+      await service.database.reconnect();
+    }
+    await eventually('the service recovers', async () => (await send(LIST)).status === 200 || undefined);
+  });
+});
+
+describe('Two replicas behind a load balancer', () => {
+  let balancer: Server;
+
+  beforeAll(async () => {
+    const environment = {
+      ...KEYS,
+      DATABASE_URL: service.database.url,
+      DATA_DIR: service.dataDirectory,
+      PORT: '0',
+      BACKGROUND_WORK: 'off',
+    };
+    const replicas = [1, 2].map(() => new Program('main.js', { environment }));
+    const ports = await Promise.all(
+      replicas.map(async (replica) => (await replica.waitForOutput(/Listening on http:\S+:(\d+)/))[1]),
+    );
+    let turn = 0;
+    balancer = createServer((incoming, outgoing) => {
+      turn += 1;
+      const { method = '', url: path = '', headers } = incoming;
+      const outgoingRequest = forward({ port: ports[turn % 2], method, path, headers }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 500, response.headers);
+        response.pipe(outgoing);
+      });
+      incoming.pipe(outgoingRequest);
+    });
+    balancer.listen(0, '127.0.0.1');
+    await once(balancer, 'listening');
+  }, 60_000);
+  afterAll(async () => {
+    balancer.closeAllConnections();
+    balancer.close();
+    await Program.endAll();
+  });
+
+  it.each(Object.entries(CLIENTS))('serve one conversation in turn (%s)', async (_name, connect) => {
+    const { port } = balancer.address() as AddressInfo;
+    const agent = await connect(`http://127.0.0.1:${port}`, token);
+    for (let call = 0; call < 6; call += 1) {
+      expect(await agent.tools()).toEqual(ALL_TOOLS);
+      await agent.result('search_merchants', { query: 'netflix' });
+    }
+    await agent.close();
+  });
+});
+
+// Last, because only the application that was started last can use its database in every way.
+describe('The limit of tool calls', () => {
+  it('counts the calls of each token', async () => {
+    const limited = await startTestApp({ MCP_TOOL_CALLS_PER_MINUTE: '3' });
+    try {
+      const tokens = [await mcpToken(limited, 'user-1'), await mcpToken(limited, 'user-1')] as const;
+      const call = (withToken: string, body: object = toolCall('get_connection_info', {}, 'x')) =>
+        sendRpc(limited, body, { authorization: `Bearer ${withToken}` });
+      const responses = await Promise.all(Array.from({ length: 5 }, () => call(tokens[0])));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429]);
+      const refused = responses.find(({ status }) => status === 429);
+      const retryAfter = Number(refused?.headers.get('retry-after'));
+      expect(refused?.message).toMatchObject({
+        id: 'x',
+        error: { code: -32000, data: { error_code: 'TOO_MANY_REQUESTS', retry_after: retryAfter } },
+      });
+      expect(retryAfter).toBeGreaterThan(0);
+      expect((await call(tokens[0], LIST)).status).toBe(200);
+      expect((await call(tokens[1])).status).toBe(200);
+    } finally {
+      await limited.close();
+    }
+  });
+});
