@@ -40,7 +40,7 @@ export class AgentConnectorService {
     this.handler = createMcpHandler(
       ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as Serving),
       // Such errors are mistakes of clients, which get them as responses.
-      { responseMode: 'json', onerror: ({ message }) => this.logger.debug(message) },
+      { onerror: ({ message }) => this.logger.debug(message) },
     );
   }
 
