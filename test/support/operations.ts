@@ -267,6 +267,10 @@ export const DASHBOARD_OPERATIONS: readonly TestedDashboardOperation[] = [
     isNotFound: true,
   }),
   operation('listMerchants', 'GET /merchants?environment=production', { role: 'member', acceptsBasic: true }),
+  operation('listMerchantAccounts', 'GET /merchant-accounts?environment=production&external_user_id=user-1', {
+    role: 'viewer',
+    acceptsBasic: true,
+  }),
   operation('exportMerchants', 'GET /merchants/export?environment=production', {
     role: 'admin',
     action: 'merchant.export',

@@ -27,12 +27,14 @@ import type {
   LinkAccountRequest,
   LinkedAccountResponse,
   ListAuditLogsQuery,
+  ListMerchantAccountsQuery,
   ListMerchantStatusesResponse,
   ListMerchantsQuery,
   ListMerchantsResponse,
   ListRequestLogsQuery,
   ListWebhookEndpointsQuery,
   McpTokenResponse,
+  MerchantAccountResponse,
   MerchantStatusResponse,
   OpenSessionRequest,
   OpenedSessionResponse,
@@ -182,6 +184,22 @@ export class MerchantConnectivity extends Transport {
     return this.send(
       'createMcpToken',
       { method: 'POST', path: '/mcp/tokens/create', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * List merchant accounts.
+   *
+   * Returns the accounts at merchants that one of your users has signed in to, in the order of the merchants’ IDs. Use it to find out where the user must sign in again. A user that the service does not know has no accounts. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   */
+  listMerchantAccounts(
+    query: ListMerchantAccountsQuery,
+    options?: RequestOptions,
+  ): Pages<MerchantAccountResponse> {
+    return this.pages(
+      'listMerchantAccounts',
+      { method: 'GET', path: '/merchant-accounts', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

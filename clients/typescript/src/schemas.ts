@@ -37,6 +37,18 @@ export interface components {
     };
     /** @description This event has no further fields: an empty object. Fields may be added. */
     AccountLoginRequiredWebhookData: Record<string, never>;
+    AccountMerchantResponse: {
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      id: number;
+      /**
+       * @description Name of the merchant.
+       * @example Netflix
+       */
+      name: string;
+    };
     ApplicationReceipt: {
       /**
        * Format: uuid
@@ -996,6 +1008,23 @@ export interface components {
        */
       next_cursor?: string;
     };
+    ListMerchantAccountsQuery: {
+      /** @description Required with a login. With Basic credentials, the environment is that of the client. */
+      environment?: components['schemas']['Environment'];
+      /** @description Your own identifier for the user: at most 256 characters. */
+      external_user_id: string;
+      /**
+       * @description Maximum number of accounts in the page. It can differ from page to page.
+       * @default 25
+       * @example 25
+       */
+      limit?: number;
+      /**
+       * @description The `next_cursor` of the previous page, for the same user.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      cursor?: string;
+    };
     ListMerchantStatusesResponse: components['schemas']['MerchantStatusResponse'][];
     ListMerchantsQuery: {
       /** @description Each environment has its own hidden merchants. Required with a login. With Basic credentials, the environment is that of the client. */
@@ -1132,6 +1161,32 @@ export interface components {
        */
       expires_at: string;
     };
+    MerchantAccountResponse: {
+      /** @description The merchant. */
+      merchant: components['schemas']['AccountMerchantResponse'];
+      /**
+       * @description Whether the user must sign in again.
+       * @example connected
+       */
+      state: components['schemas']['MerchantAccountState'];
+      /**
+       * Format: date-time
+       * @description When the user last signed in, or when the account was disconnected.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      since: string;
+      /**
+       * Format: uuid
+       * @description The session in which the user last signed in; null if it is not known.
+       * @example fb5aa994-ed1c-4c3e-b29a-b2a53222e584
+       */
+      session_id: string | null;
+    };
+    /**
+     * @description `connected`: the user has signed in. `disconnected`: the merchant requires the user to sign in again.
+     * @enum {string}
+     */
+    MerchantAccountState: 'connected' | 'disconnected';
     /** @description ID of a merchant. */
     MerchantId: number;
     /** @description Name of a merchant, in any common spelling. */
@@ -2035,6 +2090,7 @@ export interface components {
 export type AccessTokenResponse = components['schemas']['AccessTokenResponse'];
 export type AccountLoginRequiredWebhook = components['schemas']['AccountLoginRequiredWebhook'];
 export type AccountLoginRequiredWebhookData = components['schemas']['AccountLoginRequiredWebhookData'];
+export type AccountMerchantResponse = components['schemas']['AccountMerchantResponse'];
 export type ApplicationReceipt = components['schemas']['ApplicationReceipt'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditActorResponse = components['schemas']['AuditActorResponse'];
@@ -2086,6 +2142,7 @@ export type KeyType = components['schemas']['KeyType'];
 export type LinkAccountRequest = components['schemas']['LinkAccountRequest'];
 export type LinkedAccountResponse = components['schemas']['LinkedAccountResponse'];
 export type ListAuditLogsQuery = components['schemas']['ListAuditLogsQuery'];
+export type ListMerchantAccountsQuery = components['schemas']['ListMerchantAccountsQuery'];
 export type ListMerchantStatusesResponse = components['schemas']['ListMerchantStatusesResponse'];
 export type ListMerchantsQuery = components['schemas']['ListMerchantsQuery'];
 export type ListMerchantsResponse = components['schemas']['ListMerchantsResponse'];
@@ -2093,6 +2150,8 @@ export type ListRequestLogsQuery = components['schemas']['ListRequestLogsQuery']
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
 export type LoggedDeliveryResponse = components['schemas']['LoggedDeliveryResponse'];
 export type McpTokenResponse = components['schemas']['McpTokenResponse'];
+export type MerchantAccountResponse = components['schemas']['MerchantAccountResponse'];
+export type MerchantAccountState = components['schemas']['MerchantAccountState'];
 export type MerchantId = components['schemas']['MerchantId'];
 export type MerchantName = components['schemas']['MerchantName'];
 export type MerchantNameOrId = components['schemas']['MerchantNameOrId'];

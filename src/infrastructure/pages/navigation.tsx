@@ -24,6 +24,7 @@ const GROUPS: readonly { readonly label: string; readonly items: readonly Naviga
       environmentItem('Events', 'events', 'listRequestLogs'),
       environmentItem('Webhook endpoints', 'webhook-endpoints', 'listWebhookEndpoints'),
       environmentItem('API credentials', 'api-credentials', 'listApiClients'),
+      environmentItem('Merchant accounts', 'merchant-accounts', 'listMerchantAccounts'),
       environmentItem('Merchants', 'merchants', 'listMerchants'),
     ],
   },

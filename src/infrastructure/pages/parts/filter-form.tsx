@@ -4,13 +4,25 @@ import { usePage } from '../page-context.js';
 /** The list that filters and live updates replace. */
 const RESULTS = 'results';
 
+interface FilterFormProps {
+  /** The label of the button. */
+  readonly apply?: string;
+  /** The text of the link to the list without filters. */
+  readonly clear?: string;
+  readonly children: ComponentChildren;
+}
+
 /**
  * The filters of a list, which become parameters of the page's address. With a script, only the results are replaced, and the
  * address changes too.
  *
  * @param children fields; those without a value are not applied
  */
-export function FilterForm({ children }: { readonly children: ComponentChildren }): VNode {
+export function FilterForm({
+  apply = 'Apply filters',
+  clear = 'Clear filters',
+  children,
+}: FilterFormProps): VNode {
   const { path } = usePage();
   return (
     <form
@@ -25,9 +37,9 @@ export function FilterForm({ children }: { readonly children: ComponentChildren 
     >
       {children}
       <div class="actions">
-        <button class="second">Apply filters</button>
+        <button class="second">{apply}</button>
         {/* Always shown, because a script that applies the filters leaves the form as it is. */}
-        <a href={path}>Clear filters</a>
+        <a href={path}>{clear}</a>
       </div>
     </form>
   );

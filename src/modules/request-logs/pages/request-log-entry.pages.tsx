@@ -136,12 +136,22 @@ function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
         ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
         ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
         ['User', linked('external_user_id', entry.external_user_id, 'All entries of this user')],
+        ['Merchant accounts', accountsLink(environment, entry)],
         ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
         ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],
         ['Entry ID', entry.id],
       ]}
     />
   );
+}
+
+function accountsLink(
+  environment: PlatformEnvironment,
+  { external_user_id }: SingleRequestLogEntryResponse,
+): VNode | null {
+  if (external_user_id === null) return null;
+  const path = pathWith(dashboardPath(environment, 'merchant-accounts'), { external_user_id }, {});
+  return <a href={path}>Merchant accounts of this user</a>;
 }
 
 function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode | null {

@@ -155,6 +155,7 @@ function List({ environment, columns, found }: ListProps): VNode {
     parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
   return (
     <>
+      <OfUser environment={environment} query={query} />
       {entries.length === 0 ? (
         <NoEntries environment={environment} found={found} />
       ) : (
@@ -170,6 +171,22 @@ function List({ environment, columns, found }: ListProps): VNode {
       )}
       <Pagination nextCursor={nextCursor} changes={bounds} />
     </>
+  );
+}
+
+interface OfUserProps {
+  readonly environment: PlatformEnvironment;
+  readonly query: ListRequestLogsQuery;
+}
+
+/** Links to the accounts of the user, if the list shows only one. */
+function OfUser({ environment, query: { external_user_id } }: OfUserProps): VNode | null {
+  if (external_user_id === undefined) return null;
+  const path = pathWith(dashboardPath(environment, 'merchant-accounts'), { external_user_id }, {});
+  return (
+    <p>
+      <a href={path}>Merchant accounts of this user</a>
+    </p>
   );
 }
 

@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { CurrentOrganization } from '../../infrastructure/auth/index.js';
+import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
+import { Topic } from '../../infrastructure/openapi/index.js';
+import { SharedOperation } from '../../infrastructure/surfaces/index.js';
+import { LIST_MERCHANT_ACCOUNTS } from './merchant-accounts.docs.js';
+import { ListMerchantAccountsQuery, MerchantAccountPage } from './merchant-accounts.dto.js';
+import { MerchantAccountsService, type Requester } from './merchant-accounts.service.js';
+
+@Topic(
+  'Merchant accounts',
+  'Accounts of your users at merchants: whether they are connected, and since when.',
+)
+@Controller()
+export class MerchantAccountsController {
+  constructor(private readonly accounts: MerchantAccountsService) {}
+
+  @Get('merchant-accounts')
+  @SharedOperation(LIST_MERCHANT_ACCOUNTS, { token: 'none' })
+  list(
+    @CurrentOrganization() requester: Requester,
+    @Query() query: ListMerchantAccountsQuery,
+    @Attribution() attribution: RequestAttribution,
+  ): Promise<MerchantAccountPage> {
+    attribution.externalUserId = query.external_user_id;
+    return this.accounts.list(requester, query);
+  }
+}
