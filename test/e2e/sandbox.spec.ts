@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EVENT_NAMES, examplePayload } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
+import { whileInsertsFail } from '../support/failing-inserts.js';
 import {
   error,
   invalidField,
@@ -85,19 +86,6 @@ async function addSession(
 /** Opens a session as the client SDK does, which adds to the metadata. */
 async function openSession(session_id: string, metadata: Readonly<Record<string, string>>): Promise<void> {
   expect((await service.request('/session/open', { body: { session_id, metadata } })).status).toBe(200);
-}
-
-/** Runs the work while inserts into the table fail. */
-async function whileInsertsFail(table: string, work: () => Promise<void>): Promise<void> {
-  await service.database.query(
-    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
-     CREATE TRIGGER fail AFTER INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION fail();`,
-  );
-  try {
-    await work();
-  } finally {
-    await service.database.query(`DROP TRIGGER fail ON ${table}; DROP FUNCTION fail();`);
-  }
 }
 
 const NO_ACCESS = error('INVALID_REQUEST', 'NO_ACCESS', 'The sandbox requires development credentials.');
@@ -245,7 +233,7 @@ describe('POST /development/detected-accounts', () => {
     'records nothing and sends nothing if the insert into %s fails',
     async (table) => {
       const user = `unlucky ${table}`;
-      await whileInsertsFail(table, async () => {
+      await whileInsertsFail(service, table, async () => {
         const { status } = await post(DETECT, { external_user_id: user, merchants: ['Netflix'] });
         expect(status).toBe(500);
       });

@@ -11,14 +11,13 @@ export type AccountKey = Pick<MerchantAccount, 'clientId' | 'externalUserId' | '
 export class MerchantAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Adds or changes the account and locks it until the transaction ends. Times never go back. */
+  /** Adds or changes the account and locks it until the transaction ends. */
   async save(account: MerchantAccount): Promise<void> {
     await this.transaction.manager.query(
       `INSERT INTO merchant_account (client_id, external_user_id, merchant_id, state, since, session_id)
        VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
-          SET state = excluded.state, since = greatest(excluded.since, merchant_account.since),
-              session_id = excluded.session_id`,
+          SET state = excluded.state, since = excluded.since, session_id = excluded.session_id`,
       [
         account.clientId,
         account.externalUserId,
