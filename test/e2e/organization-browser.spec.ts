@@ -56,6 +56,14 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await post('/access-grants/create', grant);
     await post('/merchants/1/hide', { environment: 'production' });
     const { id } = await post('/saml-configurations/create', { name: 'Okta', metadata_xml: samlMetadata() });
+    for (const [action, merchant_id] of [
+      ['link', 16],
+      ['link', 19],
+      ['disconnect', 19],
+    ] as const) {
+      const body = { external_user_id: 'user-1', merchant_id };
+      await service.request(`/development/accounts/${action}`, { body, as: service.development });
+    }
     await post('/organization/logo', { image: IMAGE.toString('base64') });
     await accessToken(service, owner, service.production);
     await decide(service, owner, (await startFlow(service)).user_code);
@@ -73,6 +81,9 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       'credentials-rotating': '/dashboard/production/api-credentials',
       'credentials-rotate': `/dashboard/development/api-credentials/${service.development.clientId}/rotate`,
       merchants: '/dashboard/production/merchants?name=am',
+      accounts: '/dashboard/development/merchant-accounts?external_user_id=user-1',
+      'accounts-lookup': '/dashboard/production/merchant-accounts',
+      'accounts-empty': '/dashboard/development/merchant-accounts?external_user_id=user-2',
       devices: '/dashboard/devices',
       settings: '/dashboard/organization',
       'settings-logo': '/dashboard/organization/logo/change',
@@ -103,6 +114,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     it.each([
       ['users', 'user', 'user-invite', 'user-change', 'user-remove', 'login-again'],
       ['grants', 'grant-new', 'merchants', 'devices'],
+      ['accounts', 'accounts-lookup', 'accounts-empty'],
       ['credentials', 'credentials-rotating', 'credentials-rotate'],
       ['settings', 'settings-logo', 'settings-second-factor', 'sso', 'sso-configuration', 'sso-new'],
     ])('%s, %s, %s and more', async (...names) => {
