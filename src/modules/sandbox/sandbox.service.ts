@@ -30,7 +30,6 @@ export class SandboxService {
     private readonly taskIds: TaskIdsRepository,
   ) {}
 
-  @Transactional()
   async link(client: AuthenticatedClient, request: LinkAccountRequest): Promise<LinkedAccountResponse> {
     const { external_user_id: externalUserId, session_id: sessionId = randomUUID() } = request;
     const session = await this.sessionOf(client, request.session_id, externalUserId);
@@ -45,7 +44,6 @@ export class SandboxService {
     return { event_id: eventId, task_id: taskId, session_id: sessionId };
   }
 
-  @Transactional()
   async disconnect(
     client: AuthenticatedClient,
     request: DisconnectAccountRequest,
