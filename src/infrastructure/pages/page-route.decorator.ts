@@ -7,18 +7,27 @@ import {
   UseGuards,
   UseInterceptors,
   type CallHandler,
+  type CanActivate,
   type ExecutionContext,
   type NestInterceptor,
+  type Type,
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
-import type { PlatformEnvironment } from '../config/index.js';
+import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
 import type { PageResponse } from './page-response.js';
-import { FormGuard, LoginGuard, PageGuard, ReadFormWith, SecondFactorGuard } from './page.guards.js';
+import {
+  AnonymousPageGuard,
+  FormGuard,
+  LoginGuard,
+  PageGuard,
+  ReadFormWith,
+  SecondFactorGuard,
+} from './page.guards.js';
 import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
@@ -40,25 +49,32 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
 }
 
 export interface PageRouteOptions {
+  /** Defaults to `dashboard`. Pages of other surfaces are not for dashboard users, and ignore their logins. */
+  readonly surface?: Surface;
   /** Whether the page requires a login. */
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
   /** Whether the route receives a form. */
   readonly form?: boolean;
+  /** A `RateLimitGuard`, which runs before the form is read. */
+  readonly limit?: Type<CanActivate>;
 }
 
 /** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
 export function PageRoute({
+  surface = 'dashboard',
   login,
   withoutSecondFactor = false,
   form = false,
+  limit,
 }: PageRouteOptions): MethodDecorator {
   return applyDecorators(
-    OnSurface('dashboard'),
+    OnSurface(surface),
     ApiExcludeEndpoint(),
     UseGuards(
-      PageGuard,
+      surface === 'dashboard' ? PageGuard : AnonymousPageGuard,
+      ...(limit ? [limit] : []),
       ...(login ? [LoginGuard] : []),
       ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
       ...(form ? [FormGuard] : []),

@@ -33,6 +33,15 @@ export class PageGuard implements CanActivate {
   }
 }
 
+/** Runs for every page that is not for dashboard users: marks the request, so that errors are shown as pages. */
+@Injectable()
+export class AnonymousPageGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    markAsPage(context.switchToHttp().getRequest<Request>());
+    return true;
+  }
+}
+
 /** Redirects to `/login` if the user is not logged in. */
 @Injectable()
 export class LoginGuard implements CanActivate {

@@ -23,6 +23,8 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
   // Other sites' windows get no reference to ours.
   'Cross-Origin-Opener-Policy': 'same-origin',
+  // Search engines find links to pages in places that were not meant to be public.
+  'X-Robots-Tag': 'noindex, nofollow',
 };
 
 /** Remembers the environment, so that pages of the whole organization lead back to it. */

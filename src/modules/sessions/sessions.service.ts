@@ -5,7 +5,7 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import type { RequestAttribution } from '../../infrastructure/http/index.js';
+import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
@@ -59,6 +59,27 @@ export class SessionsService {
     });
     attribution.sessionId = id;
     return { session: id };
+  }
+
+  /** Creates a session of type `link` for a user who signs in to a merchant outside the client SDK. */
+  async createForSignIn(
+    id: string,
+    { clientId }: Pick<AttributedClient, 'clientId'>,
+    externalUserId: string,
+  ): Promise<void> {
+    const createdAt = this.clock.now();
+    await this.repository.add({
+      id,
+      clientId,
+      type: 'link',
+      externalUserId,
+      cardId: null,
+      emailSealed: null,
+      phoneNumberSealed: null,
+      metadata: {},
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + SESSION_LIFETIME),
+    });
   }
 
   /** Adds to the remaining time, so that extending early loses none of it. */

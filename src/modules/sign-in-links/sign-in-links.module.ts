@@ -1,17 +1,33 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiClientsModule } from '../api-clients/index.js';
+import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
+import { SessionsModule } from '../sessions/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
+import { SignInPagesController } from './sign-in-pages.controller.js';
+import { SignInPagesService } from './sign-in-pages.service.js';
+import { SignInService } from './sign-in.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([SignInLink]), MerchantsModule, OrganizationsModule],
+  imports: [
+    TypeOrmModule.forFeature([SignInLink]),
+    ApiClientsModule,
+    MerchantAccountsModule,
+    MerchantsModule,
+    OrganizationsModule,
+    SessionsModule,
+  ],
+  controllers: [SignInPagesController],
   providers: [
     SignInLinksService,
+    SignInService,
+    SignInPagesService,
     SignInLinksRepository,
     { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },
   ],

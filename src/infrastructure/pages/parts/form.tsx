@@ -66,6 +66,8 @@ interface TextFieldProps extends FieldProps {
   /** The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to `off`. */
   readonly autocomplete?: string;
   readonly inputmode?: 'numeric' | 'text';
+  /** `none` for names that phones must not begin with a capital letter. */
+  readonly autocapitalize?: 'none';
   /** Defaults to true. */
   readonly required?: boolean;
   readonly maxLength?: number;
@@ -86,6 +88,7 @@ export function TextField(props: TextFieldProps): VNode {
         maxLength={props.maxLength}
         autocomplete={props.autocomplete ?? 'off'}
         inputmode={props.inputmode}
+        autocapitalize={props.autocapitalize}
         list={props.suggestions ? `${props.name}-suggestions` : undefined}
         aria-describedby={descriptionsOf(props).all}
         aria-invalid={props.error ? 'true' : undefined}

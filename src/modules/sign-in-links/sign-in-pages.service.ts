@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import type { FormFields } from '../../infrastructure/http/index.js';
+import type { PageResponse } from '../../infrastructure/pages/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { statusOf } from './sign-in-links.service.js';
+import { MAX_ATTEMPTS, SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
+import {
+  codePage,
+  credentialsPage,
+  outcomePage,
+  unknownLinkPage,
+  type End,
+  type SignInView,
+} from './sign-in.pages.js';
+
+/** The pages that a sign-in link opens. */
+@Injectable()
+export class SignInPagesService {
+  constructor(
+    private readonly signIns: SignInService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param query `done` after a form of this page, and `again` to enter the credentials again instead of a code */
+  async show(token: string, { done, again }: Record<string, unknown>): Promise<PageResponse> {
+    const opened = await this.signIns.open(token);
+    if (!opened) return unknownLinkPage();
+    const view = viewOf(opened, token, this.clock.now());
+    const end = this.endOf(opened);
+    if (end) return outcomePage(view, end, done !== undefined);
+    return opened.link.challengeSealed && again === undefined ? codePage(view) : credentialsPage(view);
+  }
+
+  async submit(token: string, form: FormFields): Promise<PageResponse> {
+    const opened = await this.signIns.open(token);
+    if (!opened) return unknownLinkPage();
+    if (this.endOf(opened)) return { redirectTo: pathOf(token) };
+    const view = viewOf(opened, token, this.clock.now());
+    switch (form.get('action')) {
+      case 'decline':
+        await this.signIns.decline(opened);
+        return { redirectTo: `${pathOf(token)}?done` };
+      case 'code':
+        return this.submitCode(opened, view, form);
+      default:
+        return this.submitCredentials(opened, view, form);
+    }
+  }
+
+  private async submitCredentials(
+    opened: OpenedLink,
+    view: SignInView,
+    form: FormFields,
+  ): Promise<PageResponse> {
+    // Keyboards of phones add a space after a word.
+    const userName = (form.get('user_name') ?? '').trim();
+    const password = form.get('password') ?? '';
+    if (userName === '' || password === '') return credentialsPage(view, { userName, isMissing: true });
+    const result = await this.signIns.signIn(opened, { userName, password });
+    return afterAttempt(view, result, (attemptsLeft) => credentialsPage(view, { userName, attemptsLeft }));
+  }
+
+  private async submitCode(opened: OpenedLink, view: SignInView, form: FormFields): Promise<PageResponse> {
+    const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
+    if (code === '') return codePage(view, { isMissing: true });
+    const result = await this.signIns.answer(opened, code);
+    return afterAttempt(view, result, (attemptsLeft) => codePage(view, { attemptsLeft }));
+  }
+
+  /** Returns why the link cannot be used, or undefined if it can. */
+  private endOf({ link, isAvailable }: OpenedLink): End | undefined {
+    const status = statusOf(link, this.clock.now());
+    const hasAttempts = link.attempts < MAX_ATTEMPTS;
+    if (status === 'failed' || status === 'pending') {
+      if (!hasAttempts) return 'exhausted';
+      if (status === 'pending') return isAvailable ? undefined : 'unavailable';
+    }
+    return status;
+  }
+}
+
+function afterAttempt(
+  { path }: SignInView,
+  attempt: AttemptResult,
+  formAgain: (attemptsLeft: number) => PageResponse,
+): PageResponse {
+  if (attempt.result === 'refused') return formAgain(attempt.attemptsLeft);
+  return { redirectTo: attempt.result === 'completed' ? `${path}?done` : path };
+}
+
+function viewOf({ link, merchant, organization }: OpenedLink, token: string, now: Date): SignInView {
+  const { environment, expiresAt } = link;
+  return { path: pathOf(token), organization, merchant: merchant.name, environment, expiresAt, now };
+}
+
+function pathOf(token: string): string {
+  return `/sign-in/${encodeURIComponent(token)}`;
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
+import { MerchantAccountsService } from '../merchant-accounts/index.js';
+import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
+import { OrganizationsService } from '../organizations/index.js';
+import { SessionsService } from '../sessions/index.js';
+import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
+import type { SignInLink } from './sign-in-link.entity.js';
+import { SignInLinksRepository } from './sign-in-links.repository.js';
+
+/** How often the merchant is asked for one link, with credentials or one-time codes. */
+export const MAX_ATTEMPTS = 5;
+
+/** A link as its user sees it. */
+export interface OpenedLink {
+  readonly link: SignInLink;
+  readonly client: ClientRecord;
+  readonly merchant: CatalogEntry;
+  /** The name of the organization that asks. */
+  readonly organization: string;
+  /** Whether users can sign in to the merchant now. */
+  readonly isAvailable: boolean;
+}
+
+/** What became of an attempt: the link has changed, or the user may try again. */
+export type AttemptResult =
+  | { readonly result: 'changed' | 'completed' }
+  | { readonly result: 'refused'; readonly attemptsLeft: number };
+
+/** What a user does with a link. Whoever knows the token is the user: it was sent to the user's phone. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly repository: SignInLinksRepository,
+    private readonly clients: ApiClientDirectory,
+    private readonly organizations: OrganizationsService,
+    private readonly merchants: MerchantCatalogService,
+    private readonly accounts: MerchantAccountsService,
+    private readonly sessions: SessionsService,
+    private readonly merchantSignIn: MerchantSignIn,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Changes nothing, because message apps open links to show a preview. @returns undefined if there is no such link */
+  async open(token: string): Promise<OpenedLink | undefined> {
+    const link = await this.repository.withToken(sha256(token));
+    const client = link && (await this.clients.find(link.clientId));
+    const merchant = link && (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
+    if (!client || !merchant) return undefined;
+    const [organization, isAvailable] = await Promise.all([
+      this.organizations.nameOf(client.organizationId),
+      this.merchantSignIn.isAvailable(link.environment, merchant.id),
+    ]);
+    return { link, client, merchant, organization, isAvailable };
+  }
+
+  async signIn(opened: OpenedLink, credentials: MerchantCredentials): Promise<AttemptResult> {
+    return this.attempt(opened, () => this.merchantSignIn.start(opened.link, credentials));
+  }
+
+  async answer(opened: OpenedLink, code: string): Promise<AttemptResult> {
+    const { id, challengeSealed } = opened.link;
+    if (!challengeSealed) return { result: 'changed' };
+    const challenge = this.sealer.open(challengeSealed, ownerOfChallenge(id));
+    return this.attempt(opened, () => this.merchantSignIn.answer(opened.link, challenge, code));
+  }
+
+  async decline({ link }: OpenedLink): Promise<void> {
+    await this.repository.finish(link.id, 'cancelled', this.clock.now());
+  }
+
+  /**
+   * Counts the attempt before the merchant is asked, so that concurrent attempts cannot exceed the limit. No transaction is
+   * open meanwhile, because the merchant may take long.
+   */
+  private async attempt(opened: OpenedLink, ask: () => Promise<SignInOutcome>): Promise<AttemptResult> {
+    const { id } = opened.link;
+    const attempt = await this.repository.countAttempt(id, MAX_ATTEMPTS, this.clock.now());
+    if (attempt === undefined) return { result: 'changed' };
+    const result = await ask();
+    if (result.outcome === 'succeeded') {
+      return { result: (await this.complete(opened)) ? 'completed' : 'changed' };
+    }
+    if (result.outcome === 'failed' || attempt >= MAX_ATTEMPTS) {
+      await this.repository.finish(id, 'failed', this.clock.now());
+      return { result: 'changed' };
+    }
+    if (result.outcome === 'refused') return { result: 'refused', attemptsLeft: MAX_ATTEMPTS - attempt };
+    await this.repository.storeChallenge(id, this.sealer.seal(result.challenge, ownerOfChallenge(id)));
+    return { result: 'changed' };
+  }
+
+  /** @returns whether this call completed the link: false if it was finished meanwhile, or has expired */
+  @Transactional()
+  protected async complete({ link, client, merchant }: OpenedLink): Promise<boolean> {
+    const { id, externalUserId } = link;
+    const sessionId = randomUUID();
+    if (!(await this.repository.finish(id, 'completed', this.clock.now(), sessionId))) return false;
+    await this.sessions.createForSignIn(sessionId, client, externalUserId);
+    const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
+    await this.accounts.connect(client, login);
+    return true;
+  }
+}
+
+/** The name of the row that a sealed challenge is bound to; see `Sealer`. */
+function ownerOfChallenge(id: string): string[] {
+  return ['sign_in_link', id, 'challenge'];
+}
