@@ -39,6 +39,7 @@ describe('Expiry of rows', () => {
       'DevicePollState.acceptedAt': 1,
       'RevokedAccessToken.expiresAt': 1,
       'McpToken.expiresAt': 7,
+      'SignInLink.expiresAt': 7,
       'Session.expiresAt': 30,
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,

@@ -8,9 +8,12 @@ import {
   inspectDatabase,
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
+import { HttpClient, HttpClientConfiguration } from '../../infrastructure/http-client/index.js';
 import { checkMail, MailConfiguration } from '../../infrastructure/mail/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
+import { checkTwilio, TextMessagesConfiguration } from '../../infrastructure/text-messages/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { Tracing } from '../../infrastructure/tracing/index.js';
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { printResult } from './output.js';
 
@@ -37,7 +40,7 @@ const failed = (finding: string, remedy: string): Verdict => ({ status: 'failed'
 
 @Command({
   name: 'doctor',
-  description: 'Check settings, database, keys, Redis and mail, and say what to do',
+  description: 'Check settings, database, keys, Redis, mail and text messages, and say what to do',
 })
 export class DoctorCommand extends CommandRunner {
   private readonly findings: Finding[] = [];
@@ -54,6 +57,7 @@ export class DoctorCommand extends CommandRunner {
       await this.checkDatabase(configuration);
       await this.examine('redis', () => redisVerdict(configuration));
       await this.examine('mail', () => mailVerdict(configuration));
+      await this.examine('text messages', () => textMessagesVerdict(configuration));
       printResult(this.findings);
       if (this.findings.some(({ status }) => status === 'failed')) process.exitCode = EXIT.failed;
     });
@@ -176,4 +180,20 @@ async function mailVerdict(configuration: LoadedConfiguration): Promise<Verdict>
   const problem = await checkMail(mail);
   if (problem === undefined) return ok('The mail server accepts the login.');
   return failed(`The mail server cannot be used: ${problem}`, 'Check SMTP_URL.');
+}
+
+async function textMessagesVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
+  const { account } = configuration.get(TextMessagesConfiguration);
+  if (!account)
+    return warning(
+      'TWILIO_ACCOUNT_SID is not set: text messages are written to files.',
+      'Set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM if users get sign-in links.',
+    );
+  const http = new HttpClient(configuration.get(HttpClientConfiguration), new Clock(), new Tracing());
+  const problem = await checkTwilio(account, http).finally(() => http.close());
+  if (problem === undefined) return ok('The provider of text messages accepts the login.');
+  return failed(
+    `Text messages cannot be sent: ${problem}`,
+    'Check TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_API_URL.',
+  );
 }
