@@ -83,6 +83,11 @@ describe('npm run cli -- doctor', () => {
       const broken = await doctor({
         REDIS_URL: `redis://127.0.0.1:${port}/0`,
         SMTP_URL: `smtp://127.0.0.1:${port}`,
+        WEBHOOK_TARGETS: 'any',
+        TWILIO_ACCOUNT_SID: 'AC0',
+        TWILIO_AUTH_TOKEN: key(),
+        TWILIO_FROM: '+12125550123',
+        TWILIO_API_URL: `http://127.0.0.1:${port}`,
       });
       expect(broken.code).toBe(1);
       expect(broken.checks).toEqual([
@@ -96,6 +101,7 @@ describe('npm run cli -- doctor', () => {
         'partitions of webhook_event: failed',
         'redis: failed',
         'mail: failed',
+        'text messages: failed',
       ]);
       expect(broken.of('role')?.finding).toMatch(/^The role postgres is a superuser/);
 
