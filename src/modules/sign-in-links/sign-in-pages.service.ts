@@ -21,13 +21,13 @@ export class SignInPagesService {
     private readonly clock: Clock,
   ) {}
 
-  /** @param query `done` after a form of this page, and `again` to enter the credentials again instead of a code */
+  /** @param query `done` names what a form of this page has done, and `again` to enter the credentials again instead of a code */
   async show(token: string, { done, again }: Record<string, unknown>): Promise<PageResponse> {
     const opened = await this.signIns.open(token);
     if (!opened) return unknownLinkPage();
     const view = viewOf(opened, token, this.clock.now());
     const end = this.endOf(opened);
-    if (end) return outcomePage(view, end, done !== undefined);
+    if (end) return outcomePage(view, end, done === end);
     return opened.link.challengeSealed && again === undefined ? codePage(view) : credentialsPage(view);
   }
 
@@ -39,7 +39,7 @@ export class SignInPagesService {
     switch (form.get('action')) {
       case 'decline':
         await this.signIns.decline(opened);
-        return { redirectTo: `${pathOf(token)}?done` };
+        return { redirectTo: `${pathOf(token)}?done=cancelled` };
       case 'code':
         return this.submitCode(opened, view, form);
       default:
@@ -85,7 +85,7 @@ function afterAttempt(
   formAgain: (attemptsLeft: number) => PageResponse,
 ): PageResponse {
   if (attempt.result === 'refused') return formAgain(attempt.attemptsLeft);
-  return { redirectTo: attempt.result === 'completed' ? `${path}?done` : path };
+  return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
 }
 
 function viewOf({ link, merchant, organization }: OpenedLink, token: string, now: Date): SignInView {

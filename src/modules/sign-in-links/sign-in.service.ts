@@ -26,9 +26,9 @@ export interface OpenedLink {
   readonly isAvailable: boolean;
 }
 
-/** What became of an attempt: the link has changed, or the user may try again. */
+/** What became of an attempt: the merchant accepted it, the link has changed, or the user may try again. */
 export type AttemptResult =
-  | { readonly result: 'changed' | 'completed' }
+  | { readonly result: 'succeeded' | 'changed' }
   | { readonly result: 'refused'; readonly attemptsLeft: number };
 
 /** What a user does with a link. Whoever knows the token is the user: it was sent to the user's phone. */
@@ -84,7 +84,8 @@ export class SignInService {
     if (attempt === undefined) return { result: 'changed' };
     const result = await ask();
     if (result.outcome === 'succeeded') {
-      return { result: (await this.complete(opened)) ? 'completed' : 'changed' };
+      await this.complete(opened);
+      return { result: 'succeeded' };
     }
     if (result.outcome === 'failed' || attempt >= MAX_ATTEMPTS) {
       await this.repository.finish(id, 'failed', this.clock.now());
@@ -95,16 +96,15 @@ export class SignInService {
     return { result: 'changed' };
   }
 
-  /** @returns whether this call completed the link: false if it was finished meanwhile, or has expired */
+  /** Does nothing if the link was finished meanwhile, for example by the same form sent twice, or has expired. */
   @Transactional()
-  protected async complete({ link, client, merchant }: OpenedLink): Promise<boolean> {
+  protected async complete({ link, client, merchant }: OpenedLink): Promise<void> {
     const { id, externalUserId } = link;
     const sessionId = randomUUID();
-    if (!(await this.repository.finish(id, 'completed', this.clock.now(), sessionId))) return false;
+    if (!(await this.repository.finish(id, 'completed', this.clock.now(), sessionId))) return;
     await this.sessions.createForSignIn(sessionId, client, externalUserId);
     const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
     await this.accounts.connect(client, login);
-    return true;
   }
 }
 

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import { TextMessages } from '../../src/infrastructure/text-messages/index.js';
+import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
+import { logLines } from '../support/log-lines.js';
+import { serveMetrics } from '../support/metrics.js';
+import { rememberSecret } from '../support/run-directory.js';
+import { GOOD, NETFLIX, newAgent, newLink } from '../support/sign-in-links.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTraceCollector, type TraceCollector } from '../support/trace-collector.js';
+import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
+
+const ACCOUNT = 'AC0123456789abcdef0123456789abcdef';
+const AUTH_TOKEN = 'auth-token-of-the-test-0123456789';
+const SENDER = '+12125550199';
+const NAMES = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'];
+const SETTINGS = { TWILIO_ACCOUNT_SID: ACCOUNT, TWILIO_AUTH_TOKEN: AUTH_TOKEN, TWILIO_FROM: SENDER };
+const REFUSAL = 'The text message with the sign-in link could not be sent. Create another link later.';
+
+/** A server that behaves like Twilio. */
+class Twilio {
+  readonly requests: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
+  status = 201;
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method = '', url = '', headers } = request;
+        const body = Buffer.concat(chunks).toString();
+        this.requests.push({ method, url, headers, body });
+        const to = new URLSearchParams(body).get('To');
+        response.writeHead(this.status, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify({ code: 21211, message: `The 'To' number ${to} is not valid`, status: this.status }),
+        );
+      });
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+describe('Text messages through Twilio', () => {
+  const twilio = new Twilio();
+  let service: TestApp;
+  let collector: TraceCollector;
+  const secrets: string[] = [AUTH_TOKEN, Buffer.from(`${ACCOUNT}:${AUTH_TOKEN}`).toString('base64')];
+
+  beforeAll(async () => {
+    rememberSecret(...secrets);
+    collector = await startTraceCollector();
+    service = await startTestApp({
+      ...BEHIND_PROXY,
+      ...SETTINGS,
+      TWILIO_API_URL: `${await twilio.listen()}/`,
+      WEBHOOK_TARGETS: 'any',
+      // A host of its own.
+      SURFACES: 'connector',
+      SIGN_IN_FORMS_PER_MINUTE: '2',
+      METRICS_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    });
+  });
+  afterAll(async () => {
+    twilio.close();
+    await collector.close();
+  });
+
+  beforeEach(() => {
+    twilio.requests.length = 0;
+    twilio.status = 201;
+  });
+
+  it('sends exactly one request with the form and the credentials', async () => {
+    const link = await newLink(service);
+    secrets.push(link.path.slice('/sign-in/'.length), link.agent.phoneNumber);
+    const [request, ...more] = twilio.requests;
+    expect(more).toEqual([]);
+    expect(request).toMatchObject({ method: 'POST', url: `/2010-04-01/Accounts/${ACCOUNT}/Messages.json` });
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/x-www-form-urlencoded',
+      authorization: `Basic ${Buffer.from(`${ACCOUNT}:${AUTH_TOKEN}`).toString('base64')}`,
+    });
+    expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
+      To: link.agent.phoneNumber,
+      From: SENDER,
+      Body: expect.stringContaining(` asks you to sign in to Netflix: ${link.url} `),
+    });
+  });
+
+  it('fails the link and says so if the message is rejected, without a second request', async () => {
+    twilio.status = 400;
+    const agent = newAgent(service);
+    secrets.push(agent.phoneNumber);
+    await expect(service.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
+      status: 503,
+      code: 'SERVICE_UNAVAILABLE',
+      message: REFUSAL,
+    });
+    expect(twilio.requests).toHaveLength(1);
+    const [link] = await service.database.query(
+      'SELECT id, status FROM sign_in_link WHERE external_user_id = $1',
+      [agent.externalUserId],
+    );
+    expect(link).toMatchObject({ status: 'failed' });
+    expect(logLines().find((line) => line['link_id'] === link?.['id'])).toMatchObject({
+      level: 'error',
+      message:
+        'The text message with a sign-in link could not be sent: the provider responded with 400 (code 21211)',
+    });
+  });
+
+  it('counts messages by outcome', async () => {
+    const metrics = await serveMetrics(service);
+    const countOf = (outcome: string) => metrics.value('mcs_text_messages_total', { outcome });
+    const [accepted, failed] = [await countOf('accepted'), await countOf('failed')];
+    const send = () => service.app.get(TextMessages).send({ to: SENDER, body: 'Hello' });
+    await send();
+    twilio.status = 500;
+    await expect(send()).rejects.toThrow('the provider responded with 500');
+    expect([await countOf('accepted'), await countOf('failed')]).toEqual([
+      Number(accepted) + 1,
+      Number(failed) + 1,
+    ]);
+  });
+
+  it('belong to a host that serves the pages of sign-in links and their stylesheet, and no other pages', async () => {
+    const { path } = await newLink(service);
+    secrets.push(path.slice('/sign-in/'.length));
+    const statuses = await Promise.all(
+      [path, '/pages.css', '/login', '/dashboard'].map(
+        async (each) => (await fetch(service.baseUrl + each)).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 200, 404, 404]);
+  });
+
+  it('lead to pages that accept a limited number of forms per address', async () => {
+    const { path } = await newLink(service);
+    secrets.push(path.slice('/sign-in/'.length));
+    const visitor = new Visitor(service);
+    await visitor.get(path);
+    const wrong = { ...GOOD, password: 'wrong' };
+    for (const status of [400, 400, 429]) expect((await visitor.submit(path, wrong)).status).toBe(status);
+    const refused = await visitor.submit(path, GOOD);
+    expect(refused.text).toContain(
+      'Too many attempts came from your network. Wait a minute, then try again.',
+    );
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const elsewhere = new Visitor(service);
+    await elsewhere.get(path);
+    expect((await elsewhere.submit(path, GOOD)).location).toBe(`${path}?done=completed`);
+  });
+
+  it('leave no phone number, link or credential in logs, metrics or traces', async () => {
+    const metrics = await (await serveMetrics(service)).text().catch(() => '');
+    await service.close();
+    const recorded = [JSON.stringify(logLines()), metrics, collector.texts.join('\n')];
+    expect(recorded[0]).toContain('/sign-in/:token');
+    expect(recorded[2]).toContain('/sign-in/:token');
+    expect(secrets.length).toBeGreaterThan(6);
+    for (const secret of secrets) for (const text of recorded) expect(text).not.toContain(secret);
+  });
+});
+
+describe('The settings of Twilio', () => {
+  it.each(NAMES)('are refused without %s', (missing) => {
+    const settings = Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => name !== missing));
+    const [first] = NAMES.filter((name) => name !== missing);
+    expect(() => loadConfiguration(settings)).toThrow(
+      `${first} requires the other settings of Twilio: set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM, or none of them.`,
+    );
+  });
+
+  it('must name a public https URL', async () => {
+    await expect(startTestApp({ ...SETTINGS, TWILIO_API_URL: 'http://127.0.0.1:1' })).rejects.toThrow(
+      'TWILIO_API_URL must be a public https URL, unless WEBHOOK_TARGETS is any.',
+    );
+  });
+});
