@@ -8,7 +8,8 @@ import { TextMessages } from './text-messages.js';
 import { TextMessagesConfiguration } from './text-messages.configuration.js';
 import { TwilioTextMessages } from './twilio.text-messages.js';
 
-function textMessages(
+/** @throws OperatorError if the HTTP client must not send requests to the provider's URL */
+export function textMessages(
   { account }: TextMessagesConfiguration,
   service: ServiceConfiguration,
   http: HttpClient,

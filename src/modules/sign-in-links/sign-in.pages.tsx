@@ -35,7 +35,9 @@ export function credentialsPage(
           <strong>{organization}</strong> asks to connect your {merchant} account. Sign in only if you asked{' '}
           {organization} or your assistant to do this.
         </p>
-        <TestNotice {...view} />
+        <TestHint view={view}>
+          Use <code>user_good</code> and <code>pass_good</code>.
+        </TestHint>
         <Problem
           message={
             attemptsLeft === undefined
@@ -64,8 +66,8 @@ export function credentialsPage(
         <Decline {...view} />
         <h2>What happens with your password</h2>
         <p>
-          Your user name and password go to {merchant} over an encrypted connection, once, to sign you in.
-          They are not stored. Neither {organization} nor your assistant sees them.
+          Your user name and password go to {merchant} once, to sign you in. They are not stored. Neither{' '}
+          {organization} nor your assistant sees them.
         </p>
         <h2>What happens then</h2>
         <p>
@@ -94,7 +96,9 @@ export function codePage(view: SignInView, { attemptsLeft, isMissing = false }: 
           <strong>{organization}</strong>. It usually arrives by text message or email, or an authenticator
           app shows it.
         </p>
-        <TestNotice {...view} />
+        <TestHint view={view}>
+          The code is <code>123456</code>.
+        </TestHint>
         <Problem message={problem} />
         <Form action={path}>
           <TextField
@@ -138,13 +142,13 @@ function Decline({ path, organization }: SignInView): VNode {
   );
 }
 
-/** Development pages look like real ones, but what is entered there must not be real. */
-function TestNotice({ environment }: SignInView): VNode | null {
-  if (environment === 'production') return null;
+/** Pages of the environment `development` look like real ones, but nobody should enter a real password there. */
+function TestHint(props: { readonly view: SignInView; readonly children: ComponentChildren }): VNode | null {
+  if (props.view.environment === 'production') return null;
   return (
-    <Notice kind="bad">
-      This is a test. Don’t enter a real password: use <code>user_good</code> and <code>pass_good</code>.
-    </Notice>
+    <p>
+      <span class="environment development">Test</span> Don’t enter a real password. {props.children}
+    </p>
   );
 }
 
