@@ -258,6 +258,7 @@ describe('The page of a sign-in link', () => {
     const port = service.app.get(MerchantSignIn);
     let asked = 0;
     let open = 0;
+    let title = '';
     Object.assign(port, {
       start: async () => {
         asked += 1;
@@ -265,6 +266,7 @@ describe('The page of a sign-in link', () => {
           `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
         );
         open += Number(row?.['count']);
+        if (asked === 5) title = titleOf(await new Visitor(service).get(link.path));
         return { outcome: 'refused' };
       },
     });
@@ -273,7 +275,7 @@ describe('The page of a sign-in link', () => {
       await visitor.get(link.path);
       await Promise.all(Array.from({ length: 30 }, () => visitor.copy().submit(link.path, GOOD)));
       // No transaction is open while a merchant is asked.
-      expect([asked, open]).toEqual([5, 0]);
+      expect([asked, open, title]).toEqual([5, 0, 'No attempts left']);
     } finally {
       Reflect.deleteProperty(port, 'start');
     }

@@ -70,12 +70,11 @@ export class SignInPagesService {
   /** Returns why the link cannot be used, or undefined if it can. */
   private endOf({ link, isAvailable }: OpenedLink): End | undefined {
     const status = statusOf(link, this.clock.now());
-    const hasAttempts = link.attempts < MAX_ATTEMPTS;
-    if (status === 'failed' || status === 'pending') {
-      if (!hasAttempts) return 'exhausted';
-      if (status === 'pending') return isAvailable ? undefined : 'unavailable';
-    }
-    return status;
+    const isExhausted = link.attempts >= MAX_ATTEMPTS;
+    if (status === 'failed') return isExhausted ? 'exhausted' : 'failed';
+    if (status !== 'pending') return status;
+    if (isExhausted) return 'checking';
+    return isAvailable ? undefined : 'unavailable';
   }
 }
 

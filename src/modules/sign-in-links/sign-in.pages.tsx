@@ -36,7 +36,7 @@ export function credentialsPage(
           {organization} or your assistant to do this.
         </p>
         <TestHint view={view}>
-          Use <code>user_good</code> and <code>pass_good</code>.
+          Don’t enter a real password. Use <code>user_good</code> and <code>pass_good</code>.
         </TestHint>
         <Problem
           message={
@@ -147,13 +147,13 @@ function TestHint(props: { readonly view: SignInView; readonly children: Compone
   if (props.view.environment === 'production') return null;
   return (
     <p>
-      <span class="environment development">Test</span> Don’t enter a real password. {props.children}
+      <span class="environment development">Test</span> {props.children}
     </p>
   );
 }
 
 /** Why a link cannot be used. */
-export type End = 'completed' | 'failed' | 'exhausted' | 'expired' | 'cancelled' | 'unavailable';
+export type End = 'completed' | 'failed' | 'exhausted' | 'checking' | 'expired' | 'cancelled' | 'unavailable';
 
 /** The page of a link that can no longer be used, or not now. @param isDone whether the user has just ended it here */
 export function outcomePage(view: SignInView, end: End, isDone: boolean): Page {
@@ -203,7 +203,13 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     status: 410,
     title: 'Too many attempts',
     text: ({ merchant }) =>
-      `To protect your account, this link accepts only a few attempts. Your account was not connected with it if none succeeded. Check your user name and password on ${merchant}’s own website or app. Then ask your assistant for a new link.`,
+      `To protect your account, this link accepts only a few attempts. Your account was not connected. Check your user name and password on ${merchant}’s own website or app. Then ask your assistant for a new link.`,
+  },
+  checking: {
+    status: 409,
+    title: 'No attempts left',
+    text: ({ merchant }) =>
+      `All attempts of this link are used, but ${merchant} may still be checking one. Reload this page in a minute. If nothing has changed, ask your assistant for a new link.`,
   },
   expired: {
     status: 410,
