@@ -191,7 +191,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List merchant accounts.
    *
-   * Returns the accounts at merchants that one of your users has signed in to, in the order of the merchants’ IDs. Use it to find out where the user must sign in again. A user that the service does not know has no accounts. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
+   * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of any user. The dashboard API serves it too.
    */
   listMerchantAccounts(
     query: ListMerchantAccountsQuery,

@@ -37,6 +37,7 @@ export interface components {
     };
     /** @description This event has no further fields: an empty object. Fields may be added. */
     AccountLoginRequiredWebhookData: Record<string, never>;
+    /** @description A merchant. */
     AccountMerchantResponse: {
       /**
        * @description ID of the merchant.
@@ -1014,7 +1015,7 @@ export interface components {
       /** @description Your own identifier for the user: at most 256 characters. */
       external_user_id: string;
       /**
-       * @description Maximum number of accounts in the page. It can differ from page to page.
+       * @description Maximum number of accounts in the page.
        * @default 25
        * @example 25
        */

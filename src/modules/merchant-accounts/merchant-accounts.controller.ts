@@ -22,7 +22,6 @@ export class MerchantAccountsController {
     @Query() query: ListMerchantAccountsQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<MerchantAccountPage> {
-    attribution.externalUserId = query.external_user_id;
-    return this.accounts.list(requester, query);
+    return this.accounts.list(requester, query, attribution);
   }
 }

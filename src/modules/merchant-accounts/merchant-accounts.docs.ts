@@ -1,5 +1,9 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  withSharedMessages,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/paging/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { OTHER_ENVIRONMENT } from '../merchants/index.js';
@@ -9,14 +13,14 @@ export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {
   operationId: 'listMerchantAccounts',
   summary: 'List merchant accounts',
   description:
-    'Returns the accounts at merchants that one of your users has signed in to, in the order of the merchants’ IDs. Use it ' +
-    'to find out where the user must sign in again. A user that the service does not know has no accounts. Requires the ' +
-    'Basic credentials of a client, or the login of any user. The dashboard API serves it too.',
+    'Returns the accounts at merchants that one of your users has signed in to. Use it ' +
+    'to find out where the user must sign in again. Requires the Basic credentials of a client, or the login of any ' +
+    'user. The dashboard API serves it too.',
   response: MerchantAccountPage,
   responseDescription: 'A page of the user’s accounts.',
   errors: [
     withMessages(INVALID_FIELD, MESSAGES.required('environment')),
     INVALID_CURSOR_FORMAT,
-    withMessages(ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
+    withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
   ],
 };

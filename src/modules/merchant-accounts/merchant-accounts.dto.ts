@@ -1,3 +1,4 @@
+import { ApiSchema } from '@nestjs/swagger';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   EnumProperty,
@@ -36,7 +37,7 @@ export class ListMerchantAccountsQuery {
     min: 1,
     max: MAX_PAGE_SIZE,
     default: DEFAULT_PAGE_SIZE,
-    description: 'Maximum number of accounts in the page. It can differ from page to page.',
+    description: 'Maximum number of accounts in the page.',
     example: 25,
   })
   limit: number = DEFAULT_PAGE_SIZE;
@@ -52,6 +53,7 @@ export class ListMerchantAccountsQuery {
   cursor?: string;
 }
 
+@ApiSchema({ description: 'A merchant.' })
 export class AccountMerchantResponse {
   @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
   id!: number;
@@ -79,7 +81,7 @@ export class MerchantAccountResponse {
 }
 
 export class MerchantAccountPage {
-  @ObjectProperty([MerchantAccountResponse], 'The accounts, in the order of the IDs of their merchants.')
+  @ObjectProperty([MerchantAccountResponse], 'The accounts.')
   data!: MerchantAccountResponse[];
 
   @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', EXAMPLE_CURSOR, {

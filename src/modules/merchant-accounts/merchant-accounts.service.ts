@@ -7,7 +7,7 @@ import {
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
+import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
@@ -115,7 +115,9 @@ export class MerchantAccountsService {
   async list(
     requester: Requester,
     { environment, external_user_id, ...page }: ListMerchantAccountsQuery,
+    attribution: RequestAttribution = {},
   ): Promise<MerchantAccountPage> {
+    attribution.externalUserId = external_user_id;
     return this.page(await this.clientOf(requester, environment), external_user_id, page);
   }
 

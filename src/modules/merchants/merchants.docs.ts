@@ -1,5 +1,9 @@
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import {
+  withMessages,
+  withSharedMessages,
+  type OperationDocument,
+} from '../../infrastructure/openapi/index.js';
 import { MESSAGES } from '../../infrastructure/validation/index.js';
 import { MERCHANT_NOT_FOUND } from './merchant-errors.js';
 import { MAX_MERCHANTS, OTHER_ENVIRONMENT } from './merchants.service.js';
@@ -25,7 +29,7 @@ export const LIST_MERCHANTS: OperationDocument = {
   responseDescription: 'The merchants.',
   errors: [
     withMessages(INVALID_FIELD, MESSAGES.required('environment')),
-    withMessages(ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
+    withSharedMessages('OtherEnvironment', ENVIRONMENT_MISMATCH, OTHER_ENVIRONMENT),
   ],
 };
 
