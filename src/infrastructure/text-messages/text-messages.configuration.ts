@@ -7,8 +7,7 @@ const ALL_OR_NONE =
   'requires the other settings of Twilio: set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM, or none of them';
 
 function hasOthers(_value: unknown, context?: ValidationArguments): boolean {
-  const { accountSid, authToken, from } = context?.object as TextMessagesConfiguration;
-  return accountSid !== undefined && authToken !== undefined && from !== undefined;
+  return (context?.object as TextMessagesConfiguration | undefined)?.account !== undefined;
 }
 
 const isPathSegment = (value: unknown): boolean => /^[\w-]+$/.test(String(value));

@@ -1,5 +1,5 @@
 export { SignInLinksModule } from './sign-in-links.module.js';
-export { SIGN_IN_LINK_STATUSES, type SignInLinkStatus } from './sign-in-link-statuses.js';
+export { SIGN_IN_LINK_STATUSES } from './sign-in-link-statuses.js';
 export {
   SignInLinksService,
   type CreatedSignInLink,

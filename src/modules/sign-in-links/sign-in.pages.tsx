@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Form, Notice, Problem, TextField, type Page } from '../../infrastructure/pages/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
+import { LINK_LIFETIME } from './sign-in-links.service.js';
 
 /** What the pages of a link name. */
 export interface SignInView {
@@ -215,7 +216,7 @@ const ENDS: Readonly<Record<End, Outcome>> = {
     status: 410,
     title: 'This link has expired',
     text: () =>
-      'For your safety, links work for 15 minutes. Your account was not connected. Ask your assistant for a new link.',
+      `For your safety, links work for ${LINK_LIFETIME / MINUTE} minutes. Your account was not connected. Ask your assistant for a new link.`,
   },
   cancelled: {
     status: 410,
