@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { AttributedClient } from '../http/index.js';
 
@@ -19,8 +18,3 @@ export interface AuthenticatedAgent {
 export function currentAgentOf(request: Request): AuthenticatedAgent {
   return request.user as AuthenticatedAgent;
 }
-
-/** Handler parameter: the authenticated agent. */
-export const CurrentAgent = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  currentAgentOf(context.switchToHttp().getRequest<Request>()),
-);

@@ -2,7 +2,7 @@ export { BasicAuthGuard } from './basic-auth.guard.js';
 export { BasicStrategy } from './basic.strategy.js';
 export { AccessTokenVerifier, BearerStrategy } from './bearer.strategy.js';
 export { OAuthClientAuthGuard } from './oauth-client-auth.guard.js';
-export { CurrentAgent, currentAgentOf, type AuthenticatedAgent } from './authenticated-agent.js';
+export { currentAgentOf, type AuthenticatedAgent } from './authenticated-agent.js';
 export { McpTokenGuard } from './mcp-token.guard.js';
 export { McpTokenStrategy, McpTokenVerifier } from './mcp-token.strategy.js';
 export { AccessibleClients } from './accessible-clients.js';
