@@ -133,6 +133,7 @@ const CONTENT_ENCODINGS = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'compres
 /** A user, a merchant or a session may not exist; a URL may be taken. */
 const OTHER_STATUSES: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries([...SANDBOX_OPERATIONS, ...INTERNAL_OPERATIONS].map(({ id }) => [id, [404]])),
+  disconnectSandboxAccount: [404, 409],
   createAccessGrant: [404],
   createWebhookEndpoint: [409],
   updateWebhookEndpoint: [409],
