@@ -21,7 +21,7 @@ const NOT_FOUND = error(
 const DISCONNECTED = error(
   'MERCHANT_ACCOUNT_ERROR',
   'MERCHANT_ACCOUNT_DISCONNECTED',
-  'The user’s account at this merchant is disconnected.',
+  'The account at this merchant is disconnected.',
 );
 const INVALID_CURSOR = error(
   'INVALID_REQUEST',

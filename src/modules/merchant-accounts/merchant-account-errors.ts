@@ -16,6 +16,6 @@ export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
   'MERCHANT_ACCOUNT_DISCONNECTED',
   {
     when: 'The account is disconnected: the user must sign in to the merchant again first.',
-    message: 'The user’s account at this merchant is disconnected.',
+    message: 'The account at this merchant is disconnected.',
   },
 );
