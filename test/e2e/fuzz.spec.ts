@@ -6,9 +6,11 @@ import {
   CREATE_MCP_TOKEN,
   CREATE_SESSION,
   DASHBOARD_OPERATIONS,
+  DISCONNECT_SANDBOX_ACCOUNT,
   IDENTIFY_DETECTED_ACCOUNTS,
   INTERNAL_CLIENT_ID,
   INTERNAL_OPERATIONS,
+  LINK_SANDBOX_ACCOUNT,
   SANDBOX_OPERATIONS,
   SEARCH_DETECTED_ACCOUNTS,
   UNKNOWN_ID,
@@ -232,6 +234,8 @@ describe.each([...BODY_OPERATIONS, ...INTERNAL_OPERATIONS])('$id', (operation) =
         async (members) => {
           const unknown = members.filter(([name]) => !fields.includes(name));
           const text = objectText([...unknown, ...Object.entries(operation.body)]);
+          if (operation === DISCONNECT_SANDBOX_ACCOUNT)
+            await send(LINK_SANDBOX_ACCOUNT, LINK_SANDBOX_ACCOUNT.body);
           expect((await send(operation, text)).status).toBe(200);
         },
       ),

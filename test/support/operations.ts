@@ -85,9 +85,14 @@ const sandbox = (id: string, path: string, body: BodyOperation['body']): BodyOpe
   body,
 });
 
+const ACCOUNT = { external_user_id: 'user-1', merchant_id: 16 };
+export const LINK_SANDBOX_ACCOUNT = sandbox('linkSandboxAccount', 'accounts/link', ACCOUNT);
+/** Requires that the account is linked. */
+export const DISCONNECT_SANDBOX_ACCOUNT = sandbox('disconnectSandboxAccount', 'accounts/disconnect', ACCOUNT);
+
 export const SANDBOX_OPERATIONS: readonly BodyOperation[] = [
-  sandbox('linkSandboxAccount', 'accounts/link', { external_user_id: 'user-1', merchant_id: 16 }),
-  sandbox('disconnectSandboxAccount', 'accounts/disconnect', { external_user_id: 'user-1', merchant_id: 16 }),
+  LINK_SANDBOX_ACCOUNT,
+  DISCONNECT_SANDBOX_ACCOUNT,
   sandbox('detectSandboxAccounts', 'detected-accounts', {
     external_user_id: 'user-1',
     merchants: ['Netflix', 19],
