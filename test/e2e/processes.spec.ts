@@ -336,6 +336,7 @@ describe('The service with DATABASE_URL', () => {
       const lines = ended.output.trimEnd().split('\n');
       expect(lines.filter((line) => !/^\{"level":"\w+",.*\}$/.test(line))).toEqual([]);
       expect(lines).toContainEqual(expect.stringMatching(/"level":"warn",.*SMTP_URL is not set/));
+      expect(lines).toContainEqual(expect.stringMatching(/"level":"warn",.*TWILIO_ACCOUNT_SID is not set/));
 
       const [otherKey, otherPepper] = await Promise.all([
         start({ ...production, KEY_ENCRYPTION_KEY: key() }),
