@@ -58,7 +58,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'CONNECTOR_URL',
-    'Public URL of the agent connector: agents connect to its path `/mcp`, and sign-in links in text messages begin with it.',
+    'Public URL of the agent connector: agents connect to its path `/mcp`, and sign-in links in text messages begin with it. The default is `PLATFORM_URL`.',
   )
   @IsUrl(PUBLIC_URL)
   connectorUrl?: string;
@@ -97,7 +97,7 @@ export class ServiceConfiguration {
   publicUrlOf(surface: Surface): string | undefined {
     return {
       platform: this.platformUrl,
-      connector: this.connectorUrl,
+      connector: this.connectorUrl ?? this.platformUrl,
       dashboard: this.dashboardUrl,
       careers: this.careersUrl,
       internal: this.internalUrl,

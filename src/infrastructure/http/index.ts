@@ -1,4 +1,3 @@
-export { AllowedOrigins } from './allowed-origins.js';
 export { BackgroundTasks } from './background-tasks.js';
 export { browserName } from './browser-name.js';
 export { RequestRecorder, type CompletedRequest } from './request-recorder.js';
