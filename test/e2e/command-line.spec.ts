@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sendRpc } from '../support/agents.js';
 import { accessToken, decide } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { installClients, type InstalledClients } from '../support/installed-clients.js';
@@ -272,6 +273,124 @@ describe('mcs', () => {
     expect(await json(`logs list --event-id ${received?.['event_id']}`)).toEqual([received]);
     expect((await mcs(`endpoints delete ${id}`)).code).toBe(0);
     expect(await json('endpoints list')).toEqual([]);
+  });
+});
+
+describe('mcs agent', () => {
+  const connectorUrl = (): string => `${service.baseUrl}/mcp`;
+  const run = (words: string, environment: Record<string, string> = {}) =>
+    mcs(`agent --user robin ${words}`.trim(), { environment: { ...basicCredentials(), ...environment } });
+  const call = async (tool: string, input: object, more = ''): Promise<Ended> =>
+    run(`--tool ${tool} --arguments ${JSON.stringify(input)} ${more}`);
+
+  it('prints a configuration for each agent, with a token that the connector accepts', async () => {
+    const {
+      token,
+      url,
+      clients: all,
+    } = await json<{
+      token: string;
+      url: string;
+      clients: Record<string, { file: string; content: object; command?: string }>;
+    }>('agent --user robin', { environment: basicCredentials() });
+    rememberSecret(token);
+    const server = { url, headers: { Authorization: `Bearer ${token}` } };
+    expect(url).toBe(connectorUrl());
+    expect(Object.entries(all).map(([name, { file, content }]) => [name, file, content])).toEqual([
+      ['claude', '.mcp.json', { mcpServers: { 'merchant-connectivity': { type: 'http', ...server } } }],
+      ['cursor', '.cursor/mcp.json', { mcpServers: { 'merchant-connectivity': server } }],
+      ['vscode', '.vscode/mcp.json', { servers: { 'merchant-connectivity': { type: 'http', ...server } } }],
+    ]);
+    expect(all['claude']?.command).toBe(
+      `claude mcp add --transport http merchant-connectivity ${url} --header "Authorization: Bearer ${token}"`,
+    );
+    const { status } = await sendRpc(
+      service,
+      { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      { authorization: `Bearer ${token}` },
+    );
+    expect(status).toBe(200);
+  });
+
+  it('prints all of them for people, or the file of one agent alone', async () => {
+    const { output, errors } = await run('');
+    rememberSecret(/mcp_dev_\w+/.exec(output)?.[0] ?? '');
+    expect(output).toMatch(
+      /^Claude Code:\n\nclaude mcp add [^]*\nor in \.mcp\.json:\n[^]*\nCursor, in \.cursor\/mcp\.json:\n[^]*\nVS Code, in \.vscode\/mcp\.json:\n/,
+    );
+    expect(errors).toMatch(/^The token of robin expires at 20\S+Z\. Anyone who has it can act for the user/);
+    const one = await run('--client vscode --expires-in 60 --connector-url https://agents.example.com/');
+    const { servers } = JSON.parse(one.output) as { servers: Record<string, { url: string }> };
+    rememberSecret(/mcp_dev_\w+/.exec(one.output)?.[0] ?? '');
+    expect(servers['merchant-connectivity']?.url).toBe('https://agents.example.com/mcp');
+    expect(one.errors).toMatch(/^VS Code reads this from \.vscode\/mcp\.json\.\nThe token/);
+  });
+
+  it('takes the address of the connector from the credentials file, or from the environment', async () => {
+    const { clientId: client_id, secret } = service.development;
+    const connector_url = 'https://agents.example.com';
+    const input = JSON.stringify({ base_url: service.baseUrl, connector_url, client_id, secret });
+    await mcs('login --credentials -', { input });
+    const urlWith = async (environment: Record<string, string>): Promise<unknown> => {
+      const { token, url } = await json('agent --user robin', { environment });
+      rememberSecret(String(token));
+      return url;
+    };
+    expect(await urlWith({ MCS_BASE_URL: '' })).toBe('https://agents.example.com/mcp');
+    expect(await urlWith({ MCS_CONNECTOR_URL: 'https://other.example.com' })).toBe(
+      'https://other.example.com/mcp',
+    );
+    // The stored address belongs to the stored service.
+    expect(await urlWith({})).toBe(connectorUrl());
+  });
+
+  it('lists the tools that the token allows', async () => {
+    const { output } = await run('--tools');
+    expect(output).toMatch(/^name +arguments +title\n/);
+    expect(output).toMatch(/^search_merchants +query, \[limit\], \[cursor\] +Search merchants$/m);
+    expect(output).not.toContain('create_sign_in_link');
+    const listed = await json<{ name: string }[]>('agent --user robin --phone +12125550123 --tools', {
+      environment: basicCredentials(),
+    });
+    expect(listed.map(({ name }) => name)).toContain('create_sign_in_link');
+  });
+
+  it('calls a tool', async () => {
+    const { code, output } = await call('search_detected_accounts', { names: ['Netflix'] }, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(output)).toEqual({
+      results: [{ name: 'Netflix', detected: false, detected_at: null }],
+    });
+    expect((await run('--tool get_connection_info')).output).toMatch(
+      /^\{\n {2}"environment": "development",\n/,
+    );
+  });
+
+  it('fails with the message of the tool, or of the connector', async () => {
+    expect(await call('create_sign_in_link', { merchant_id: 16 })).toMatchObject({
+      code: 1,
+      output: '',
+      errors: expect.stringMatching(
+        /^Error: This connection has no phone number of the user[^]*\n {2}error_code: NO_ACCESS\n {2}request_id: \S+\n$/,
+      ),
+    });
+    expect(await run('--tool no_such_tool')).toMatchObject({
+      code: 1,
+      errors: 'Error: There is no tool with this name.\n',
+    });
+    const { code, errors } = await run('--tools --json', { MCS_CONNECTOR_URL: `${service.baseUrl}/nowhere` });
+    expect(code).toBe(1);
+    expect(JSON.parse(errors)).toMatchObject({
+      status: 404,
+      hint: 'Check the address of the agent connector (MCS_CONNECTOR_URL).',
+    });
+    expect(await run('--tools', { MCS_CONNECTOR_URL: 'http://127.0.0.1:2' })).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('The agent connector did not respond: connect ECONNREFUSED'),
+    });
+    for (const wrong of ['--client other', '--tools --tool x', '--arguments {}', '--tool x --arguments 1'])
+      expect([wrong, (await run(wrong)).code]).toEqual([wrong, 2]);
+    expect(await mcs('agent --user robin')).toMatchObject({ code: 4 });
   });
 });
 

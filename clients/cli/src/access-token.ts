@@ -84,11 +84,12 @@ export class AccessTokens {
   }
 
   private async store(token: string, seconds: number): Promise<void> {
-    const { baseUrl, dashboardUrl, clientId, profile } = this.settings;
+    const { baseUrl, dashboardUrl, connectorUrl, clientId, profile } = this.settings;
     const me = await new MerchantConnectivity({ baseUrl: dashboardUrl, accessToken: token }).getCurrentUser();
     this.settings.store({
       base_url: baseUrl,
       dashboard_url: dashboardUrl === baseUrl ? undefined : dashboardUrl,
+      connector_url: connectorUrl === baseUrl ? undefined : connectorUrl,
       client_id: clientId,
       client_secret: clientId === profile.client_id ? profile.client_secret : undefined,
       access_token: token,

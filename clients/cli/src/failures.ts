@@ -10,6 +10,8 @@ export class Failure extends Error {
     readonly exitCode: number = EXIT.failure,
     /** What to do next. */
     readonly hint?: string,
+    /** Details for programs and for support. */
+    readonly details: Readonly<Record<string, string | number>> = {},
   ) {
     super(message);
   }
@@ -36,7 +38,8 @@ export interface FailureReport {
 /** @returns undefined for a defect of this program */
 export function reportOf(error: unknown): FailureReport | undefined {
   if (error instanceof Failure) {
-    return { exitCode: error.exitCode, message: error.message, hint: error.hint, details: {} };
+    const { exitCode, message, hint, details } = error;
+    return { exitCode, message, hint, details };
   }
   if (error instanceof ApiError) return reportOfResponse(error);
   if (error instanceof ConnectionError) {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAgent } from './commands/agent.js';
 import { addEndpoints } from './commands/endpoints.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
@@ -27,7 +28,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 4 not logged in.`,
   )
   .exitOverride();
 
-for (const add of [addLogin, addTokens, addTrigger, addListen, addLogs, addEndpoints, addVerify])
+for (const add of [addLogin, addTokens, addAgent, addTrigger, addListen, addLogs, addEndpoints, addVerify])
   add(program);
 
 // A reader that has read enough, such as `head`, closes the pipe. Output that is lost in another way is a failure.

@@ -10,6 +10,7 @@ const DEFAULT_PROFILE = 'default';
 export interface Profile {
   readonly base_url?: string | undefined;
   readonly dashboard_url?: string | undefined;
+  readonly connector_url?: string | undefined;
   readonly client_id?: string | undefined;
   readonly client_secret?: string | undefined;
   readonly access_token?: string | undefined;
@@ -26,6 +27,8 @@ export interface GlobalOptions {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly dashboardUrl?: string;
+  /** Only of commands that use the connector. */
+  readonly connectorUrl?: string;
   readonly json?: boolean;
 }
 
@@ -60,9 +63,19 @@ export class Settings {
   }
 
   get dashboardUrl(): string {
-    const own = this.options.dashboardUrl ?? (this.environment['MCS_DASHBOARD_URL'] || undefined);
+    const own = this.options.dashboardUrl ?? this.environment['MCS_DASHBOARD_URL'];
+    return this.urlOf(own, this.profile.dashboard_url);
+  }
+
+  get connectorUrl(): string {
+    const own = this.options.connectorUrl ?? this.environment['MCS_CONNECTOR_URL'];
+    return this.urlOf(own, this.profile.connector_url);
+  }
+
+  /** Returns the address of a surface. The stored one belongs to the stored service only. */
+  private urlOf(own: string | undefined, stored: string | undefined): string {
     const isOtherService = this.options.baseUrl !== undefined || Boolean(this.environment['MCS_BASE_URL']);
-    return checkedUrl(own ?? (isOtherService ? this.baseUrl : (this.profile.dashboard_url ?? this.baseUrl)));
+    return checkedUrl(own || (isOtherService ? this.baseUrl : (stored ?? this.baseUrl)));
   }
 
   get clientId(): string | undefined {

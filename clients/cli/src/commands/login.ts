@@ -11,6 +11,7 @@ const STANDARD_INPUT = 0;
 interface CredentialsFile {
   readonly base_url?: string;
   readonly dashboard_url?: string;
+  readonly connector_url?: string;
   readonly client_id?: string;
   readonly secret?: string;
   readonly development?: CredentialsFile;
@@ -81,6 +82,7 @@ async function storeCredentials(
   settings.store({
     base_url: baseUrl,
     dashboard_url: file.dashboard_url,
+    connector_url: file.connector_url,
     client_id: clientId,
     client_secret: secret,
     ...(settings.profile.client_id !== clientId && { access_token: undefined, expires_at: undefined }),

@@ -1,0 +1,104 @@
+import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
+import type { ErrorResponse } from '@merchant-connectivity/sdk';
+import { EXIT, Failure } from './failures.js';
+import packageFile from '../package.json' with { type: 'json' };
+
+/** A JSON-RPC error of the connector. Its data is the error body of the API without the message. */
+interface RpcError {
+  readonly error?: { readonly message?: string; readonly data?: Partial<ErrorResponse> };
+}
+
+const CHECK_ADDRESS = 'Check the address of the agent connector (MCS_CONNECTOR_URL).';
+
+/** Uses the agent connector as an agent does. */
+export class Connector {
+  /** The last request, if it failed. The errors of the client lack parts of the response. */
+  private failure: Failure | undefined;
+  private requestId: string | undefined;
+
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+  ) {}
+
+  /** @throws Failure */
+  async tools(): Promise<Tool[]> {
+    const { tools } = await this.connected((client) => client.listTools());
+    return tools;
+  }
+
+  /**
+   * Returns the structured content of a tool's result.
+   *
+   * @throws Failure also if the result is an error
+   */
+  async call(name: string, input: Record<string, unknown>): Promise<unknown> {
+    const { isError, structuredContent, content } = await this.connected((client) =>
+      client.callTool({ name, arguments: input }),
+    );
+    if (!isError) return structuredContent;
+    const [first] = content;
+    throw this.failureOf(JSON.parse(first?.type === 'text' ? first.text : '{}') as Partial<ErrorResponse>);
+  }
+
+  private async connected<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const client = new Client(
+      { name: 'mcs', version: packageFile.version },
+      { versionNegotiation: { mode: 'auto' } },
+    );
+    const transport = new StreamableHTTPClientTransport(new URL(this.url), {
+      requestInit: { headers: { Authorization: `Bearer ${this.token}` } },
+      fetch: (url, init) => this.fetch(url, init),
+    });
+    try {
+      await client.connect(transport);
+      return await work(client);
+    } catch (error) {
+      throw this.failure ?? new Failure((error as Error).message);
+    } finally {
+      await client.close();
+    }
+  }
+
+  private async fetch(url: string | URL, init?: RequestInit): Promise<Response> {
+    const response = await fetch(url, init).catch((error: unknown) => {
+      const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+      const reason = message || String(code);
+      this.failure = new Failure(
+        `The agent connector did not respond: ${reason}`,
+        EXIT.failure,
+        CHECK_ADDRESS,
+      );
+      throw error;
+    });
+    this.requestId = response.headers.get('x-request-id') ?? undefined;
+    if (response.ok) {
+      this.failure = undefined;
+    } else {
+      const { error = {} } = (await response
+        .clone()
+        .json()
+        .catch(() => ({}))) as RpcError;
+      this.failure = this.failureOf({ ...error.data, error_message: error.message }, response.status);
+    }
+    return response;
+  }
+
+  /** @param status undefined if the response itself is a success */
+  private failureOf(
+    { error_message: message, error_code: code, retry_after: wait }: Partial<ErrorResponse>,
+    status?: number,
+  ): Failure {
+    const isOtherService = status === 401 || status === 404 || status === 405;
+    return new Failure(
+      message ?? `The response of the agent connector has the status ${status}.`,
+      EXIT.failure,
+      wait === undefined ? (isOtherService ? CHECK_ADDRESS : undefined) : `Retry in ${wait} s.`,
+      {
+        ...(status !== undefined && { status }),
+        ...(code && { error_code: code }),
+        ...(this.requestId && { request_id: this.requestId }),
+      },
+    );
+  }
+}
