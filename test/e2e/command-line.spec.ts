@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sendRpc } from '../support/agents.js';
+import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { accessToken, decide } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { installClients, type InstalledClients } from '../support/installed-clients.js';
@@ -561,6 +561,12 @@ describe('mcs logs', () => {
     expect(await json(`logs get ${String(entries[0]?.['id'])}`)).toMatchObject({
       external_user_id: 'list-1',
     });
+    await sendRpc(service, toolCall('get_connection_info'), {
+      authorization: `Bearer ${await mcpToken(service, 'list-3')}`,
+    });
+    expect((await mcs('logs list --user list-3')).output).toMatch(
+      /POST \/mcp get_connection_info +- +list-3\n/,
+    );
     expect(await mcs('logs get 999999')).toMatchObject({
       code: 1,
       errors: expect.stringContaining('REQUEST_LOG_NOT_FOUND'),

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher, type AnyEvent } from '../../src/modules/webhooks/index.js';
+import { mcpToken } from '../support/agents.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -278,6 +281,26 @@ describe('The page of a request log entry', () => {
     expect(text).toContain('-u "$client_id:$secret"');
     expect(text).toContain('save yours as body.json');
     expect(text).not.toContain('Send again');
+  });
+
+  it('shows a tool call of an agent with a curl command that works with the token of the user', async () => {
+    await addRequests(1, { path: '/mcp', tool: 'get_connection_info' });
+    expect((await visitor.get(PATH)).text).toContain('>POST /mcp get_connection_info</a>');
+    const text = await openNewest();
+    expect(text).toMatch(/<dt>Tool<\/dt>\s*<dd>get_connection_info<\/dd>/);
+    expect(text).toContain(
+      'Set token to an MCP token of this user. The log does not keep the arguments of tools',
+    );
+    const [, curl = ''] = /<code>(curl -sS[^]*?)<\/code>/.exec(text.replaceAll('&#39;', "'")) ?? [];
+    const token = await mcpToken(service, 'user-1', { as: service.production });
+    const { stdout } = await promisify(execFile)('bash', ['-c', curl], { env: { ...process.env, token } });
+    expect(stdout).toContain('"environment":"production"');
+  });
+
+  it('shows a call of an unknown tool without its name', async () => {
+    await addRequests(1, { path: '/mcp', tool: null });
+    expect((await visitor.get(PATH)).text).toContain('>POST /mcp</a>');
+    expect(await openNewest()).toContain('save yours as body.json');
   });
 
   it('says if the event is no longer stored', async () => {

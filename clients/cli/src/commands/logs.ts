@@ -150,8 +150,9 @@ async function get(session: Session, _options: object, id = ''): Promise<void> {
   session.output.result(entry, lines.join('\n'));
 }
 
-function subjectOf({ method, path, event, url }: LogEntry): string {
-  return path === null ? `${event} → ${url}` : `${method} ${path}`;
+function subjectOf({ method, path, tool, event, url }: LogEntry): string {
+  if (path === null) return `${event} → ${url}`;
+  return [method, path, ...(tool === null ? [] : [tool])].join(' ');
 }
 
 function lineOf(output: Output, entry: LogEntry): string {

@@ -14,6 +14,28 @@ export function curlOfRequest(
   ]);
 }
 
+/** Whether an agent sent the request to the agent connector. */
+export function isToolCall({ path }: Pick<SingleRequestLogEntryResponse, 'path'>): boolean {
+  return path === '/mcp';
+}
+
+/** Returns a curl command that calls the same tool. The log keeps neither the token nor the arguments. */
+export function curlOfToolCall(
+  { path, tool }: Pick<SingleRequestLogEntryResponse, 'path' | 'tool'>,
+  baseUrl: string,
+): string {
+  const params = { name: tool, arguments: {} };
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return command([
+    quoted(`${baseUrl}${path}`),
+    '-H "Authorization: Bearer $token"',
+    JSON_TYPE,
+    // Required by the protocol.
+    `-H 'Accept: application/json, text/event-stream'`,
+    tool === null ? '-d @body.json' : `-d ${quoted(message)}`,
+  ]);
+}
+
 /**
  * Returns a curl command that sends an event to its endpoint. The signature is a placeholder, because it requires the secret.
  *

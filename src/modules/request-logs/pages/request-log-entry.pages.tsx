@@ -14,6 +14,7 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { isToolCall } from './curl-command.js';
 import { explanationOf } from './explanations.js';
 import { nameOf, Status } from './request-logs.pages.js';
 
@@ -127,6 +128,7 @@ function Fields({ environment, entry }: EntryOfEnvironmentProps): VNode {
         ['Type', delivery ? 'Webhook delivery attempt' : 'API request'],
         ['Method', entry.method],
         ['Path', entry.path],
+        ['Tool', entry.tool],
         ['URL', entry.url],
         ['Status code', entry.status_code === 0 ? 'None, because there was no response' : entry.status_code],
         ['Latency', `${entry.latency_ms} ms`],
@@ -175,11 +177,14 @@ function Timing({ entry: { delivery, latency_ms } }: EntryProps): VNode | null {
 
 function RequestContent({ entry, curl }: EntryPageProps): VNode {
   const hasBody = curl.includes('@body.json');
+  const credentials = isToolCall(entry)
+    ? 'Set token to an MCP token of this user.'
+    : 'Set client_id and secret to the API credentials of this environment.';
   return (
     <>
       <CodeBlock title="Repeat with curl" code={curl} />
       <p class="hint">
-        {`Set client_id and secret to the API credentials of this environment. ${
+        {`${credentials} ${entry.tool === null ? '' : 'The log does not keep the arguments of tools: add yours. '}${
           hasBody ? 'The log does not keep the bodies of requests: save yours as body.json. ' : ''
         }${entry.path?.includes('***') ? 'Replace ***, which stands for something that looks like a secret. ' : ''}`}
       </p>

@@ -12,7 +12,7 @@ import { REQUEST_LOG_COLUMNS } from '../reading/request-log-response.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
 import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
-import { curlOfDelivery, curlOfRequest } from './curl-command.js';
+import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './curl-command.js';
 import { EventBodies } from './event-bodies.js';
 import { ListColumns, type OptionalColumn } from './list-columns.js';
 import { exportQuery, listQuery, type PageQuery } from './list-parameters.js';
@@ -77,11 +77,14 @@ export class RequestLogsPagesService {
   async get(actor: DashboardActor, environment: PlatformEnvironment, id: string): Promise<PageResponse> {
     const entry = await this.requestLogs.get(actor, id, environment);
     const eventBody = await this.bodyOf(actor, environment, entry);
-    const curl =
-      entry.type === 'webhook'
-        ? curlOfDelivery(entry, eventBody)
-        : curlOfRequest(entry, this.address.of('platform'));
+    const curl = this.curlOf(entry, eventBody);
     return entryPage({ environment, entry, eventBody, curl });
+  }
+
+  private curlOf(entry: SingleRequestLogEntryResponse, eventBody: string | undefined): string {
+    if (entry.type === 'webhook') return curlOfDelivery(entry, eventBody);
+    if (isToolCall(entry)) return curlOfToolCall(entry, this.address.of('connector'));
+    return curlOfRequest(entry, this.address.of('platform'));
   }
 
   private async find(

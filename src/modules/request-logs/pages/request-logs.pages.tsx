@@ -276,14 +276,16 @@ function columnsOf(
   ];
 }
 
-/** Returns what was requested: the method and path, or the event and the host of the endpoint. */
+/** Returns what was requested: the method and path, with the tool of an agent; or the event and the host of the endpoint. */
 export function nameOf({
   method,
   path,
+  tool,
   event,
   url,
-}: Pick<RequestLogEntryResponse, 'method' | 'path' | 'event' | 'url'>): string {
-  return path === null ? `${event} to ${hostOf(url)}` : `${method} ${path}`;
+}: Pick<RequestLogEntryResponse, 'method' | 'path' | 'tool' | 'event' | 'url'>): string {
+  if (path === null) return `${event} to ${hostOf(url)}`;
+  return tool === null ? `${method} ${path}` : `${method} ${path} ${tool}`;
 }
 
 function hostOf(url: string | null): string {
