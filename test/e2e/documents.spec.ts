@@ -15,6 +15,7 @@ import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { Shell } from '../support/shell.js';
 import { differences } from '../support/shown-response.js';
+import { GOOD } from '../support/sign-in-links.js';
 import { Visitor } from '../support/visitor.js';
 
 /*
@@ -27,6 +28,7 @@ import { Visitor } from '../support/visitor.js';
  *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
  * - `<!-- not run: … -->` before a block gives the reason why it cannot be run.
  * - `<!-- meanwhile: a user approves -->` enters the user code that the block shows.
+ * - `<!-- meanwhile: a user signs in -->` opens the sign-in link that the block shows, as the user of the sandbox.
  * - `<!-- in the background: … -->` runs the block in the background until the end of the page.
  */
 
@@ -191,6 +193,7 @@ async function runCommands(block: Block, { shell, isShown }: Context): Promise<s
   const approval = isApproved && userCode === undefined ? approveWhenShown(shell) : undefined;
   if (isApproved) userCode = undefined;
   const [output] = await Promise.all([shell.run(commands), approval]);
+  if (block.instruction?.text === 'a user signs in') await signIn(output);
   if (!isShown && output.includes('"error_code"')) throw new Error(`The request was rejected:\n${output}`);
   return output;
 }
@@ -272,6 +275,15 @@ async function approveWhenShown(shell: Shell): Promise<void> {
 async function approve(code: string): Promise<void> {
   rememberSecret(code, code.replace('-', ''));
   await decide({ baseUrl }, login, code);
+}
+
+/** Signs in to the merchant on the page of the sign-in link in the output. */
+async function signIn(output: string): Promise<void> {
+  const [path = '', token = ''] = /\/sign-in\/(\w+)/.exec(output) ?? [];
+  rememberSecret(token);
+  const user = new Visitor({ baseUrl });
+  const { location } = await user.fill(path, GOOD);
+  expect(location).toBe(`${path}?done=completed`);
 }
 
 /** Gets an access token by the device flow. */

@@ -36,9 +36,12 @@ function kindOf(value: unknown, name: string): string {
   if (UUID.test(value)) return 'a UUID';
   if (TIME.test(value)) return 'a time';
   if (CODE.test(value) || MESSAGE.test(name)) return value;
-  if (/^https?:/.test(value)) return `a URL with the path ${new URL(value).pathname}`;
+  if (/^https?:/.test(value)) return `a URL with the path ${pathOf(value)}`;
   return /^mc[sp]_[a-z]+_/.exec(value)?.[0] ?? 'a text';
 }
+
+/** Returns the path of a URL, without the token of a sign-in link. */
+const pathOf = (url: string): string => new URL(url).pathname.replace(/^(\/sign-in\/).+/, '$1…');
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
