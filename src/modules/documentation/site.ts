@@ -26,6 +26,7 @@ const headersWith = (policy: string) => ({
 
 const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
   ['platform', 'Platform API'],
+  ['connector', 'Agent connector'],
   ['dashboard', 'Dashboard API'],
   ['careers', 'Careers'],
 ];

@@ -8,7 +8,10 @@ import { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 import { CREATE_MCP_TOKEN } from './mcp-tokens.docs.js';
 
-@Topic('MCP tokens', 'Tokens that connect an agent to the agent connector on behalf of one of your users.')
+@Topic(
+  'MCP tokens',
+  'Tokens that connect an agent to the agent connector (`POST /mcp`) on behalf of one of your users.',
+)
 @Controller('mcp/tokens')
 export class McpTokensController {
   constructor(private readonly mcpTokens: McpTokensService) {}
