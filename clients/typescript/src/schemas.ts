@@ -1578,7 +1578,7 @@ export interface components {
        */
       external_user_id: string | null;
       /**
-       * @description The tool that an agent called through the agent connector; null otherwise.
+       * @description The tool that an agent called; null for other requests.
        * @example null
        */
       tool: string | null;
@@ -1751,7 +1751,7 @@ export interface components {
        */
       external_user_id: string | null;
       /**
-       * @description The tool that an agent called through the agent connector; null otherwise.
+       * @description The tool that an agent called; null for other requests.
        * @example null
        */
       tool: string | null;

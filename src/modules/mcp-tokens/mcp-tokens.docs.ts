@@ -8,9 +8,8 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
   summary: 'Create MCP token',
   description: (configuration) =>
     'Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of ' +
-    'one of your users. The agent sends it with the Bearer scheme; the guide “Connect an agent” ' +
-    '(`/docs/agent-connector`) describes the tools. Call this operation from your backend at the start of each agent session and pass the token to the ' +
-    'agent. The response is the only time that the token is returned. Limit: ' +
+    'one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent ' +
+    'session and pass the token to the agent. The response is the only time that the token is returned. Limit: ' +
     `${configuration(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
     'authenticated requests that fail.',
   body: CreateMcpTokenRequest,

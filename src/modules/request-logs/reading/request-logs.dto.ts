@@ -236,7 +236,7 @@ export class RequestLogEntryResponse {
   )
   external_user_id!: string | null;
 
-  @TextProperty('The tool that an agent called through the agent connector; null otherwise.', null, {
+  @TextProperty('The tool that an agent called; null for other requests.', null, {
     nullable: true,
   })
   tool!: string | null;
