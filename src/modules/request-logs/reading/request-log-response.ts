@@ -28,6 +28,7 @@ export const REQUEST_LOG_COLUMNS = [
   'delivery.connect_ms',
   'delivery.tls_ms',
   'delivery.first_byte_ms',
+  'tool',
 ];
 
 /** Converts an entry for a list. */
