@@ -162,6 +162,7 @@ describe('request-log export', () => {
         session_id: attempt.sessionId,
         task_id: 25_605,
         external_user_id: 'user-1',
+        tool: null,
         endpoint_id: endpointId,
         event_id: eventId,
         reason: 'NON_200',
