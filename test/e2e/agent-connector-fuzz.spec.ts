@@ -200,6 +200,13 @@ describe('The agent connector', () => {
     }
   });
 
+  it('acknowledges any notification', async () => {
+    const property = fc.asyncProperty(fc.stringMatching(/^notifications\/\w{1,40}$/), async (method) => {
+      expect((await send({ jsonrpc: '2.0', method })).status).toBe(202);
+    });
+    await fc.assert(property, { numRuns: 20 });
+  });
+
   it('gave most kinds of documented responses', () => {
     expect([...received]).toEqual(
       expect.arrayContaining([

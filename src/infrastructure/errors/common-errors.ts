@@ -11,7 +11,7 @@ export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API
 });
 
 export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
-  when: 'The access token or service token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
+  when: 'The access, service or MCP token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
   message: 'The access token is not valid.',
 });
 
@@ -31,7 +31,7 @@ export const ENVIRONMENT_MISMATCH = new ErrorKind(403, 'INVALID_REQUEST', 'ENVIR
 });
 
 export const NO_ACCESS = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
-  when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or the request came from another website (cross-site request).',
+  when: 'The client is not enabled for the operation, a sandbox operation was requested with production credentials, or the request came from another website or from an origin that is not allowed.',
   message: 'This client is not enabled for the operation. Contact support to arrange access.',
 });
 
