@@ -171,6 +171,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       'Events',
       'Webhook endpoints',
       'API credentials',
+      'Merchant accounts',
       'Merchants',
       'Users',
       'Access grants',

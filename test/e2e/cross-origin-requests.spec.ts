@@ -62,7 +62,7 @@ describe.each(OPEN_PATHS)('Cross-origin requests to %s', (path) => {
     expect([200, 405]).toContain(status);
     expect(headers.get('access-control-allow-origin')).toBe(origin);
     expect(headers.get('access-control-expose-headers')).toBe(
-      'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Link',
+      'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Link,WWW-Authenticate',
     );
     expect(headers.get('vary')).toMatch(/\bOrigin\b/);
     expect(headers.has('access-control-allow-credentials')).toBe(false);

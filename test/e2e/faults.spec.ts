@@ -9,7 +9,9 @@ import {
   CREATE_MCP_TOKEN,
   CREATE_SESSION,
   DASHBOARD_OPERATIONS,
+  DISCONNECT_SANDBOX_ACCOUNT,
   IDENTIFY_DETECTED_ACCOUNTS,
+  LINK_SANDBOX_ACCOUNT,
   LIST_AUDIT_LOGS,
   OPERATIONS,
   SANDBOX_OPERATIONS,
@@ -197,6 +199,7 @@ describe('With an internal error', () => {
     ...SANDBOX_OPERATIONS.map((operation): [string, TestedOperation] => ['webhook_event', operation]),
   ])('responds with 500 and no details if the table %s is missing', async (table, operation) => {
     expect((await send(operation)).status).toBe(200);
+    if (operation === DISCONNECT_SANDBOX_ACCOUNT) await send(LINK_SANDBOX_ACCOUNT);
     await without([table], async () => internalError(await send(operation)));
     expect((await send(operation)).status).toBe(200);
   });

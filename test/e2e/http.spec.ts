@@ -8,6 +8,8 @@ import { IDENTIFY_OPERATION } from '../../src/modules/detected-accounts/index.js
 import {
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
+  DISCONNECT_SANDBOX_ACCOUNT,
+  LINK_SANDBOX_ACCOUNT,
   DASHBOARD_OPERATIONS,
   UNKNOWN_ID,
   OPERATIONS,
@@ -123,19 +125,22 @@ async function expectAlive(): Promise<void> {
   expect((await service.request('/healthz')).status).toBe(200);
 }
 
-const sendTo = (
-  { path, body, credentials }: TestedOperation,
+async function sendTo(
+  operation: TestedOperation,
   change: { body?: unknown; headers?: Record<string, string> } = {},
-): Promise<TestResponse> =>
-  service.request(path, {
+): Promise<TestResponse> {
+  if (operation === DISCONNECT_SANDBOX_ACCOUNT) await sendTo(LINK_SANDBOX_ACCOUNT);
+  const { path, body, credentials } = operation;
+  return service.request(path, {
     method: 'POST',
     body: change.body ?? body,
     ...(credentials === 'basic' ? { as: service.development } : {}),
     headers: change.headers ?? {},
   });
+}
 
 describe('Paths and methods', () => {
-  it.each(['/nowhere', '/mcp', '/apply.json', '/.env', '/constructor', '/__proto__'])(
+  it.each(['/nowhere', '/mcp/tokens', '/apply.json', '/.env', '/constructor', '/__proto__'])(
     'responds with 404 to %s for every method',
     async (path) => {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {

@@ -106,6 +106,7 @@ describe('Request log', () => {
       tls_ms: null,
       first_byte_ms: null,
       response_body: null,
+      tool: null,
     });
     expect(entry?.created_at.getTime()).toBeGreaterThanOrEqual(before);
     expect(entry?.created_at.getTime()).toBeLessThanOrEqual(Date.now());

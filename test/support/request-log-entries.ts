@@ -23,6 +23,7 @@ export function loggedRequest(
     sessionId: null,
     taskId: null,
     externalUserId: null,
+    tool: null,
     ...change,
   };
 }

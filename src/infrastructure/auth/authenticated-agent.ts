@@ -8,8 +8,8 @@ export interface AuthenticatedAgent {
   readonly client: AttributedClient;
   readonly organizationId: string;
   readonly externalUserId: string;
-  /** E.164; the user's, if the client gave one. */
-  readonly phoneNumber?: string;
+  /** E.164; the user's, if the client gave one. Decrypted when it is read. */
+  readonly phoneNumber: string | undefined;
   /** When the token expires. */
   readonly expiresAt: Date;
 }

@@ -11,17 +11,15 @@ const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUPS = 4;
 
 const FIND = prepared(
-  `SELECT position::integer, id, token_hash AS "tokenHash", client_id AS "clientId", environment,
-          external_user_id AS "externalUserId", phone_number_sealed AS "phoneNumberSealed", created_at AS "createdAt",
-          expires_at AS "expiresAt", revoked_at AS "revokedAt"
+  `SELECT position::integer, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+          phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
      FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (token_hash, position)
-     JOIN mcp_token USING (token_hash)`,
+     JOIN mcp_token USING (token_hash)
+    WHERE revoked_at IS NULL`,
 );
 
-/** Columns of a row that was found, as the driver returns them, and the number of its lookup. */
-interface FoundRow extends McpToken {
-  readonly position: number;
-}
+/** The columns that a request of an agent needs. */
+type FoundToken = Omit<McpToken, 'tokenHash' | 'createdAt' | 'revokedAt'>;
 
 /**
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
@@ -37,7 +35,7 @@ export class McpTokensBatch {
     maxStatements: CONCURRENT_STATEMENTS,
   });
 
-  private readonly lookups = new BatchedStatement<Buffer, McpToken | undefined>({
+  private readonly lookups = new BatchedStatement<Buffer, FoundToken | undefined>({
     execute: (hashes) => this.select(hashes),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUPS,
@@ -45,8 +43,8 @@ export class McpTokensBatch {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the token with this hash, which may have expired or been revoked. */
-  find(tokenHash: Buffer): Promise<McpToken | undefined> {
+  /** Returns the token with this hash, which may have expired, unless it was revoked. */
+  findUnrevoked(tokenHash: Buffer): Promise<FoundToken | undefined> {
     return this.lookups.add(tokenHash);
   }
 
@@ -73,8 +71,8 @@ export class McpTokensBatch {
     );
   }
 
-  private async select(hashes: readonly Buffer[]): Promise<(McpToken | undefined)[]> {
-    const rows = await this.dataSource.query<FoundRow[]>(FIND, [hashes]);
+  private async select(hashes: readonly Buffer[]): Promise<(FoundToken | undefined)[]> {
+    const rows = await this.dataSource.query<(FoundToken & { position: number })[]>(FIND, [hashes]);
     const found = new Map(rows.map((row) => [row.position, row]));
     return hashes.map((_, index) => found.get(index + 1));
   }

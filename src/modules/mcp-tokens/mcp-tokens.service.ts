@@ -3,7 +3,6 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { generateSecret, isWellFormedSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
-import type { McpToken } from './mcp-token.entity.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
@@ -16,6 +15,13 @@ export interface ActiveMcpToken {
   readonly phoneNumber?: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+}
+
+/** A valid token that an agent presented. */
+export interface PresentedMcpToken extends Omit<ActiveMcpToken, 'createdAt' | 'phoneNumber'> {
+  readonly id: string;
+  /** Decrypts the phone number, which few requests need. */
+  readonly phoneNumber: () => string | undefined;
 }
 
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
@@ -54,7 +60,17 @@ export class McpTokensService {
   /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
     const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
-    return found ? this.open(found) : undefined;
+    if (!found) return undefined;
+    const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
+    const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    return {
+      clientId,
+      environment,
+      externalUserId,
+      createdAt,
+      expiresAt,
+      ...(phoneNumber !== undefined && { phoneNumber }),
+    };
   }
 
   /**
@@ -62,12 +78,13 @@ export class McpTokensService {
    *
    * @returns undefined if the token is unknown or was revoked
    */
-  async authenticate(
-    token: string,
-  ): Promise<(ActiveMcpToken & { readonly id: string }) | 'expired' | undefined> {
-    const found = isWellFormedSecret(token) ? await this.batch.find(sha256(token)) : undefined;
-    if (!found || found.revokedAt) return undefined;
-    return found.expiresAt <= this.clock.now() ? 'expired' : { id: found.id, ...this.open(found) };
+  async authenticate(token: string): Promise<PresentedMcpToken | 'expired' | undefined> {
+    const tokenHash = sha256(token);
+    const found = isWellFormedSecret(token) ? await this.batch.findUnrevoked(tokenHash) : undefined;
+    if (!found) return undefined;
+    const { phoneNumberSealed, ...presented } = found;
+    if (presented.expiresAt <= this.clock.now()) return 'expired';
+    return { ...presented, phoneNumber: () => this.openPhoneNumber(phoneNumberSealed, tokenHash) };
   }
 
   /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
@@ -75,16 +92,8 @@ export class McpTokensService {
     await this.repository.revoke(sha256(token), clientId, this.clock.now());
   }
 
-  private open({ tokenHash, phoneNumberSealed, ...token }: McpToken): ActiveMcpToken {
-    const { clientId, environment, externalUserId, createdAt, expiresAt } = token;
-    return {
-      clientId,
-      environment,
-      externalUserId,
-      createdAt,
-      expiresAt,
-      ...(phoneNumberSealed && { phoneNumber: this.sealer.open(phoneNumberSealed, ownerOf(tokenHash)) }),
-    };
+  private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
+    return sealed ? this.sealer.open(sealed, ownerOf(tokenHash)) : undefined;
   }
 
   private sealPhoneNumber(phoneNumber: string | undefined, tokenHash: Buffer): Buffer | null {

@@ -16,7 +16,7 @@ export class StoredMcpTokenVerifier extends McpTokenVerifier {
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const found = await this.tokens.authenticate(token);
     if (found === undefined || found === 'expired') return found;
-    const { id, clientId, environment, externalUserId, phoneNumber, expiresAt } = found;
+    const { id, clientId, environment, externalUserId, expiresAt } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
     return {
@@ -25,7 +25,9 @@ export class StoredMcpTokenVerifier extends McpTokenVerifier {
       organizationId: client.organizationId,
       externalUserId,
       expiresAt,
-      ...(phoneNumber !== undefined && { phoneNumber }),
+      get phoneNumber() {
+        return found.phoneNumber();
+      },
     };
   }
 }

@@ -26,7 +26,7 @@ export interface SignInAgent {
   readonly organizationId: string;
   readonly externalUserId: string;
   /** E.164. Links are sent there. */
-  readonly phoneNumber?: string;
+  readonly phoneNumber?: string | undefined;
 }
 
 export interface SignInLinkView {
