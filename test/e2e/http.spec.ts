@@ -140,7 +140,7 @@ async function sendTo(
 }
 
 describe('Paths and methods', () => {
-  it.each(['/nowhere', '/mcp/tokens', '/apply.json', '/.env', '/constructor', '/__proto__'])(
+  it.each(['/nowhere', '/apply.json', '/.env', '/constructor', '/__proto__'])(
     'responds with 404 to %s for every method',
     async (path) => {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
