@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { exampleEvent, WebhookPublisher, type EventName } from '../../src/modules/webhooks/index.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
@@ -265,6 +266,8 @@ describe('The pages about events', () => {
   it('list events, newest first, page by page and with filters', async () => {
     expect(textOf(await visitor.get(EVENTS))).toContain('No events in the last 7 days');
     for (let count = 0; count < 26; count += 1) await publish('CARD_UPDATED');
+    // Events of the same millisecond are in the order of their random IDs.
+    await pause(5);
     const last = await publish('MERCHANT_STATUS_UPDATE');
     const first = await visitor.get(EVENTS);
     const idsOn = ({ text }: PageResponse): string[] =>
