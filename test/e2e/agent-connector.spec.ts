@@ -333,6 +333,8 @@ describe('get_connection_info', () => {
 });
 
 describe('search_merchants', () => {
+  const NOT_TEXT =
+    'Invalid input: expected text that is not blank, with at most 256 characters and without U+0000';
   interface Found {
     readonly merchants: { readonly id: number; readonly name: string; readonly status: object }[];
     readonly next_cursor: string | null;
@@ -348,6 +350,13 @@ describe('search_merchants', () => {
     const UP = { card_switcher: 'UP', transaction_link: 'UP', vault: 'UP' };
     expect(merchants).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' } }]);
     await service.database.query('DELETE FROM merchant_status');
+  });
+
+  it('counts Unicode characters, as operation 5 does', async () => {
+    const { merchants } = await asAgent(token, (agent) =>
+      agent.result<Found>('search_merchants', { query: '\u{1F600}'.repeat(200) + 'netflix' }),
+    );
+    expect(merchants).toEqual(expect.any(Array));
   });
 
   it('returns pages that together have every merchant once', async () => {
@@ -384,7 +393,9 @@ describe('search_merchants', () => {
 
   it.each([
     [{}, 'The argument query is not valid: Invalid input: expected string, received undefined'],
-    [{ query: 'a\0b' }, 'The argument query is not valid: The text is not valid.'],
+    [{ query: 'a\0b' }, `The argument query is not valid: ${NOT_TEXT}`],
+    [{ query: ' ' }, `The argument query is not valid: ${NOT_TEXT}`],
+    [{ query: 'x'.repeat(257) }, `The argument query is not valid: ${NOT_TEXT}`],
     [{ query: 'a', limit: 51 }, 'The argument limit is not valid: Too big: expected number to be <=50'],
     [{ query: 'a', page: 2 }, 'The arguments are not valid: Unrecognized key: "page"'],
   ])('refuses %j', async (input, message) => {

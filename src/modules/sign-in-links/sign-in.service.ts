@@ -31,7 +31,7 @@ export type AttemptResult =
   | { readonly result: 'succeeded' | 'changed' }
   | { readonly result: 'refused'; readonly attemptsLeft: number };
 
-/** What a user does with a link. Whoever knows the token is the user: it was sent to the user's phone. */
+/** What a user does with a link. Anyone who knows the token counts as the user: it was sent to the user's phone. */
 @Injectable()
 export class SignInService {
   constructor(

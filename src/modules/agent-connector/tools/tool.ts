@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
-import { validateText } from '../../../infrastructure/validation/index.js';
+import { isMissing, validateText } from '../../../infrastructure/validation/index.js';
 
 /** What `tools/list` says about a tool, apart from its schemas. */
 export interface ToolDescription {
@@ -42,17 +42,17 @@ export abstract class Tool<
 /** Annotations of a tool that changes nothing. */
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
 
-/** A text that can be stored: 1 to `max` characters, not blank, without control characters. */
+/** A text that can be stored: 1 to `max` Unicode code points, not blank. Zod would count UTF-16 units. */
 export function text(max: number, description: string): z.ZodString {
   return z
     .string()
     .min(1)
-    .max(max)
     .superRefine((value, context) => {
-      const problem = validateText('', value, max);
-      if (problem !== undefined) context.addIssue({ code: 'custom', message: 'The text is not valid.' });
+      if (!isMissing(value) && validateText('', value, max) === undefined) return;
+      const message = `expected text that is not blank, with at most ${max} characters and without U+0000`;
+      context.addIssue({ code: 'custom', message: `Invalid input: ${message}` });
     })
-    .describe(description);
+    .meta({ maxLength: max, description });
 }
 
 /** A time in results: ISO 8601 in UTC. */
