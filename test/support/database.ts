@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 const templateUrl = process.env.TEST_TEMPLATE_URL ?? '';
+/** The server, followed by the workers if the tests run on a cluster; see `citus-cluster.mjs`. */
+const serverUrls = [templateUrl, ...(process.env.TEST_WORKER_URLS?.split(' ') ?? [])];
 
 /** A separate database, cloned from the migrated template, with a connection for queries of the test. */
 export interface TestDatabase {
@@ -16,7 +18,8 @@ export interface TestDatabase {
 
 export async function cloneDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name}${options.empty ? '' : ' TEMPLATE template_migrated'}`);
+  const template = options.empty ? process.env.TEST_EMPTY_TEMPLATE : 'template_migrated';
+  await administer(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`);
   const url = Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href;
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => undefined);
@@ -55,14 +58,16 @@ async function unlessDeadlocked<Result>(query: () => Promise<Result>): Promise<R
   }
 }
 
-/** Runs a statement in the database postgres, because the template can be cloned only while it has no connections. */
+/** Runs a statement in the database postgres of each server, because a template can be cloned only without connections. */
 async function administer(sql: string): Promise<void> {
-  const url = Object.assign(new URL(templateUrl), { pathname: '/postgres' }).href;
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
+  for (const serverUrl of serverUrls) {
+    const url = Object.assign(new URL(serverUrl), { pathname: '/postgres' }).href;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
   }
 }

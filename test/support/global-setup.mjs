@@ -3,6 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
+import { startCitusCluster } from './citus-cluster.mjs';
 import globalTeardown from './global-teardown.mjs';
 import { onInterruption } from './interruption.mjs';
 import './register-typescript.mjs';
@@ -21,6 +23,12 @@ export default async function globalSetup() {
   // Some tests start the built programs.
   const run = (script) => promisify(execFile)(process.execPath, [script]);
   const build = Promise.all(['scripts/ensure-build.mjs', 'scripts/ensure-clients.mjs'].map(run));
+  const { TEST_CITUS_BINARIES: binaries } = process.env;
+  await (binaries === undefined ? startServer(directory) : startCluster(directory, binaries));
+  await build;
+}
+
+async function startServer(directory) {
   globalThis.testServer = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     database: 'template_migrated',
@@ -28,5 +36,27 @@ export default async function globalSetup() {
   });
   process.env.TEST_TEMPLATE_URL = globalThis.testServer.url;
   await migrate(globalThis.testServer.url);
-  await build;
+}
+
+/** Runs the tests on a cluster, with the request log distributed. */
+async function startCluster(directory, binaries) {
+  const cluster = await startCitusCluster({ binaries, directory: join(directory, 'citus') });
+  globalThis.testServer = { release: () => cluster.stop() };
+  for (const database of ['template_migrated', 'template_empty']) await cluster.createDatabase(database);
+  const url = cluster.urlOf('template_migrated');
+  await migrate(url);
+  await distribute(url);
+  for (const database of ['template_migrated', 'template_empty']) await cluster.close(database);
+  const [, ...workers] = cluster.nodes.map((node) => cluster.urlOf('template_migrated', node));
+  process.env.TEST_TEMPLATE_URL = url;
+  process.env.TEST_WORKER_URLS = workers.join(' ');
+  process.env.TEST_EMPTY_TEMPLATE = 'template_empty';
+  process.env.TEST_DATABASE_DISTRIBUTION = 'citus';
+}
+
+async function distribute(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`SELECT create_distributed_table('request_log', 'client_id')`);
+  await client.end();
 }
