@@ -33,7 +33,13 @@ const START_TIMEOUT = 30_000;
  * @param {{ binaries: string, directory: string, workers?: number, durable?: boolean,
  *   settings?: Record<string, string | number> }} options
  */
-export async function startCitusCluster({ binaries, directory, workers = 2, durable = false, settings = {} }) {
+export async function startCitusCluster({
+  binaries,
+  directory,
+  workers = 2,
+  durable = false,
+  settings = {},
+}) {
   await mkdir(directory, { recursive: true, mode: 0o755 });
   const options = { ...SETTINGS, ...(durable ? {} : NOT_DURABLE), ...settings };
   const nodes = await Promise.all(
