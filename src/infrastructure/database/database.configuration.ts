@@ -19,7 +19,8 @@ function isDatabaseUrl(value: unknown): boolean {
 }
 
 function isOnlyTlsSetting(_authority: unknown, context?: ValidationArguments): boolean {
-  return acceptsAuthority((context?.object as DatabaseConfiguration | undefined)?.url ?? '');
+  const { url = '', readUrl = '' } = (context?.object as DatabaseConfiguration | undefined) ?? {};
+  return [url, readUrl].every(acceptsAuthority);
 }
 
 function isOfAnotherRole(ownerUrl: unknown, context?: ValidationArguments): boolean {
@@ -57,13 +58,35 @@ export class DatabaseConfiguration {
   ownerUrl?: string;
 
   @EnvironmentVariable(
+    'DATABASE_READ_URL',
+    'URL of a streaming replica of the database. If it is set, queries of the request log and of events use the replica while it is available and not too far behind. Only processes that serve HTTP use it.',
+    { secret: true },
+  )
+  @Satisfies(
+    isDatabaseUrl,
+    'readUrl must be a URL such as postgres://user:password@replica:5432/database; write special characters as %XX',
+  )
+  @Satisfies(
+    hasKnownTlsMode,
+    'readUrl must not have any sslmode other than verify-full, disable or no-verify',
+  )
+  readUrl?: string;
+
+  @EnvironmentVariable(
+    'DATABASE_READ_MAX_LAG_SECONDS',
+    'Seconds that the replica may be behind. If it is further behind, queries use the primary.',
+  )
+  @IsIntegerBetween(1, 30)
+  maxReadLagSeconds: number = 10;
+
+  @EnvironmentVariable(
     'DATABASE_CA',
     'Certificate (PEM) of the only trusted certificate authority of the database. If it is set, all connections use TLS.',
   )
   @Satisfies(isCertificate, 'authority must be a certificate in PEM')
   @Satisfies(
     isOnlyTlsSetting,
-    'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL',
+    'authority must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL and DATABASE_READ_URL',
   )
   authority?: string;
 
@@ -109,5 +132,12 @@ export class DatabaseConfiguration {
   /** Options of `pg` that all connections share. */
   get driverAddress(): DriverAddress {
     return driverAddress({ url: this.url ?? '', authority: this.authority });
+  }
+
+  /** Options of `pg` for the replica, if there is one. */
+  get readAddress(): DriverAddress | undefined {
+    return this.readUrl === undefined
+      ? undefined
+      : driverAddress({ url: this.readUrl, authority: this.authority });
   }
 }

@@ -13,6 +13,7 @@ import { ExpiredRowsRepository } from './expiry/expired-rows.repository.js';
 import { ExpiryJob } from './expiry/expiry.job.js';
 import { Notifications } from './notifications.js';
 import { ReadPools } from './read-pools.js';
+import { ReadReplica } from './read-replica.js';
 import { PartitionMetrics } from './partition-metrics.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { isTemporarilyUnavailable } from './sql-state.js';
@@ -61,7 +62,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: [...SERVICES, ExpiredRowsRepository, ExpiryJob],
+  providers: [...SERVICES, ReadReplica, ExpiredRowsRepository, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}

@@ -1,15 +1,25 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
+import { CounterMetric, Metrics, type CounterValue } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { PoolMetrics } from './pool-metrics.js';
-import { isStatementCanceled } from './sql-state.js';
+import { ReadReplica } from './read-replica.js';
+import { isDatabaseUnavailable, isStatementCanceled, isTransient } from './sql-state.js';
 
 /** Added to the statement timeout. If no response arrives by then, the network or the server is down. */
 const NETWORK_TIMEOUT = 2 * SECOND;
 /** The message of `pg` when no connection became free in time. */
 const CONNECTION_TIMEOUT = 'timeout exceeded when trying to connect';
+/** The message of `pg` when no response arrived in time. */
+const RESPONSE_TIMEOUT = 'Query read timeout';
+
+const RETRIES = new CounterMetric({
+  name: 'mcs_database_replica_retries_total',
+  help: 'Queries that failed on the read replica, because it became unavailable or canceled them to replay changes, and used the primary.',
+  labels: ['pool'],
+});
 
 /** The statement exceeded its timeout, or waited that long for a connection. */
 export class QueryTimeout extends Error {}
@@ -18,6 +28,18 @@ export interface ReadPoolOptions {
   readonly connections: number;
   /** Limits how long a statement runs, and separately how long it waits for a connection. */
   readonly timeoutMilliseconds: number;
+  /**
+   * Whether queries may use the read replica, if there is one, and see the database as it was a few seconds ago. Never for
+   * queries that decide something.
+   */
+  readonly mayLag?: boolean;
+}
+
+export interface ReadOptions {
+  /** The query uses the primary, because a replica may lack rows that the reader would then never see. */
+  readonly isFresh?: boolean;
+  /** If the replica has no rows, the query uses the primary: the reader may know of a row that the replica lacks. */
+  readonly mustFind?: boolean;
 }
 
 /** A separate pool of a few read-only connections. */
@@ -42,20 +64,92 @@ export class ReadPool {
   }
 
   /** @throws QueryTimeout */
-  async query<Row extends object>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
+  async query<Row extends object>(
+    statement: string,
+    values: readonly unknown[] = [],
+    options: ReadOptions = {},
+  ): Promise<Row[]> {
     try {
-      const { rows } = await this.pool.query<Row>(statement, [...values]);
-      return rows;
+      return await this.run<Row>(statement, values, options);
     } catch (error) {
-      const isLate =
-        isStatementCanceled(error) || (error instanceof Error && error.message === CONNECTION_TIMEOUT);
-      throw isLate ? new QueryTimeout('The query took too long', { cause: error }) : error;
+      throw isLate(error) ? new QueryTimeout('The query took too long', { cause: error }) : error;
     }
   }
 
   close(): Promise<void> {
     return this.pool.end();
   }
+
+  /** @param _options for pools with a replica */
+  protected async run<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+    _options: ReadOptions,
+  ): Promise<Row[]> {
+    const { rows } = await this.pool.query<Row>(statement, [...values]);
+    return rows;
+  }
+}
+
+/** A pool whose queries use a replica while it is current, and otherwise the primary. */
+class ReplicatedReadPool extends ReadPool {
+  constructor(
+    private readonly name: string,
+    address: DriverAddress,
+    options: ReadPoolOptions,
+    private readonly replicaPool: ReadPool,
+    private readonly replica: ReadReplica,
+    private readonly retries: CounterValue<'pool'>,
+  ) {
+    super(name, address, options);
+    retries.inc({ pool: name }, 0);
+  }
+
+  protected override async run<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+    options: ReadOptions,
+  ): Promise<Row[]> {
+    if (options.isFresh) return super.run<Row>(statement, values, options);
+    const replicated = this.replica.isUsable ? await this.tryReplica<Row>(statement, values) : undefined;
+    if (replicated && (replicated.length > 0 || !options.mustFind)) return replicated;
+    const rows = await super.run<Row>(statement, values, options);
+    if (!replicated || rows.length > 0) this.replica.primaryWasRead();
+    return rows;
+  }
+
+  /** Returns undefined if the query failed because of the replica. */
+  private async tryReplica<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+  ): Promise<Row[] | undefined> {
+    try {
+      const { rows } = await this.replicaPool.pool.query<Row>(statement, [...values]);
+      return rows;
+    } catch (error) {
+      // A slow query would be slow on the primary, too. While the replica cannot be reached, queries that wait for a
+      // connection to it look slow.
+      if (isLate(error) ? this.replica.isUsable : !isFailureOfReplica(error)) throw error;
+      this.retries.inc({ pool: this.name });
+      return undefined;
+    }
+  }
+}
+
+function isLate(error: unknown): boolean {
+  return isStatementCanceled(error) || (error instanceof Error && error.message === CONNECTION_TIMEOUT);
+}
+
+/**
+ * A replica cancels a query if it would otherwise have to wait with replaying a change, with the code of a serialization
+ * failure or a deadlock.
+ */
+function isFailureOfReplica(error: unknown): boolean {
+  return (
+    isTransient(error) ||
+    isDatabaseUnavailable(error) ||
+    (error instanceof Error && error.message === RESPONSE_TIMEOUT)
+  );
 }
 
 /**
@@ -65,20 +159,36 @@ export class ReadPool {
 @Injectable()
 export class ReadPools implements OnApplicationShutdown {
   private readonly pools: ReadPool[] = [];
+  private readonly retries: CounterValue<'pool'>;
 
   constructor(
     private readonly configuration: DatabaseConfiguration,
-    private readonly metrics: PoolMetrics,
-  ) {}
+    private readonly replica: ReadReplica,
+    private readonly poolMetrics: PoolMetrics,
+    metrics: Metrics,
+  ) {
+    this.retries = metrics.counter(RETRIES);
+  }
 
   open(name: string, options: ReadPoolOptions): ReadPool {
-    const pool = new ReadPool(name, this.configuration.driverAddress, options);
-    this.pools.push(pool);
-    this.metrics.watch(name, () => pool.pool);
-    return pool;
+    const { driverAddress } = this.configuration;
+    const { address } = this.replica;
+    if (!options.mayLag || !address) return this.add(name, new ReadPool(name, driverAddress, options));
+    const replicaName = `${name}-replica`;
+    const replicaPool = this.add(replicaName, new ReadPool(replicaName, address, options));
+    return this.add(
+      name,
+      new ReplicatedReadPool(name, driverAddress, options, replicaPool, this.replica, this.retries),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.pools.map((pool) => pool.close()));
+  }
+
+  private add<Pool extends ReadPool>(name: string, pool: Pool): Pool {
+    this.pools.push(pool);
+    this.poolMetrics.watch(name, () => pool.pool);
+    return pool;
   }
 }

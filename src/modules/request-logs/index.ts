@@ -3,7 +3,7 @@ export { MAX_PERIOD_DAYS, validatePeriod } from './reading/request-log-period.js
 export { EventBodies } from './pages/event-bodies.js';
 export { REQUEST_LOG_COLUMNS } from './reading/request-log-response.js';
 export { RequestLogHistory } from './reading/request-log-history.js';
-export { LogReads } from './storage/log-reads.js';
+export { LogReads, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export type { OutcomeCounts, RequestLogOverview } from './rollups/request-log-overview.js';
 export { RequestLogOverviewService, type OverviewPeriod } from './rollups/request-log-overview.service.js';

@@ -1,11 +1,4 @@
-import { SECOND } from '../../../infrastructure/time/index.js';
-import type { RequestLogPosition } from '../storage/request-log-store.js';
-
-/**
- * Entries are not committed exactly in the order of their time: several processes write them, in batches, and retry
- * after a second while the database is unavailable.
- */
-const MAX_LATENESS = 10 * SECOND;
+import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-store.js';
 
 /**
  * Remembers the last entries that were shown while following a log, so that reading the same period again finds late

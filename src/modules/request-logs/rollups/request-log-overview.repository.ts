@@ -81,6 +81,7 @@ export class RequestLogOverviewRepository {
     this.reads = pools.open('request-log-overview', {
       connections: 1,
       timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+      mayLag: true,
     });
   }
 

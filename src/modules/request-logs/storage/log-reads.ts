@@ -1,17 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { QueryTimeout, ReadPools, type ReadPool } from '../../../infrastructure/database/index.js';
+import {
+  DatabaseConfiguration,
+  QueryTimeout,
+  ReadPools,
+  type ReadPool,
+} from '../../../infrastructure/database/index.js';
+import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-log-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { MAX_LATENESS } from './request-log-store.js';
+
+export interface LogReadOptions {
+  readonly timeoutMessage?: string;
+  /**
+   * The time of the last row of the previous page, which another process may have read from the primary. If it is recent, a
+   * replica may lack rows just before it, which no page would show.
+   */
+  readonly before?: Date | undefined;
+  /** Set it if the reader knows of the row that it asks for: a replica may lack it. */
+  readonly mustFind?: boolean;
+}
 
 /** The connections for queries of the request log and of events, which users can make slow. */
 @Injectable()
 export class LogReads {
   private readonly pool: ReadPool;
 
-  constructor(pools: ReadPools, configuration: RequestLogsConfiguration) {
+  constructor(
+    pools: ReadPools,
+    configuration: RequestLogsConfiguration,
+    private readonly database: DatabaseConfiguration,
+    private readonly clock: Clock,
+  ) {
     this.pool = pools.open('request-logs', {
       connections: configuration.readConnections,
       timeoutMilliseconds: configuration.queryTimeoutMilliseconds,
+      mayLag: true,
     });
   }
 
@@ -19,12 +43,18 @@ export class LogReads {
   async query<Row extends object>(
     statement: string,
     parameters: readonly unknown[],
-    timeoutMessage?: string,
+    { timeoutMessage, before, mustFind = false }: LogReadOptions = {},
   ): Promise<Row[]> {
+    const isFresh = before !== undefined && before > this.settledUntil();
     try {
-      return await this.pool.query<Row>(statement, parameters);
+      return await this.pool.query<Row>(statement, parameters, { isFresh, mustFind });
     } catch (error) {
       throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
     }
+  }
+  /** Returns the time until which a replica has all rows, if queries use it. */
+  private settledUntil(): Date {
+    const maxLag = this.database.maxReadLagSeconds * SECOND;
+    return new Date(this.clock.milliseconds() - MAX_LATENESS - maxLag);
   }
 }

@@ -24,7 +24,7 @@ import {
   type RequestLogPosition,
   type RequestLogSelection,
 } from './request-log-store.js';
-import { LogReads } from './log-reads.js';
+import { LogReads, type LogReadOptions } from './log-reads.js';
 
 const COLUMNS = `id, client_id AS "clientId", environment, created_at AS "createdAt", type, method, path, url, event,
   status_code AS "statusCode", latency_ms AS "latencyMilliseconds", session_id AS "sessionId", task_id AS "taskId",
@@ -52,7 +52,10 @@ const COLUMN_OF_FILTER: Readonly<Record<keyof ValueFilter, string>> = {
 };
 
 const ATTEMPTS_PER_PAGE = 5_000;
-/** For `attempts`, by which the module `webhooks` finds the failed events to resend in a recovery. */
+/**
+ * For `attempts`, by which the module `webhooks` finds the failed events to resend in a recovery. It uses the primary, because
+ * an attempt that a replica lacks would not be resent.
+ */
 const RECOVERY_TIMEOUT = 30 * SECOND;
 const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
@@ -152,6 +155,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
         limit,
         ...values(filter),
       ],
+      { before: before?.createdAt },
     );
   }
 
@@ -182,7 +186,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
       `SELECT * FROM (SELECT ${COLUMNS}, response_body AS "responseBody" FROM request_log WHERE id = $1 OFFSET 0) entry
         WHERE "clientId" = ANY($2::uuid[])`,
       [id, clients.map(({ clientId }) => clientId)],
-      ENTRY_QUERY_TIMEOUT_MESSAGE,
+      { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE, mustFind: true },
     );
     return entry;
   }
@@ -229,19 +233,24 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     return this.dailyPartitions.status('request_log');
   }
 
-  private select(condition: string, parameters: readonly unknown[]): Promise<RequestLogEntry[]> {
+  private select(
+    condition: string,
+    parameters: readonly unknown[],
+    options?: LogReadOptions,
+  ): Promise<RequestLogEntry[]> {
     return this.query(
       `SELECT ${COLUMNS} FROM request_log WHERE client_id = $1 AND environment = $2 AND ${condition}`,
       parameters,
+      options,
     );
   }
 
   private async query(
     statement: string,
     parameters: readonly unknown[],
-    timeoutMessage?: string,
+    options?: LogReadOptions,
   ): Promise<RequestLogEntry[]> {
-    return (await this.reads.query<Row>(statement, parameters, timeoutMessage)).map(entryOf);
+    return (await this.reads.query<Row>(statement, parameters, options)).map(entryOf);
   }
 }
 

@@ -2,7 +2,13 @@ import type { PartitionStatus } from '../../../infrastructure/database/index.js'
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { RequestPhases } from '../../../infrastructure/http-client/index.js';
-import type { Period } from '../../../infrastructure/time/index.js';
+import { SECOND, type Period } from '../../../infrastructure/time/index.js';
+
+/**
+ * Milliseconds. Entries are not committed exactly in the order of their time: several processes write them, in batches, and retry
+ * after a second while the database is unavailable.
+ */
+export const MAX_LATENESS = 10 * SECOND;
 
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
 export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../infrastructure/time/index.js';
-import { LogReads } from '../../request-logs/index.js';
+import { LogReads, type LogReadOptions } from '../../request-logs/index.js';
 import type { NewEvent, StoredEvent } from './webhook-events.repository.js';
 
 /** An event in a list. */
@@ -51,6 +51,7 @@ export class PublishedEventsRepository {
         ORDER BY created_at DESC, id DESC
         LIMIT $7`,
       [clientId, start, before?.createdAt ?? end, before?.id ?? MAX_ID, name, externalUserId, limit],
+      { before: before?.createdAt },
     );
   }
 
@@ -59,6 +60,7 @@ export class PublishedEventsRepository {
       `SELECT ${LISTED}, session_id AS "sessionId", task_id AS "taskId", body
          FROM webhook_event WHERE id = $1 AND client_id = $2`,
       [id, clientId],
+      { mustFind: true },
     );
     return event && { ...event, taskId: event.taskId === null ? null : Number(event.taskId) };
   }
@@ -88,7 +90,11 @@ export class PublishedEventsRepository {
   }
 
   /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT */
-  private query<Row extends object>(statement: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.reads.query<Row>(statement, values, TOO_SLOW);
+  private query<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+    options: LogReadOptions = {},
+  ): Promise<Row[]> {
+    return this.reads.query<Row>(statement, values, { timeoutMessage: TOO_SLOW, ...options });
   }
 }

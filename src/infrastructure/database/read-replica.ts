@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import pg from 'pg';
+import { OperatorError } from '../errors/index.js';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
+import { SECOND } from '../time/index.js';
+import type { DriverAddress } from './database-address.js';
+import { DatabaseConfiguration } from './database.configuration.js';
+import { ReplicaLag } from './replica-lag.js';
+
+/** Milliseconds. */
+const CHECK_INTERVAL = SECOND / 2;
+const CHECK_TIMEOUT = 2 * SECOND;
+
+const NOT_A_REPLICA = 'it is not a replica of a running primary; was it promoted?';
+const ANOTHER_DATABASE =
+  'DATABASE_READ_URL is not a replica of the database of DATABASE_URL: the server or the database is another one.';
+
+const STATES = ['current', 'behind', 'unavailable', 'unconfigured'] as const;
+type State = (typeof STATES)[number];
+const STATE = new GaugeMetric({
+  name: 'mcs_database_replica_state',
+  help: '1 for the current state of the read replica, 0 for the others. Queries use the replica only while the state is `current`. It is `behind` if the lag exceeds the limit or is not known yet. Only processes that serve HTTP use a replica; the others are always `unconfigured`.',
+  labels: ['state'],
+});
+const LAG = new GaugeMetric({
+  name: 'mcs_database_replica_lag_seconds',
+  help: 'How far the read replica is behind the primary: the age of the oldest change that it has not replayed, in steps of half a second. Absent if it is not known.',
+});
+
+/** What a server says about itself. */
+interface ServerStatus {
+  readonly isReplica: boolean;
+  /** The last position in the write-ahead log: written by a primary, or replayed by a replica. */
+  readonly position: bigint;
+  /** Differs between all clusters, and between the databases of a cluster. */
+  readonly identity: string;
+}
+
+async function statusOf(server: pg.Pool): Promise<ServerStatus> {
+  const { rows } = await server.query<Omit<ServerStatus, 'position'> & { readonly position: string | null }>(
+    `SELECT pg_is_in_recovery() AS "isReplica",
+            pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+                            '0/0')::text AS position,
+            (SELECT system_identifier FROM pg_control_system()) || '/' ||
+            (SELECT oid FROM pg_database WHERE datname = current_database()) AS identity`,
+  );
+  const [{ isReplica, identity, position }] = rows as [(typeof rows)[0]];
+  return { isReplica, identity, position: BigInt(position ?? 0) };
+}
+
+/** A connection that is never used by anything else, so that nothing delays the checks. */
+function openChecks(address: DriverAddress): pg.Pool {
+  const pool = new pg.Pool({
+    ...address,
+    application_name: 'merchant-connectivity-service replica-check',
+    max: 1,
+    keepAlive: true,
+    connectionTimeoutMillis: CHECK_TIMEOUT,
+    statement_timeout: CHECK_TIMEOUT,
+    query_timeout: CHECK_TIMEOUT,
+  });
+  // The next check fails, too.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/**
+ * Watches the replica of `DATABASE_READ_URL`, and decides whether queries may use it. Only processes that serve HTTP use it:
+ * the others have few queries that could, and commands of operators should see everything.
+ */
+@Injectable()
+export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Database');
+  private readonly lag = new ReplicaLag();
+  private readonly stopped = new AbortController();
+  private state: State = 'unconfigured';
+  private isPrimaryAvailable = false;
+  private isReportedUnused = false;
+  /** When a query last used the primary although it may use a replica, in milliseconds of a monotonic clock. */
+  private primaryReadAt = -Infinity;
+  private watching: Promise<void> | undefined;
+
+  constructor(
+    private readonly configuration: DatabaseConfiguration,
+    private readonly adapterHost: HttpAdapterHost,
+    metrics: Metrics,
+  ) {
+    metrics.gauge(STATE, () =>
+      STATES.map((state) => ({ labels: { state }, value: Number(state === this.state) })),
+    );
+    metrics.gauge(LAG, () => {
+      const value = this.state === 'unavailable' ? undefined : this.lag.seconds;
+      return value === undefined ? [] : [{ labels: {}, value }];
+    });
+  }
+
+  /** Undefined without a replica. */
+  get address(): DriverAddress | undefined {
+    return this.configuration.readAddress;
+  }
+
+  /**
+   * Whether a query may use the replica. After a query that used the primary, the replica must first catch up with what the
+   * query saw: otherwise, the next page or the next statement would be older than the one before.
+   */
+  get isUsable(): boolean {
+    if (this.state !== 'current') return false;
+    return !this.isPrimaryAvailable || this.lag.includes(this.primaryReadAt);
+  }
+
+  /** To be called after a query that may use the replica has used the primary. */
+  primaryWasRead(): void {
+    this.primaryReadAt = performance.now();
+  }
+
+  /** @throws OperatorError if the server has another database; an unavailable replica does not keep the service from starting */
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.address || !this.adapterHost.httpAdapter) return;
+    this.state = 'behind';
+    const primary = openChecks(this.configuration.driverAddress);
+    const replica = openChecks(this.address);
+    try {
+      await this.check(primary, replica, true);
+    } catch (error) {
+      await Promise.all([primary.end(), replica.end()]);
+      throw error;
+    }
+    this.watching = this.watch(primary, replica);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped.abort();
+    await this.watching;
+  }
+
+  private async watch(primary: pg.Pool, replica: pg.Pool): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      await pause(CHECK_INTERVAL, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.check(primary, replica);
+    }
+    await Promise.all([primary.end(), replica.end()]);
+  }
+
+  private async check(primary: pg.Pool, replica: pg.Pool, isStart = false): Promise<void> {
+    const time = performance.now();
+    const written = await statusOf(primary).catch(() => undefined);
+    // During a failover, the address of the primary may lead to a replica for a moment.
+    this.isPrimaryAvailable = written?.isReplica === false;
+    if (written && this.isPrimaryAvailable) this.lag.written(written.position, time);
+    try {
+      const replayed = await statusOf(replica);
+      if (written && written.identity !== replayed.identity) {
+        if (isStart) throw new OperatorError(ANOTHER_DATABASE);
+        return this.leave('unavailable', ANOTHER_DATABASE);
+      }
+      if (!replayed.isReplica) return this.leave('unavailable', NOT_A_REPLICA);
+      this.lag.replayed(replayed.position);
+    } catch (error) {
+      if (error instanceof OperatorError) throw error;
+      return this.leave('unavailable', (error as Error).message);
+    }
+    this.judgeLag();
+  }
+
+  private judgeLag(): void {
+    const { maxReadLagSeconds: max } = this.configuration;
+    const { seconds, minimumSeconds } = this.lag;
+    // The lower limit to return keeps a replica from being used and not used in turns.
+    const limit = this.state === 'current' ? max : max / 2;
+    if (seconds !== undefined && seconds <= limit) return this.enter();
+    if (minimumSeconds > max) {
+      const behind = `it is more than ${Math.floor(minimumSeconds)} s behind, and DATABASE_READ_MAX_LAG_SECONDS is ${max}`;
+      return this.leave('behind', behind);
+    }
+    this.state = 'behind';
+  }
+
+  private enter(): void {
+    this.state = 'current';
+    if (this.isReportedUnused) this.logger.log('The read replica is used again.');
+    this.isReportedUnused = false;
+  }
+
+  private leave(state: State, reason: string): void {
+    this.state = state;
+    if (!this.isReportedUnused)
+      this.logger.warn(`The read replica is not used; queries go to the primary: ${reason}`);
+    this.isReportedUnused = true;
+  }
+}
