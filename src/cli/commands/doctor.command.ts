@@ -6,6 +6,7 @@ import {
   DailyPartitions,
   DatabaseConfiguration,
   inspectDatabase,
+  inspectReplica,
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../infrastructure/http-client/index.js';
@@ -77,6 +78,7 @@ export class DoctorCommand extends CommandRunner {
     this.add('database', ok(`PostgreSQL ${inspection.version} responds.`));
     this.add('role', roleVerdict(inspection));
     this.add('clock', clockVerdict(inspection));
+    if (database.readUrl !== undefined) await this.examine('read replica', () => replicaVerdict(database));
     const migrations = migrationsVerdict(inspection);
     this.add('migrations', migrations);
     if (migrations.status === 'failed') return;
@@ -127,6 +129,16 @@ function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
   return Math.abs(clockLead) <= MAX_CLOCK_LEAD
     ? ok(finding)
     : failed(finding, 'Synchronize both clocks (NTP).');
+}
+
+async function replicaVerdict(database: DatabaseConfiguration): Promise<Verdict> {
+  const inspection = await inspectReplica(database);
+  if (inspection && 'milliseconds' in inspection)
+    return ok(`The replica has replayed the newest change within ${inspection.milliseconds} ms.`);
+  return failed(
+    inspection?.problem ?? 'There is no replica.',
+    'Check DATABASE_READ_URL and the replication. Until then, queries use the primary.',
+  );
 }
 
 function migrationsVerdict({

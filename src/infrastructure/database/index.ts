@@ -10,6 +10,7 @@ export { checkDatabase, migrate, migrateConfigured } from './migrate.js';
 export { Notifications, presentProcesses, type Subscription } from './notifications.js';
 export { prepared } from './prepared-statements.js';
 export { QueryTimeout, ReadPools, type ReadPool } from './read-pools.js';
+export { inspectReplica } from './read-replica.js';
 export { PartitionMetrics } from './partition-metrics.js';
 export { isDatabaseUnavailable, isMissingPartition, unlessDuplicate, violatesUnique } from './sql-state.js';
 export { Snapshot, Transaction, Transactional } from './transaction.js';

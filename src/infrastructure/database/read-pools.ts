@@ -171,11 +171,10 @@ export class ReadPools implements OnApplicationShutdown {
   }
 
   open(name: string, options: ReadPoolOptions): ReadPool {
-    const { driverAddress } = this.configuration;
-    const { address } = this.replica;
-    if (!options.mayLag || !address) return this.add(name, new ReadPool(name, driverAddress, options));
+    const { driverAddress, readAddress } = this.configuration;
+    if (!options.mayLag || !readAddress) return this.add(name, new ReadPool(name, driverAddress, options));
     const replicaName = `${name}-replica`;
-    const replicaPool = this.add(replicaName, new ReadPool(replicaName, address, options));
+    const replicaPool = this.add(replicaName, new ReadPool(replicaName, readAddress, options));
     return this.add(
       name,
       new ReplicatedReadPool(name, driverAddress, options, replicaPool, this.replica, this.retries),

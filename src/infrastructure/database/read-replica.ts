@@ -12,10 +12,11 @@ import { ReplicaLag } from './replica-lag.js';
 /** Milliseconds. */
 const CHECK_INTERVAL = SECOND / 2;
 const CHECK_TIMEOUT = 2 * SECOND;
+const INSPECTION_INTERVAL = 50;
 
-const NOT_A_REPLICA = 'it is not a replica of a running primary; was it promoted?';
+const NOT_A_REPLICA = 'The server of DATABASE_READ_URL is not a replica. Was it promoted?';
 const ANOTHER_DATABASE =
-  'DATABASE_READ_URL is not a replica of the database of DATABASE_URL: the server or the database is another one.';
+  'DATABASE_READ_URL does not lead to a replica of the database of DATABASE_URL: the cluster or the database differs.';
 
 const STATES = ['current', 'behind', 'unavailable', 'unconfigured'] as const;
 type State = (typeof STATES)[number];
@@ -48,6 +49,12 @@ async function statusOf(server: pg.Pool): Promise<ServerStatus> {
   );
   const [{ isReplica, identity, position }] = rows as [(typeof rows)[0]];
   return { isReplica, identity, position: BigInt(position ?? 0) };
+}
+
+/** Returns why queries cannot use the replica, however little it is behind. */
+function problemOf(primary: ServerStatus | undefined, replica: ServerStatus): string | undefined {
+  if (primary && primary.identity !== replica.identity) return ANOTHER_DATABASE;
+  return replica.isReplica ? undefined : NOT_A_REPLICA;
 }
 
 /** A connection that is never used by anything else, so that nothing delays the checks. */
@@ -96,11 +103,6 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     });
   }
 
-  /** Undefined without a replica. */
-  get address(): DriverAddress | undefined {
-    return this.configuration.readAddress;
-  }
-
   /**
    * Whether a query may use the replica. After a query that used the primary, the replica must first catch up with what the
    * query saw: otherwise, the next page or the next statement would be older than the one before.
@@ -117,10 +119,10 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** @throws OperatorError if the server has another database; an unavailable replica does not keep the service from starting */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.address || !this.adapterHost.httpAdapter) return;
+    const { driverAddress, readAddress } = this.configuration;
+    if (!readAddress || !this.adapterHost.httpAdapter) return;
     this.state = 'behind';
-    const primary = openChecks(this.configuration.driverAddress);
-    const replica = openChecks(this.address);
+    const [primary, replica] = [openChecks(driverAddress), openChecks(readAddress)];
     try {
       await this.check(primary, replica, true);
     } catch (error) {
@@ -152,11 +154,9 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     if (written && this.isPrimaryAvailable) this.lag.written(written.position, time);
     try {
       const replayed = await statusOf(replica);
-      if (written && written.identity !== replayed.identity) {
-        if (isStart) throw new OperatorError(ANOTHER_DATABASE);
-        return this.leave('unavailable', ANOTHER_DATABASE);
-      }
-      if (!replayed.isReplica) return this.leave('unavailable', NOT_A_REPLICA);
+      const problem = problemOf(written, replayed);
+      if (isStart && problem === ANOTHER_DATABASE) throw new OperatorError(problem);
+      if (problem !== undefined) return this.leave('unavailable', problem);
       this.lag.replayed(replayed.position);
     } catch (error) {
       if (error instanceof OperatorError) throw error;
@@ -172,7 +172,7 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
     const limit = this.state === 'current' ? max : max / 2;
     if (seconds !== undefined && seconds <= limit) return this.enter();
     if (minimumSeconds > max) {
-      const behind = `it is more than ${Math.floor(minimumSeconds)} s behind, and DATABASE_READ_MAX_LAG_SECONDS is ${max}`;
+      const behind = `It is ${Math.floor(minimumSeconds)} s behind (DATABASE_READ_MAX_LAG_SECONDS: ${max}).`;
       return this.leave('behind', behind);
     }
     this.state = 'behind';
@@ -187,7 +187,38 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
   private leave(state: State, reason: string): void {
     this.state = state;
     if (!this.isReportedUnused)
-      this.logger.warn(`The read replica is not used; queries go to the primary: ${reason}`);
+      this.logger.warn(`The read replica is not used, and its queries use the primary. ${reason}`);
     this.isReportedUnused = true;
+  }
+}
+
+/**
+ * Compares the replica with its primary. Changes nothing.
+ *
+ * @returns undefined without a replica, a problem, or how long the replica took to replay the newest change
+ * @throws an error of the driver if one of the servers is unavailable
+ */
+export async function inspectReplica({
+  driverAddress,
+  readAddress,
+  maxReadLagSeconds,
+}: DatabaseConfiguration): Promise<{ problem: string } | { milliseconds: number } | undefined> {
+  if (!readAddress) return undefined;
+  const [primary, replica] = [openChecks(driverAddress), openChecks(readAddress)];
+  try {
+    const written = await statusOf(primary);
+    const start = performance.now();
+    for (;;) {
+      const replayed = await statusOf(replica);
+      const problem = problemOf(written, replayed);
+      if (problem !== undefined) return { problem };
+      const milliseconds = Math.round(performance.now() - start);
+      if (replayed.position >= written.position) return { milliseconds };
+      if (milliseconds > maxReadLagSeconds * SECOND)
+        return { problem: `The replica is more than ${maxReadLagSeconds} s behind.` };
+      await pause(INSPECTION_INTERVAL);
+    }
+  } finally {
+    await Promise.all([primary.end(), replica.end()]);
   }
 }

@@ -1,0 +1,361 @@
+import { randomBytes } from 'node:crypto';
+import { createApplication } from '../../src/application.js';
+import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import {
+  DatabaseConfiguration,
+  inspectReplica,
+  migrate,
+  QueryTimeout,
+  ReadPools,
+  type ReadPool,
+} from '../../src/infrastructure/database/index.js';
+import { RequestLogStore, type RequestLogPosition } from '../../src/modules/request-logs/index.js';
+import { cloneDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { logLines } from '../support/log-lines.js';
+import { serveMetrics, type Scraper } from '../support/metrics.js';
+import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
+import { startReplicatedPostgres, type PostgresServer } from '../support/replicated-postgres.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+
+const TIMEOUT = 60_000;
+const SECOND = 1_000;
+/** So long that no test exceeds it by accident. */
+const MAX_LAG = 30;
+const UNUSED = 'The read replica is not used, and its queries use the primary.';
+const USED_AGAIN = 'The read replica is used again.';
+
+let primary: PostgresServer;
+let replica: PostgresServer;
+let service: TestApp;
+let metrics: Scraper;
+let login: Login;
+/** A pool whose queries may lag. */
+let pool: ReadPool;
+
+beforeAll(async () => {
+  ({ primary, replica } = await startReplicatedPostgres());
+  await migrate(primary.url);
+  service = await startTestApp({
+    DATABASE_URL: primary.url,
+    DATABASE_READ_URL: replica.url,
+    DATABASE_READ_MAX_LAG_SECONDS: String(MAX_LAG),
+    METRICS_PORT: '0',
+  });
+  metrics = await serveMetrics(service);
+  login = await service.login();
+  pool = openPool();
+  await replicaIsUsed();
+}, TIMEOUT);
+afterAll(async () => {
+  await service.close();
+  await replica.stop();
+  await primary.stop();
+}, TIMEOUT);
+
+function openPool(timeoutMilliseconds = 10 * SECOND): ReadPool {
+  return service.app.get(ReadPools).open('test', { connections: 2, timeoutMilliseconds, mayLag: true });
+}
+
+async function usesReplica(): Promise<boolean> {
+  const [row] = await pool.query<{ isReplica: boolean }>('SELECT pg_is_in_recovery() AS "isReplica"');
+  return row?.isReplica ?? false;
+}
+
+const replicaIsUsed = (): Promise<boolean> => eventually('queries use the replica', usesReplica);
+
+/** Makes the replica receive changes without replaying them while the work runs. */
+async function whilePaused<Result>(work: () => Promise<Result>): Promise<Result> {
+  await replica.query('SELECT pg_wal_replay_pause()');
+  await eventually('the replay is paused', async () => {
+    const [row] = await replica.query<{ state: string }>('SELECT pg_get_wal_replay_pause_state() AS state');
+    return row?.state === 'paused';
+  });
+  try {
+    return await work();
+  } finally {
+    await replica.query('SELECT pg_wal_replay_resume()');
+    await replicaIsUsed();
+  }
+}
+
+const client = () => ({ clientId: service.development.clientId, environment: 'development' as const });
+const ago = (seconds: number): Date => new Date(Date.now() - seconds * SECOND);
+let users = 0;
+const newUser = (): string => `user-${(users += 1)}`;
+
+async function addEntry(user: string, createdAt = ago(0)): Promise<void> {
+  await fillRequestLog(service, [loggedRequest(client(), { createdAt, externalUserId: user })]);
+}
+
+async function shownEntries(user: string): Promise<number> {
+  const path = `/request-logs?environment=development&external_user_id=${user}`;
+  const { status, body } = await service.request<{ data: unknown[] }>(path, { login });
+  expect(status).toBe(200);
+  return body.data.length;
+}
+
+/** Reads entries of the log as the page after a position does. */
+async function entriesBefore(position: RequestLogPosition | undefined, user: string): Promise<number> {
+  const selection = { client: client(), period: { start: ago(3_600), end: ago(-3_600) } };
+  const found = await service.app
+    .get(RequestLogStore)
+    .newest({ ...selection, filter: { externalUserId: user } }, { before: position, limit: 10 });
+  return found.length;
+}
+
+const messages = (): string[] => logLines().map((line) => String(line['message']));
+const countOf = (text: string): number => messages().filter((message) => message.includes(text)).length;
+
+/** Returns the name of the state whose metric is 1. */
+async function state(): Promise<string | undefined> {
+  const samples = await metrics.samples();
+  return samples.find(({ name, value }) => name === 'mcs_database_replica_state' && value === 1)?.labels[
+    'state'
+  ];
+}
+
+describe('DATABASE_READ_URL', () => {
+  it('makes the request log, events and the overview read the replica', async () => {
+    for (const path of ['', '/request-logs', '/events']) {
+      const response = await service.request(`/dashboard/development${path}`, { login });
+      expect([path, response.status]).toEqual([path, 200]);
+    }
+    const rows = await replica.query<{ name: string }>(
+      `SELECT DISTINCT replace(application_name, 'merchant-connectivity-service ', '') AS name FROM pg_stat_activity
+        WHERE application_name LIKE 'merchant-connectivity-service%' ORDER BY 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      'replica-check',
+      'request-log-overview-replica',
+      'request-logs-replica',
+      'test-replica',
+    ]);
+    expect(await metrics.value('mcs_database_pool_connections', { pool: 'request-logs-replica' })).toBe(1);
+    expect(await metrics.value('mcs_database_pool_connections', { pool: 'request-logs' })).toBe(0);
+    expect(await state()).toBe('current');
+    expect(await metrics.value('mcs_database_replica_lag_seconds')).toBeLessThan(MAX_LAG);
+  });
+
+  it('shows an entry as soon as the replica has replayed it', async () => {
+    const user = newUser();
+    await whilePaused(async () => {
+      await addEntry(user);
+      expect(await shownEntries(user)).toBe(0);
+    });
+    await eventually('the entry is shown', async () => (await shownEntries(user)) === 1);
+  });
+
+  it('finds an entry by its ID although the replica lacks it, and shows it from then on', async () => {
+    const user = newUser();
+    await whilePaused(async () => {
+      await addEntry(user);
+      expect(await shownEntries(user)).toBe(0);
+      const [entry] = await primary.query<{ id: string }>(
+        'SELECT id FROM request_log WHERE external_user_id = $1',
+        [user],
+      );
+      expect((await service.request(`/request-logs/${entry?.id}`, { login })).status).toBe(200);
+      expect(await shownEntries(user)).toBe(1);
+    });
+  });
+
+  it('reads a page after a recent position from the primary, so that no page skips an entry', async () => {
+    const user = newUser();
+    await whilePaused(async () => {
+      await addEntry(user, ago(5));
+      await addEntry(user, ago(120));
+      expect(await entriesBefore(undefined, user)).toBe(0);
+      expect(await entriesBefore({ createdAt: ago(MAX_LAG + 5), id: 0 }, user)).toBe(1);
+      expect(await entriesBefore({ createdAt: ago(0), id: 0 }, user)).toBe(2);
+      expect(await entriesBefore({ createdAt: ago(MAX_LAG + 20), id: 0 }, user)).toBe(0);
+    });
+  });
+
+  it('leaves the attempts that a recovery looks for to the primary', async () => {
+    const endpointId = crypto.randomUUID();
+    await whilePaused(async () => {
+      const attempt = loggedAttempt(client(), { createdAt: ago(5) });
+      await fillRequestLog(service, [
+        { ...attempt, ...(attempt.attempt && { attempt: { ...attempt.attempt, endpointId } }) },
+      ]);
+      const start = { createdAt: ago(60), id: '0' };
+      expect(await service.app.get(RequestLogStore).attempts(endpointId, start)).toHaveLength(1);
+      expect(await usesReplica()).toBe(true);
+    });
+  });
+
+  it('uses the primary while the replica is too far behind', async () => {
+    const configuration = service.app.get(DatabaseConfiguration);
+    const [left, returned] = [countOf(UNUSED), countOf(USED_AGAIN)];
+    const user = newUser();
+    configuration.maxReadLagSeconds = 1;
+    await whilePaused(async () => {
+      await addEntry(user);
+      expect(await shownEntries(user)).toBe(0);
+      await eventually('the primary is read', async () => (await shownEntries(user)) === 1);
+      expect(await state()).toBe('behind');
+      expect(await metrics.value('mcs_database_replica_lag_seconds')).toBeGreaterThan(1);
+    });
+    expect([countOf(UNUSED), countOf(USED_AGAIN)]).toEqual([left + 1, returned + 1]);
+    expect(messages()).toContainEqual(
+      expect.stringMatching(`^${UNUSED} It is \\d+ s behind \\(DATABASE_READ_MAX_LAG_SECONDS: 1\\)\\.$`),
+    );
+    configuration.maxReadLagSeconds = MAX_LAG;
+  });
+
+  it('runs a query again on the primary if the replica cancels it to replay a change', async () => {
+    await primary.query('CREATE TABLE changing ()');
+    await eventually('the table is replicated', async () => {
+      const [row] = await replica.query<{ exists: boolean }>(
+        `SELECT to_regclass('changing') IS NOT NULL AS "exists"`,
+      );
+      return row?.exists;
+    });
+    const retries = await retriesOf('test');
+    const result = pool.query(
+      'SELECT pg_is_in_recovery() AS "isReplica", pg_sleep(0.5) FROM (SELECT count(*) FROM changing) entry',
+    );
+    await replicaRuns('FROM changing');
+    await primary.query('ALTER TABLE changing ADD COLUMN value int');
+    expect(await result).toEqual([expect.objectContaining({ isReplica: false })]);
+    expect(await retriesOf('test')).toBe(retries + 1);
+    await replicaIsUsed();
+  });
+
+  it('does not run a query again that is too slow', async () => {
+    const impatient = openPool(500);
+    await expect(impatient.query('SELECT pg_sleep(5)')).rejects.toThrow(QueryTimeout);
+    const [row] = await primary.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE '% test'
+          AND query LIKE 'SELECT pg_sleep(5)%'`,
+    );
+    expect(row?.count).toBe(0);
+  });
+
+  it(
+    'continues with the primary when the replica stops, and returns when it is back',
+    async () => {
+      const [left, returned] = [countOf(UNUSED), countOf(USED_AGAIN)];
+      const result = pool.query('SELECT pg_is_in_recovery() AS "isReplica", pg_sleep(1)');
+      await replicaRuns('pg_sleep(1)');
+      await replica.stop();
+      expect(await result).toEqual([expect.objectContaining({ isReplica: false })]);
+
+      const user = newUser();
+      await addEntry(user);
+      expect(await shownEntries(user)).toBe(1);
+      await eventually('the state is known', async () => (await state()) === 'unavailable');
+      expect(await metrics.value('mcs_database_replica_lag_seconds')).toBeUndefined();
+      expect((await service.request('/readyz')).status).toBe(200);
+
+      await replica.start();
+      await replicaIsUsed();
+      expect(await shownEntries(user)).toBe(1);
+      expect([countOf(UNUSED), countOf(USED_AGAIN)]).toEqual([left + 1, returned + 1]);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'still reads the log while the primary is unavailable',
+    async () => {
+      const user = newUser();
+      await addEntry(user);
+      await eventually('the entry is replicated', async () => (await shownEntries(user)) === 1);
+      await replicaIsUsed();
+      await primary.stop();
+      expect(await entriesBefore(undefined, user)).toBe(1);
+      await eventually('the service has noticed', async () => {
+        const { status } = await service.request('/readyz');
+        return status === 503;
+      });
+      expect(await entriesBefore(undefined, user)).toBe(1);
+      expect(await state()).toBe('current');
+      await primary.start();
+      await eventually('the service has recovered', async () => {
+        const { status } = await service.request('/readyz');
+        return status === 200;
+      });
+    },
+    TIMEOUT,
+  );
+
+  it('does not keep the service from starting if the replica is unavailable', async () => {
+    const left = countOf(UNUSED);
+    const url = Object.assign(new URL(replica.url), { port: '1' }).href;
+    const other = await startTestApp({ DATABASE_READ_URL: url });
+    const response = await other.request('/request-logs?environment=development', {
+      login: await other.login(),
+    });
+    expect(response.status).toBe(200);
+    expect(countOf(UNUSED)).toBe(left + 1);
+    await other.close();
+  });
+
+  it('keeps the service from starting if it is another database', async () => {
+    const problem =
+      'DATABASE_READ_URL does not lead to a replica of the database of DATABASE_URL: the cluster or the database differs.';
+    const database = await cloneDatabase();
+    const [pepper, key] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
+    const configuration = loadConfiguration({
+      DATABASE_URL: database.url,
+      DATABASE_READ_URL: replica.url,
+      SECRET_PEPPER: pepper,
+      KEY_ENCRYPTION_KEY: key,
+    });
+    const app = await createApplication(configuration, { backgroundWork: false });
+    await expect(app.init()).rejects.toThrow(problem);
+    await app.close();
+    await database.drop();
+
+    const ofSameCluster = Object.assign(new DatabaseConfiguration(), {
+      url: primary.url,
+      readUrl: Object.assign(new URL(replica.url), { pathname: '/template1' }).href,
+    });
+    expect(await inspectReplica(ofSameCluster)).toEqual({ problem });
+  });
+
+  it('is checked with the certificate authority of the database', () => {
+    const settings = { DATABASE_URL: primary.url, DATABASE_CA: TEST_AUTHORITY };
+    const { readAddress } = loadConfiguration({ ...settings, DATABASE_READ_URL: replica.url }).get(
+      DatabaseConfiguration,
+    );
+    expect(readAddress?.ssl).toEqual({ ca: TEST_AUTHORITY });
+    const unverified = { ...settings, DATABASE_READ_URL: `${replica.url}?sslmode=no-verify` };
+    expect(() => loadConfiguration(unverified)).toThrow(
+      'DATABASE_CA must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL and DATABASE_READ_URL.',
+    );
+  });
+
+  // The last test, because a promoted replica cannot become a replica again.
+  it('leads to the primary after the replica was promoted, and doctor says so', async () => {
+    const configuration = service.app.get(DatabaseConfiguration);
+    expect(await inspectReplica(configuration)).toEqual({ milliseconds: expect.any(Number) });
+    const user = newUser();
+    await replica.query('SELECT pg_promote()');
+    await addEntry(user);
+    await eventually('the primary is read', async () => (await shownEntries(user)) === 1);
+    const explanation = 'The server of DATABASE_READ_URL is not a replica. Was it promoted?';
+    await eventually('the log says so', () => messages().includes(`${UNUSED} ${explanation}`));
+    expect(await state()).toBe('unavailable');
+    expect(await inspectReplica(configuration)).toEqual({ problem: explanation });
+  });
+});
+
+async function retriesOf(name: string): Promise<number> {
+  return (await metrics.value('mcs_database_replica_retries_total', { pool: name })) ?? 0;
+}
+
+/** Waits until the replica runs a query of the pool `test` with this text. */
+async function replicaRuns(text: string): Promise<void> {
+  await eventually(`the replica runs ${text}`, async () => {
+    const rows = await replica.query(
+      `SELECT FROM pg_stat_activity
+        WHERE application_name LIKE '% test-replica' AND state = 'active' AND strpos(query, $1) > 0`,
+      [text],
+    );
+    return rows.length > 0;
+  });
+}

@@ -1,1 +1,0 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, chmodSync, rmSync, statSync, writeFileSync, chownSync, readFileSync } from 'node:fs';

@@ -1,0 +1,87 @@
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { appendFile, chown, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import {
+  createCluster,
+  locateCluster,
+  readPassword,
+  SUPERUSER,
+  type Cluster,
+} from '../../src/infrastructure/embedded-postgres/cluster.js';
+import { run } from '../../src/infrastructure/embedded-postgres/programs.js';
+import {
+  readPostmaster,
+  startServer,
+  stopServer,
+} from '../../src/infrastructure/embedded-postgres/server.js';
+
+/** A PostgreSQL server that a test starts and stops. It keeps its port. */
+export class PostgresServer {
+  private port: number | undefined;
+  private password = '';
+
+  constructor(private readonly cluster: Cluster) {}
+
+  /** The URL of the database `postgres`. */
+  get url(): string {
+    return `postgres://${SUPERUSER}:${this.password}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  async start(): Promise<void> {
+    this.password = (await readPassword(this.cluster)) ?? '';
+    // The port can be taken meanwhile if it is chosen here.
+    while (!(await startServer(this.cluster, { isDurable: true, stale: undefined, port: this.port })));
+    this.port = (await readPostmaster(this.cluster))?.port;
+  }
+
+  stop(): Promise<void> {
+    return stopServer(this.cluster);
+  }
+
+  async query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]> {
+    const client = new pg.Client(this.url);
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/**
+ * Starts a primary and a streaming replica of it. The replica is a copy of the data directory from before the first start of
+ * the primary, so that no backup is necessary.
+ */
+export async function startReplicatedPostgres(): Promise<{
+  primary: PostgresServer;
+  replica: PostgresServer;
+}> {
+  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'replicated-'));
+  // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
+  chmodSync(folder, 0o755);
+  const cluster = await locateCluster(join(folder, 'primary'), () => undefined);
+  await createCluster(cluster, false);
+  const directory = `${cluster.directory}-replica`;
+  const { isOk, output } = await run('cp', ['-a', cluster.directory, directory]);
+  if (!isOk) throw new Error(output);
+  const primary = new PostgresServer(cluster);
+  await primary.start();
+  const settings = [
+    `primary_conninfo = '${primary.url}'`,
+    `wal_retrieve_retry_interval = 100ms`,
+    // A query that is in the way of a change is canceled at once.
+    'max_standby_streaming_delay = 0',
+  ];
+  await appendFile(join(directory, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);
+  const { uid, gid } = await stat(directory);
+  const signal = join(directory, 'standby.signal');
+  await writeFile(signal, '');
+  await chown(signal, uid, gid);
+  const replica = new PostgresServer({ ...cluster, directory, log: `${directory}.log` });
+  await replica.start();
+  return { primary, replica };
+}
