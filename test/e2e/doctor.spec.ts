@@ -81,6 +81,7 @@ describe('npm run cli -- doctor', () => {
       await migrate(database.url);
       const { port } = closed.address() as AddressInfo;
       const broken = await doctor({
+        DATABASE_READ_URL: database.url,
         REDIS_URL: `redis://127.0.0.1:${port}/0`,
         SMTP_URL: `smtp://127.0.0.1:${port}`,
         WEBHOOK_TARGETS: 'any',
@@ -95,6 +96,7 @@ describe('npm run cli -- doctor', () => {
         'database: ok',
         'role: warning',
         'clock: ok',
+        'read replica: failed',
         'migrations: ok',
         'keys: ok',
         'partitions of request_log: failed',
@@ -103,6 +105,12 @@ describe('npm run cli -- doctor', () => {
         'mail: failed',
         'text messages: failed',
       ]);
+      expect(broken.of('read replica')).toEqual({
+        check: 'read replica',
+        status: 'failed',
+        finding: 'The server of DATABASE_READ_URL is not a replica. Was it promoted?',
+        remedy: 'Check DATABASE_READ_URL and the replication. Until then, queries use the primary.',
+      });
       expect(broken.of('role')?.finding).toMatch(/^The role postgres is a superuser/);
 
       await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE name LIKE 'Baseline%'`);
