@@ -55,6 +55,7 @@ describe('ReplicaLag', () => {
     const lag = new ReplicaLag();
     lag.written(100n, 0);
     lag.replayed(100n);
+    lag.written(101n, 500);
     lag.written(90n, 1_000);
     expect(lag.seconds).toBeUndefined();
     lag.replayed(90n);
