@@ -56,8 +56,8 @@ afterAll(async () => {
   await primary.stop();
 }, TIMEOUT);
 
-function openPool(timeoutMilliseconds = 10 * SECOND): ReadPool {
-  return service.app.get(ReadPools).open('test', { connections: 2, timeoutMilliseconds, mayLag: true });
+function openPool(timeoutMilliseconds = 10 * SECOND, name = 'test'): ReadPool {
+  return service.app.get(ReadPools).open(name, { connections: 1, timeoutMilliseconds, mayLag: true });
 }
 
 async function usesReplica(): Promise<boolean> {
@@ -230,6 +230,20 @@ describe('DATABASE_READ_URL', () => {
     const retries = await retriesOf('test');
     await expect(openPool(500).query('SELECT pg_sleep(5)')).rejects.toThrow(QueryTimeout);
     expect(await retriesOf('test')).toBe(retries);
+  });
+
+  it('runs a query again on the primary if the replica does not respond', async () => {
+    const hanging = openPool(SECOND / 2, 'hanging');
+    const query = 'SELECT pg_is_in_recovery() AS "isReplica", pg_backend_pid() AS pid';
+    const [session] = await hanging.query<{ isReplica: boolean; pid: number }>(query);
+    if (!session?.isReplica) throw new Error('The query did not use the replica');
+    process.kill(session.pid, 'SIGSTOP');
+    try {
+      expect(await hanging.query(query)).toEqual([expect.objectContaining({ isReplica: false })]);
+    } finally {
+      process.kill(session.pid, 'SIGCONT');
+    }
+    await replicaIsUsed();
   });
 
   it(
