@@ -17,6 +17,8 @@ import {
   stopServer,
 } from '../../src/infrastructure/embedded-postgres/server.js';
 
+const MAX_ATTEMPTS = 10;
+
 /** A PostgreSQL server that a test starts and stops. It keeps its port. */
 export class PostgresServer {
   private port: number | undefined;
@@ -31,8 +33,9 @@ export class PostgresServer {
 
   async start(): Promise<void> {
     this.password = (await readPassword(this.cluster)) ?? '';
-    // The port can be taken meanwhile if it is chosen here.
-    while (!(await startServer(this.cluster, { isDurable: true, stale: undefined, port: this.port })));
+    // Another process can take the port just before.
+    for (let attempt = 1; !(await this.tryToStart()); attempt += 1)
+      if (attempt === MAX_ATTEMPTS) throw new Error(`PostgreSQL did not start: ${this.cluster.log}`);
     this.port = (await readPostmaster(this.cluster))?.port;
   }
 
@@ -49,6 +52,10 @@ export class PostgresServer {
     } finally {
       await client.end();
     }
+  }
+
+  private tryToStart(): Promise<boolean> {
+    return startServer(this.cluster, { isDurable: true, stale: undefined, port: this.port });
   }
 }
 
