@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { generateSecret, isWellFormedSecret, SECRET_PATTERN } from './secret-format.js';
+import {
+  dayOfSecret,
+  generateDatedSecret,
+  generateSecret,
+  isWellFormedSecret,
+  SECRET_PATTERN,
+} from './secret-format.js';
 
 const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -39,6 +45,28 @@ describe('Format of secrets', () => {
         return altered === secret || !isWellFormedSecret(altered);
       }),
     );
+  });
+
+  it('can hold the day in UTC on which the secret was created', () => {
+    const times = fc.date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('2622-01-01T00:00:00Z') });
+    fc.assert(
+      fc.property(times.filter((time) => !Number.isNaN(time.getTime())), (time) => {
+        const secret = generateDatedSecret('mcp_live_', time);
+        expect(isWellFormedSecret(secret)).toBe(true);
+        expect(secret.match(SECRET_PATTERN)).toEqual([secret]);
+        expect(dayOfSecret(secret).toISOString()).toBe(`${time.toISOString().slice(0, 10)}T00:00:00.000Z`);
+      }),
+    );
+    // Other processes read the day, also those of other releases.
+    expect(generateDatedSecret('mcp_dev_', new Date('2026-01-31T23:59:59.999Z'))).toMatch(/^mcp_dev_5KO/);
+  });
+
+  it('stays random in the 40 digits after the day', () => {
+    const now = new Date('2026-01-31T08:15:30Z');
+    const secrets = Array.from({ length: 1_000 }, () => generateDatedSecret('mcp_dev_', now).slice(11, -6));
+    expect(new Set(secrets.map((secret) => secret.slice(0, 20))).size).toBe(1_000);
+    expect(new Set(secrets.map((secret) => secret.slice(20))).size).toBe(1_000);
+    expect(secrets.every((secret) => secret.length === 40)).toBe(true);
   });
 
   it('is valid with one prefix only', () => {

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DAY } from '../time/index.js';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** 62^43 is the first power of 62 above 2^256: 43 uniform digits hold 256 random bits. */
 const RANDOM_DIGITS = 43;
+/** Of the random digits, those that a dated secret uses for its day: 62^3 days last until the year 2622. */
+const DAY_DIGITS = 3;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECKSUM_DIGITS = 6;
 /**
@@ -24,30 +27,50 @@ export const SECRET_PATTERN = /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g
  * recognizes a real secret without a request to this service.
  */
 export function generateSecret(prefix: string): string {
-  const unchecked = prefix + randomDigits();
-  return unchecked + checksum(unchecked);
+  return withChecksum(prefix + randomDigits(RANDOM_DIGITS));
+}
+
+/**
+ * Generates a secret whose first three digits are the day of its creation in UTC, as the number of days since 1970 in
+ * base62, so that it can be found in a table that is partitioned by day. The other 40 digits hold 238 random bits.
+ */
+export function generateDatedSecret(prefix: string, createdAt: Date): string {
+  const day = base62(Math.floor(createdAt.getTime() / DAY), DAY_DIGITS);
+  return withChecksum(prefix + day + randomDigits(RANDOM_DIGITS - DAY_DIGITS));
+}
+
+/** Returns the start of the day in a dated secret. For a well-formed secret without a date, that is a random day. */
+export function dayOfSecret(secret: string): Date {
+  const start = -(RANDOM_DIGITS + CHECKSUM_DIGITS);
+  const digits = [...secret.slice(start, start + DAY_DIGITS)];
+  const day = digits.reduce((number, digit) => number * DIGITS.length + DIGITS.indexOf(digit), 0);
+  return new Date(day * DAY);
 }
 
 /** Returns whether the text has the format of a secret, including the right checksum. */
 export function isWellFormedSecret(text: string): boolean {
   const [found] = text.match(SECRET_PATTERN) ?? [];
-  return found === text && text.endsWith(checksum(text.slice(0, -CHECKSUM_DIGITS)));
+  return found === text && withChecksum(text.slice(0, -CHECKSUM_DIGITS)) === text;
 }
 
-function randomDigits(): string {
+function randomDigits(count: number): string {
   let digits = '';
-  while (digits.length < RANDOM_DIGITS) {
+  while (digits.length < count) {
     for (const byte of randomBytes(BYTES_PER_DRAW)) {
-      if (byte < UNBIASED_BYTES && digits.length < RANDOM_DIGITS) digits += DIGITS.charAt(byte % 62);
+      if (byte < UNBIASED_BYTES && digits.length < count) digits += DIGITS.charAt(byte % 62);
     }
   }
   return digits;
 }
 
-function checksum(text: string): string {
-  let remainder = crc32(text);
+function withChecksum(text: string): string {
+  return text + base62(crc32(text), CHECKSUM_DIGITS);
+}
+
+function base62(number: number, length: number): string {
+  let remainder = number;
   let digits = '';
-  for (let position = 0; position < CHECKSUM_DIGITS; position += 1) {
+  for (let position = 0; position < length; position += 1) {
     digits = DIGITS.charAt(remainder % 62) + digits;
     remainder = Math.floor(remainder / 62);
   }
