@@ -11,7 +11,6 @@ import {
 import { processEnvironment, type LoadedConfiguration } from '../infrastructure/config/index.js';
 import { DatabaseConfiguration } from '../infrastructure/database/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../infrastructure/logging/index.js';
-import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
 /** Exit codes: `failed` (standard error says why) and `incomplete` (some input was skipped). */
 export const EXIT = { failed: 1, incomplete: 2 } as const;
@@ -85,7 +84,7 @@ async function onApplication(
   // Fail at once if the database is unavailable, because a person waits for the command.
   configuration.get(DatabaseConfiguration).startTimeoutMilliseconds = 0;
   await prepareSchema(configuration);
-  configuration.get(RequestLogsConfiguration).rotateOnStart = false;
+  configuration.get(DatabaseConfiguration).rotateOnStart = false;
   const app = await NestFactory.createApplicationContext(
     AppModule.register(configuration, { backgroundWork: false }),
     { logger: new ServiceLogger(configuration.get(LoggingConfiguration)), abortOnError: false },

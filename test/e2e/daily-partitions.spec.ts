@@ -23,7 +23,7 @@ afterEach(() => service.close());
 const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY);
 const nameOf = (days: number): string =>
   `request_log_${inDays(days).toISOString().slice(0, 10).replaceAll('-', '')}`;
-const rotate = (): Promise<void> => partitions.rotate('request_log', NOW, RETENTION_DAYS);
+const rotate = (): Promise<void> => partitions.rotate('request_log', NOW, { days: RETENTION_DAYS });
 
 /** Removes all partitions, as if the background work had been down for long. */
 async function dropPartitions(): Promise<void> {

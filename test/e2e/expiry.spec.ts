@@ -38,7 +38,6 @@ describe('Expiry of rows', () => {
       'DeviceAuthorization.expiresAt': 1,
       'DevicePollState.acceptedAt': 1,
       'RevokedAccessToken.expiresAt': 1,
-      'McpToken.expiresAt': 7,
       'SignInLink.expiresAt': 7,
       'Session.expiresAt': 30,
       'JobApplication.receivedAt': 365,

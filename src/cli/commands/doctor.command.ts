@@ -23,7 +23,7 @@ import { printResult } from './output.js';
  * shows a clock that drifts.
  */
 const MAX_CLOCK_LEAD = 5 * SECOND;
-const PARTITIONED = ['request_log', 'webhook_event'];
+const PARTITIONED = ['request_log', 'webhook_event', 'mcp_token'];
 
 interface Finding {
   readonly check: string;

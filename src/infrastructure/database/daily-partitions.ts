@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { DAY, SECOND } from '../time/index.js';
-import { isLockTimeout } from './sql-state.js';
+import { DAY, HOUR, SECOND } from '../time/index.js';
+import { isCheckViolation, isLockTimeout } from './sql-state.js';
 
 /** Number of days whose partitions are created in advance, so that the worker can be down for several days. */
 const DAYS_AHEAD = 7;
 /**
  * A statement that waits for a lock on the table blocks all later readers and writers. So it waits only briefly, and
- * retries after a pause in which a slow reader may finish.
+ * retries after a pause in which a slow reader may finish. Dropping a partition waits twice, for the table and for the
+ * partition, and must block others for less than 100 ms.
  */
-const LOCK_TIMEOUT = '200ms';
+const LOCK_TIMEOUT = '40ms';
 const MAX_LOCK_ATTEMPTS = 30;
 const LOCK_RETRY_DELAY = SECOND;
 /**
@@ -22,8 +23,9 @@ const BLOCKS_PER_MOVE = 250;
 /** A partition as an operator sees it. */
 export interface PartitionStatus {
   readonly name: string;
-  /** Null for the default partition. */
+  /** Null for the default partition, and for one that holds all days before `to`. */
   readonly from: Date | null;
+  /** Null for the default partition. */
   readonly to: Date | null;
   /** PostgreSQL's estimate; exact for the default partition. */
   readonly entries: number;
@@ -41,9 +43,36 @@ export interface PartitionsOverview {
   readonly hasMisplacedRows: boolean;
 }
 
+export interface Retention {
+  /** Number of days. */
+  readonly days: number;
+  /**
+   * The column with the time from which on a row is kept for so many days; the default is `created_at`. The rows of a table
+   * with such a column are looked up at any time, so they are never moved: while rows of the default partition wait to be
+   * moved, nobody finds them. A day that has rows in the default partition gets no partition.
+   */
+  readonly expiryColumn?: string;
+}
+
+/** What one rotation of a table has to do. */
+interface Rotation {
+  readonly table: string;
+  readonly now: Date;
+  readonly oldestKept: Date;
+  readonly newest: Date;
+  readonly expiryColumn: string | undefined;
+}
+
+interface Days {
+  /** Null if there is no lower bound. */
+  readonly from: Date | null;
+  readonly to: Date;
+}
+
 /**
  * Maintains a table that is partitioned by `created_at`: one partition per day in UTC (`<table>_YYYYMMDD`), and a
- * default partition for rows of other days (`<table>_default`).
+ * default partition for rows of other days (`<table>_default`). `<table>_until_YYYYMMDD` holds the rows from before the
+ * table was partitioned.
  */
 @Injectable()
 export class DailyPartitions {
@@ -55,20 +84,20 @@ export class DailyPartitions {
    *
    * @throws AggregateError with all failures, after everything else was done
    */
-  async rotate(table: string, now: Date, retentionDays: number): Promise<void> {
+  async rotate(table: string, now: Date, { days, expiryColumn }: Retention): Promise<void> {
     const today = startOfDay(now);
-    const oldestKept = addDays(today, -retentionDays);
-    const newest = addDays(today, DAYS_AHEAD);
+    const [oldestKept, newest] = [addDays(today, -days), addDays(today, DAYS_AHEAD)];
+    const rotation = { table, now, oldestKept, newest, expiryColumn };
     const urgent = new Tasks();
-    for (const day of [today, addDays(today, 1)]) await urgent.run(() => this.create(table, day));
+    for (const day of [today, addDays(today, 1)]) await urgent.run(() => this.create(rotation, day));
     // Dropping old partitions before the retry frees the space that new ones need on a full disk.
     const tasks = new Tasks();
-    await tasks.run(() => this.dropExpired(table, oldestKept, tasks));
+    await tasks.run(() => this.dropExpired(rotation, tasks));
     for (const retry of urgent.failed) await tasks.run(retry);
     for (const offset of [-1, ...range(2, DAYS_AHEAD)]) {
-      await tasks.run(() => this.create(table, addDays(today, offset)));
+      await tasks.run(() => this.create(rotation, addDays(today, offset)));
     }
-    await tasks.run(() => this.moveStrayRows(table, { oldestKept, newest }, tasks));
+    if (expiryColumn === undefined) await tasks.run(() => this.moveStrayRows(rotation, tasks));
     tasks.throwFailures(`The partitions of ${table} are not complete`);
   }
 
@@ -86,12 +115,12 @@ export class DailyPartitions {
       `SELECT count(*) AS entries FROM ${table}_default`,
     );
     return partitions.map(({ name, entries, bytes }) => {
-      const from = dayOf(name);
+      const days = daysOf(name);
       return {
         name,
-        from,
-        to: from && new Date(from.getTime() + DAY),
-        entries: Number(from ? entries : misplaced?.entries),
+        from: days?.from ?? null,
+        to: days?.to ?? null,
+        entries: Number(days ? entries : misplaced?.entries),
         bytes: Number(bytes),
       };
     });
@@ -102,7 +131,9 @@ export class DailyPartitions {
       this.partitionsOf(table),
       this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`),
     ]);
-    const starts = [...partitions.values()].toSorted((left, right) => left.getTime() - right.getTime());
+    const starts = [...partitions.values()]
+      .flatMap(({ from }) => from ?? [])
+      .toSorted((left, right) => left.getTime() - right.getTime());
     return {
       daysAhead: starts.filter((start) => start > now).length,
       oldest: starts[0],
@@ -110,7 +141,7 @@ export class DailyPartitions {
     };
   }
 
-  private async partitionsOf(table: string): Promise<Map<string, Date>> {
+  private async partitionsOf(table: string): Promise<Map<string, Days>> {
     const rows = await this.dataSource.query<{ name: string }[]>(
       `SELECT child.relname AS name FROM pg_inherits
          JOIN pg_class child ON child.oid = pg_inherits.inhrelid
@@ -119,36 +150,68 @@ export class DailyPartitions {
     );
     return new Map(
       rows.flatMap(({ name }) => {
-        const day = dayOf(name);
-        return day ? [[name, day] as const] : [];
+        const days = daysOf(name);
+        return days ? [[name, days] as const] : [];
       }),
     );
   }
 
-  private async dropExpired(table: string, oldestKept: Date, tasks: Tasks): Promise<void> {
-    for (const start of (await this.partitionsOf(table)).values()) {
-      if (start >= oldestKept) continue;
-      await tasks.run(() =>
-        this.withTableLock((transaction) =>
-          transaction.query('SELECT drop_daily_partition($1, $2)', [table, isoDay(start)]),
-        ),
-      );
+  private async dropExpired({ table, oldestKept, expiryColumn }: Rotation, tasks: Tasks): Promise<void> {
+    for (const [name, { to }] of await this.partitionsOf(table)) {
+      if (to > oldestKept) continue;
+      await tasks.run(async () => {
+        if (expiryColumn !== undefined && (await this.hasRowsSince(name, expiryColumn, oldestKept))) return;
+        await this.withTableLock((transaction) =>
+          transaction.query('SELECT drop_partition($1, $2)', [table, name]),
+        );
+      });
     }
-    await this.deleteExpired(`${table}_default`, oldestKept);
+    await this.deleteExpired(`${table}_default`, oldestKept, expiryColumn);
   }
 
-  private async deleteExpired(table: string, oldestKept: Date): Promise<void> {
+  private async hasRowsSince(table: string, column: string, time: Date): Promise<boolean> {
+    const rows = await this.withoutTimeout((transaction) =>
+      transaction.query<object[]>(`SELECT FROM ${table} WHERE ${column} >= $1 LIMIT 1`, [time]),
+    );
+    return rows.length > 0;
+  }
+
+  private async deleteExpired(table: string, time: Date, column = 'created_at'): Promise<void> {
     await this.withoutTimeout((transaction) =>
-      transaction.query(`DELETE FROM ${table} WHERE created_at < $1`, [oldestKept]),
+      transaction.query(`DELETE FROM ${table} WHERE ${column} < $1`, [time]),
     );
   }
 
   /** Creates the partition of a day, unless it exists. */
-  private async create(table: string, start: Date): Promise<void> {
-    if ((await this.partitionsOf(table)).has(partitionName(table, start))) return;
-    await this.withTableLock((transaction) =>
-      transaction.query('SELECT create_daily_partition($1, $2)', [table, isoDay(start)]),
-    );
+  private async create({ table, now, expiryColumn }: Rotation, start: Date): Promise<void> {
+    const partitions = [...(await this.partitionsOf(table)).values()];
+    if (partitions.some(({ from, to }) => (from === null || from <= start) && start < to)) return;
+    if (expiryColumn === undefined) await this.run('create_daily_partition($1, $2)', table, start);
+    else await this.createBeside(table, start, now);
+  }
+
+  /** Creates the partition of a day, unless the default partition has rows of the day, and moves no rows. */
+  private async createBeside(table: string, start: Date, now: Date): Promise<void> {
+    const others = await this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`);
+    // The default partition must not be closed for a day on which rows are written.
+    if (others.length > 0 && start.getTime() < now.getTime() + HOUR) return;
+    try {
+      if (others.length > 0) {
+        await this.run('close_default_partition($1, $2)', table, start);
+        await this.withoutTimeout((transaction) =>
+          transaction.query('SELECT check_default_partition($1)', [table]),
+        );
+      }
+      await this.run('attach_daily_partition($1, $2)', table, start);
+    } catch (error) {
+      await this.withTableLock((transaction) => transaction.query('SELECT open_default_partition($1)', [table]));
+      if (!isCheckViolation(error)) throw error;
+    }
+  }
+
+  /** Runs a function with the table and a day as its parameters. */
+  private run(call: string, table: string, day: Date): Promise<void> {
+    return this.withTableLock((transaction) => transaction.query(`SELECT ${call}`, [table, isoDay(day)]));
   }
 
   /**
@@ -157,11 +220,8 @@ export class DailyPartitions {
    * are deleted. Rows of days without a partition, for example because of a wrong clock, return to the default
    * partition. If the process ends, the next rotation continues.
    */
-  private async moveStrayRows(
-    table: string,
-    { oldestKept, newest }: { readonly oldestKept: Date; readonly newest: Date },
-    tasks: Tasks,
-  ): Promise<void> {
+  private async moveStrayRows(rotation: Rotation, tasks: Tasks): Promise<void> {
+    const { table, oldestKept, newest } = rotation;
     const strays = await this.dataSource.query<{ name: string; blocks: number }[]>(
       `SELECT relname AS name, (pg_relation_size(oid) / current_setting('block_size')::int)::int AS blocks
          FROM pg_class
@@ -173,7 +233,7 @@ export class DailyPartitions {
     for (const { name, blocks } of strays) {
       await this.deleteExpired(name, oldestKept);
       for (const day of await this.daysIn(name)) {
-        if (day >= oldestKept && day <= newest) await tasks.run(() => this.create(table, day));
+        if (day >= oldestKept && day <= newest) await tasks.run(() => this.create(rotation, day));
       }
       for (let end = blocks; end > 0; end -= BLOCKS_PER_MOVE) {
         const first = Math.max(0, end - BLOCKS_PER_MOVE);
@@ -260,11 +320,14 @@ function startOfDay(time: Date): Date {
   return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }
 
-function partitionName(table: string, start: Date): string {
-  return `${table}_${isoDay(start).replaceAll('-', '')}`;
+/** Returns the days of a partition, or undefined for the default partition. */
+function daysOf(partition: string): Days | undefined {
+  const day = dayOf(partition);
+  if (!day) return undefined;
+  return partition.includes('_until_') ? { from: null, to: day } : { from: day, to: addDays(day, 1) };
 }
 
-/** Returns the day of a partition, or null for the default partition. */
+/** Returns the day in the name of a partition, or null for the default partition. */
 function dayOf(partition: string): Date | null {
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(partition) ?? [];
   return year ? new Date(`${year}-${month}-${day}T00:00:00Z`) : null;

@@ -124,6 +124,9 @@ export class DatabaseConfiguration {
   )
   migrateOnStart: boolean = true;
 
+  /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */
+  rotateOnStart = true;
+
   /** The role that the service runs with, if another role owns the tables. */
   get serviceRole(): string | undefined {
     return this.ownerUrl === undefined ? undefined : roleOf(this.url ?? '');

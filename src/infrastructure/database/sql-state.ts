@@ -86,6 +86,11 @@ export function isLockTimeout(error: unknown): boolean {
   return driverErrorOf(error).code === LOCK_NOT_AVAILABLE;
 }
 
+/** Returns whether a row violates a CHECK constraint or the bounds of its partition. */
+export function isCheckViolation(error: unknown): boolean {
+  return driverErrorOf(error).code === CHECK_VIOLATION;
+}
+
 /** Returns whether the statement violates this unique constraint. */
 export function violatesUnique(error: unknown, constraint: string): boolean {
   const driverError = driverErrorOf(error);
@@ -111,6 +116,6 @@ export async function unlessDuplicate(
  * the row into the right partition.
  */
 export function isMissingPartition(error: unknown): boolean {
-  const { code, message } = driverErrorOf(error);
-  return code === CHECK_VIOLATION && /violates partition constraint/.test(String(message));
+  const { message } = driverErrorOf(error);
+  return isCheckViolation(error) && /violates partition constraint/.test(String(message));
 }

@@ -1,25 +1,58 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { BatchedStatement, prepared } from '../../infrastructure/database/index.js';
-import type { McpToken } from './mcp-token.entity.js';
+import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { BatchedStatement, isMissingPartition, prepared } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 
-type NewMcpToken = Omit<McpToken, 'id' | 'revokedAt'>;
+/** A token as it is stored: only its hash. */
+export interface StoredMcpToken {
+  readonly id: string;
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly externalUserId: string;
+  /** E.164, encrypted. */
+  readonly phoneNumberSealed: Buffer | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+type NewMcpToken = Omit<StoredMcpToken, 'id' | 'revokedAt'>;
+type FoundMcpToken = Omit<StoredMcpToken, 'tokenHash'>;
+
+interface Lookup {
+  readonly tokenHash: Buffer;
+  /** Start of the day on which the token was created. */
+  readonly day: Date;
+}
 
 const ROWS_PER_STATEMENT = 500;
 const CONCURRENT_STATEMENTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUPS = 4;
 
-const FIND = prepared(
+/**
+ * The subquery with LIMIT makes PostgreSQL use the index for each token, even if it plans the statement while the partition
+ * of the day is still empty.
+ */
+const selectTokens = (condition: string): string =>
   `SELECT position::integer, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
-          phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
-     FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (token_hash, position)
-     JOIN mcp_token USING (token_hash)
-    WHERE revoked_at IS NULL`,
-);
+          phone_number_sealed AS "phoneNumberSealed", created_at AS "createdAt", expires_at AS "expiresAt",
+          revoked_at AS "revokedAt"
+     FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (hash, position)
+    CROSS JOIN LATERAL (SELECT * FROM mcp_token WHERE token_hash = hash${condition} LIMIT 1) token`;
 
-/** The columns that a request of an agent needs. */
-type FoundToken = Omit<McpToken, 'tokenHash' | 'createdAt' | 'revokedAt'>;
+/**
+ * The bounds are converted from text, which PostgreSQL does not do before it executes a plan. So the plan does not depend on
+ * the day, is made once, and skips the partitions of other days when it starts. With plain timestamps, PostgreSQL would plan
+ * the statement each time, which takes longer than executing it.
+ */
+const FIND_OF_DAY = prepared(
+  selectTokens(' AND created_at >= $2::text::timestamptz AND created_at < $3::text::timestamptz'),
+);
+const FIND_OF_ANY_DAY = prepared(selectTokens(''));
 
 /**
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
@@ -33,19 +66,32 @@ export class McpTokensBatch {
     execute: (tokens) => this.insert(tokens),
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
-  private readonly lookups = new BatchedStatement<Buffer, FoundToken | undefined>({
-    execute: (hashes) => this.select(hashes),
+  private readonly lookups = new BatchedStatement<Lookup, FoundMcpToken | undefined>({
+    execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUPS,
   });
 
+  /** A lookup in all partitions costs several times as much. Unknown tokens must not slow down others. */
+  private readonly undatedLookups = new BatchedStatement<Buffer, FoundMcpToken | undefined>({
+    execute: (hashes) => this.select(FIND_OF_ANY_DAY, hashes),
+    maxRows: LOOKUPS_PER_STATEMENT,
+    maxStatements: 1,
+  });
+
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the token with this hash, which may have expired, unless it was revoked. */
-  findUnrevoked(tokenHash: Buffer): Promise<FoundToken | undefined> {
-    return this.lookups.add(tokenHash);
+  /** Returns the token with this hash that was created on this day. It may have expired or been revoked. */
+  find(tokenHash: Buffer, day: Date): Promise<FoundMcpToken | undefined> {
+    return this.lookups.add({ tokenHash, day });
+  }
+
+  /** Returns the token with this hash, whenever it was created. It may have expired or been revoked. */
+  findUndated(tokenHash: Buffer): Promise<FoundMcpToken | undefined> {
+    return this.undatedLookups.add(tokenHash);
   }
 
   /** Resolves when the token is committed. */
@@ -71,8 +117,28 @@ export class McpTokensBatch {
     );
   }
 
-  private async select(hashes: readonly Buffer[]): Promise<(FoundToken | undefined)[]> {
-    const rows = await this.dataSource.query<(FoundToken & { position: number })[]>(FIND, [hashes]);
+  /** Runs a statement for each day, and there are few: by default, a token is valid for a day. */
+  private async selectByDay(lookups: readonly Lookup[]): Promise<(FoundMcpToken | undefined)[]> {
+    const found = new Map<Lookup, FoundMcpToken | undefined>();
+    for (const day of new Set(lookups.map((lookup) => lookup.day.getTime()))) {
+      const ofDay = lookups.filter((lookup) => lookup.day.getTime() === day);
+      const hashes = ofDay.map(({ tokenHash }) => tokenHash);
+      const bounds = [new Date(day).toISOString(), new Date(day + DAY).toISOString()];
+      const tokens = await this.select(FIND_OF_DAY, hashes, bounds);
+      for (const [index, lookup] of ofDay.entries()) found.set(lookup, tokens[index]);
+    }
+    return lookups.map((lookup) => found.get(lookup));
+  }
+
+  private async select(
+    statement: string,
+    hashes: readonly Buffer[],
+    bounds: readonly string[] = [],
+  ): Promise<(FoundMcpToken | undefined)[]> {
+    const rows = await this.dataSource.query<(FoundMcpToken & { position: number })[]>(statement, [
+      hashes,
+      ...bounds,
+    ]);
     const found = new Map(rows.map((row) => [row.position, row]));
     return hashes.map((_, index) => found.get(index + 1));
   }

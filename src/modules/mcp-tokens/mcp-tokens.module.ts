@@ -1,17 +1,16 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
-import { McpToken } from './mcp-token.entity.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
+import { McpTokensRotation } from './mcp-tokens.rotation.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 import { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([McpToken]), ApiClientsModule],
+  imports: [ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, StoredMcpTokenVerifier],
+  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, McpTokensRotation, StoredMcpTokenVerifier],
   exports: [McpTokensService, StoredMcpTokenVerifier],
 })
 export class McpTokensModule {}

@@ -1,23 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan } from 'typeorm';
-import { Transaction } from '../../infrastructure/database/index.js';
-import { McpToken } from './mcp-token.entity.js';
+import { DailyPartitions, PartitionMetrics, Transaction } from '../../infrastructure/database/index.js';
+
+/** An expired token is kept for another week, so that operators can answer questions about it. */
+const RETENTION = { days: 7, expiryColumn: 'expires_at' };
 
 @Injectable()
 export class McpTokensRepository {
-  constructor(private readonly transaction: Transaction) {}
-
-  async findActive(tokenHash: Buffer, clientId: string, now: Date): Promise<McpToken | null> {
-    return this.transaction.manager.findOneBy(McpToken, {
-      tokenHash,
-      clientId,
-      revokedAt: IsNull(),
-      expiresAt: MoreThan(now),
-    });
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly partitions: DailyPartitions,
+    metrics: PartitionMetrics,
+  ) {
+    metrics.watch('mcp_token');
   }
 
-  async revoke(tokenHash: Buffer, clientId: string, now: Date): Promise<void> {
-    const unrevoked = { tokenHash, clientId, revokedAt: IsNull() };
-    await this.transaction.manager.update(McpToken, unrevoked, { revokedAt: now });
+  /** Revokes a token. The time of its creation leads PostgreSQL to its partition. */
+  async revoke(tokenHash: Buffer, createdAt: Date, now: Date): Promise<void> {
+    await this.transaction.manager.query(
+      `UPDATE mcp_token SET revoked_at = $3 WHERE token_hash = $1 AND created_at = $2 AND revoked_at IS NULL`,
+      [tokenHash, createdAt, now],
+    );
+  }
+
+  async rotate(now: Date): Promise<void> {
+    await this.partitions.rotate('mcp_token', now, RETENTION);
   }
 }

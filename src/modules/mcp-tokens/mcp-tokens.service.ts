@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { generateSecret, isWellFormedSecret, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
-import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import {
+  dayOfSecret,
+  generateDatedSecret,
+  isWellFormedSecret,
+  Sealer,
+  sha256,
+} from '../../infrastructure/crypto/index.js';
+import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
-import { McpTokensBatch } from './mcp-tokens.batch.js';
+import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token that is still valid. */
@@ -29,6 +35,9 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   production: 'mcp_live_',
 };
 
+/** A token is deleted at the latest this many days after it was created: 30 until it expires, and a week. */
+const MAX_DAYS_KEPT = 38;
+
 /** Tokens with which an agent connects to the agent connector on behalf of one user (specification, operation 1). */
 @Injectable()
 export class McpTokensService {
@@ -41,9 +50,10 @@ export class McpTokensService {
 
   /** Returns the token once it is committed, so that it is valid as soon as the client knows it. */
   async create(client: AuthenticatedClient, request: CreateMcpTokenRequest): Promise<McpTokenResponse> {
-    const token = generateSecret(TOKEN_PREFIXES[client.environment]);
-    const tokenHash = sha256(token);
+    // The day in the token must be that of the row, also at midnight.
     const createdAt = this.clock.now();
+    const token = generateDatedSecret(TOKEN_PREFIXES[client.environment], createdAt);
+    const tokenHash = sha256(token);
     const expiresAt = new Date(createdAt.getTime() + request.expires_in * SECOND);
     await this.batch.add({
       tokenHash,
@@ -59,8 +69,8 @@ export class McpTokensService {
 
   /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
-    const found = await this.repository.findActive(sha256(token), clientId, this.clock.now());
-    if (!found) return undefined;
+    const found = await this.lookUp(token);
+    if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
     return {
@@ -79,17 +89,38 @@ export class McpTokensService {
    * @returns undefined if the token is unknown or was revoked
    */
   async authenticate(token: string): Promise<PresentedMcpToken | 'expired' | undefined> {
-    const tokenHash = sha256(token);
-    const found = isWellFormedSecret(token) ? await this.batch.findUnrevoked(tokenHash) : undefined;
+    const found = await this.lookUp(token);
     if (!found) return undefined;
-    const { phoneNumberSealed, ...presented } = found;
-    if (presented.expiresAt <= this.clock.now()) return 'expired';
-    return { ...presented, phoneNumber: () => this.openPhoneNumber(phoneNumberSealed, tokenHash) };
+    if (found.expiresAt <= this.clock.now()) return 'expired';
+    const { id, clientId, environment, externalUserId, expiresAt, phoneNumberSealed, tokenHash } = found;
+    const phoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
+    return { id, clientId, environment, externalUserId, expiresAt, phoneNumber };
   }
 
   /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
   async revoke(clientId: string, token: string): Promise<void> {
-    await this.repository.revoke(sha256(token), clientId, this.clock.now());
+    const found = await this.lookUp(token);
+    if (found?.clientId !== clientId) return;
+    await this.repository.revoke(found.tokenHash, found.createdAt, this.clock.now());
+  }
+
+  /** Returns the stored token, which may have expired, unless it was revoked. */
+  private async lookUp(token: string): Promise<StoredMcpToken | undefined> {
+    if (!isWellFormedSecret(token)) return undefined;
+    const tokenHash = sha256(token);
+    const found = await this.findStored(tokenHash, dayOfSecret(token));
+    return found && found.revokedAt === null ? { ...found, tokenHash } : undefined;
+  }
+
+  /**
+   * Tokens of version 0.2.0 carry no day: their first digits are random. The second lookup finds them, and can be removed
+   * from the release after the one whose predecessor issued such tokens for the last time.
+   */
+  private async findStored(tokenHash: Buffer, day: Date) {
+    const age = this.clock.milliseconds() - day.getTime();
+    const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
+    const found = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
+    return found ?? this.batch.findUndated(tokenHash);
   }
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {

@@ -26,7 +26,4 @@ export class RequestLogsConfiguration {
   )
   @IsIntegerBetween(1, 100)
   readConnections: number = 2;
-
-  /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */
-  rotateOnStart = true;
 }

@@ -17,6 +17,7 @@ import { DeviceRedemptionTime1790000000021 } from './1790000000021-device-redemp
 import { MerchantAccounts1790000000022 } from './1790000000022-merchant-accounts.js';
 import { SignInLinks1790000000023 } from './1790000000023-sign-in-links.js';
 import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js';
+import { McpTokenPartitions1790000000025 } from './1790000000025-mcp-token-partitions.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   MerchantAccounts1790000000022,
   SignInLinks1790000000023,
   RequestLogTool1790000000024,
+  McpTokenPartitions1790000000025,
 ];

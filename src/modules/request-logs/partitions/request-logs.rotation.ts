@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock } from '../../../infrastructure/database/index.js';
+import { DatabaseConfiguration, JobLock } from '../../../infrastructure/database/index.js';
 import { Clock, hourlyAt } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countMisplaced } from './request-log-partitions.js';
@@ -15,12 +15,13 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
     private readonly store: RequestLogStore,
     private readonly lock: JobLock,
     private readonly configuration: RequestLogsConfiguration,
+    private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {}
 
   /** Creates today's partition in a new installation; otherwise entries would go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.configuration.rotateOnStart) return;
+    if (!this.database.rotateOnStart) return;
     await this.run().catch((error: unknown) =>
       this.logger.error('The partitions could not be created', error),
     );

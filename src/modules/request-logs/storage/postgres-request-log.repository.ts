@@ -226,7 +226,7 @@ export class PostgresRequestLogRepository extends RequestLogStore {
   }
 
   async rotate(now: Date, retentionDays: number): Promise<void> {
-    await this.dailyPartitions.rotate('request_log', now, retentionDays);
+    await this.dailyPartitions.rotate('request_log', now, { days: retentionDays });
   }
 
   partitions(): Promise<PartitionStatus[]> {

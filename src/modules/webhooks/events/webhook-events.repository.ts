@@ -74,7 +74,7 @@ export class WebhookEventsRepository implements EventBodies {
       'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
       [oldestKept],
     );
-    await this.partitions.rotate('webhook_event', now, retentionDays + 1);
+    await this.partitions.rotate('webhook_event', now, { days: retentionDays + 1 });
     await this.deleteKeysBefore(new Date(oldestKept.getTime() - DAY));
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, PartitionMetrics } from '../../../infrastructure/database/index.js';
+import { DatabaseConfiguration, JobLock, PartitionMetrics } from '../../../infrastructure/database/index.js';
 import { Clock, hourlyAt } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../../request-logs/index.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
@@ -14,6 +14,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
     private readonly events: WebhookEventsRepository,
     private readonly lock: JobLock,
     private readonly requestLogs: RequestLogsConfiguration,
+    private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
     partitions: PartitionMetrics,
   ) {
@@ -22,7 +23,7 @@ export class WebhookEventsRotation implements OnApplicationBootstrap {
 
   /** Until today's partition exists, events go to the default partition. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.requestLogs.rotateOnStart) return;
+    if (!this.database.rotateOnStart) return;
     await this.run().catch((error: unknown) =>
       this.logger.error('The partitions of webhook events could not be created', error),
     );
