@@ -16,6 +16,7 @@ import {
   type DashboardActor,
 } from '../../src/infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../src/infrastructure/config/index.js';
+import { generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { DashboardOperation } from '../../src/infrastructure/surfaces/index.js';
 import { OAuthModule, TokenSigningKeysService } from '../../src/modules/oauth/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
@@ -748,12 +749,13 @@ describe('Signing keys', () => {
 
 // Last, because it renames tables.
 describe('Failures', () => {
+  const UNKNOWN_TOKEN = generateSecret('mcp_dev_');
   const FAILING: readonly (readonly [string, string, (token: string, code: string) => Promise<TestResponse>])[] = [
     ['requestDeviceCode', 'device_authorization', () =>
       sendForm(service, '/oauth/device/code', { client_id: service.development.clientId })],
     ['exchangeDeviceCode', 'device_authorization', (_token, device_code) => poll(service, { device_code })],
-    ['revokeToken', 'mcp_token', () => revoke('x')],
-    ['introspectToken', 'mcp_token', () => introspect('x')],
+    ['revokeToken', 'mcp_token', () => revoke(UNKNOWN_TOKEN)],
+    ['introspectToken', 'mcp_token', () => introspect(UNKNOWN_TOKEN)],
     ['getJsonWebKeySet', 'token_signing_key', () => service.request('/.well-known/jwks.json')],
     ['getCurrentUser', 'revoked_access_token', (token) => me(token)],
   ]; // prettier-ignore

@@ -101,6 +101,7 @@ describe('npm run cli -- doctor', () => {
         'keys: ok',
         'partitions of request_log: failed',
         'partitions of webhook_event: failed',
+        'partitions of mcp_token: failed',
         'redis: failed',
         'mail: failed',
         'text messages: failed',

@@ -1,4 +1,10 @@
 import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { dayOfSecret, generateSecret } from '../../src/infrastructure/crypto/index.js';
+import { McpTokensRotation } from '../../src/modules/mcp-tokens/mcp-tokens.rotation.js';
+import { McpTokensService } from '../../src/modules/mcp-tokens/index.js';
+import { mcpToken } from '../support/agents.js';
+import { stopClock } from '../support/clock.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -189,5 +195,172 @@ describe('POST /mcp/tokens/create', () => {
     expect(own.headers.get('x-request-id')).toBe('my-id_1');
     const bad = await service.request(PATH, { body: {}, headers: { 'x-request-id': 'not ok' } });
     expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('Stored MCP tokens', () => {
+  const DAY = 86_400_000;
+  const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / DAY) * DAY);
+  const partitionOf = (time: Date): string =>
+    `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
+  let service: TestApp;
+  let tokens: McpTokensService;
+  let clientId: string;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    tokens = service.app.get(McpTokensService);
+    ({ clientId } = service.development);
+  });
+  afterAll(() => service.close());
+
+  const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+  const tableOf = async (token: string): Promise<string | undefined> => {
+    const [row] = await service.database.query<{ name: string }>(
+      'SELECT tableoid::regclass::text AS name FROM mcp_token WHERE token_hash = $1',
+      [hashOf(token)],
+    );
+    return row?.name;
+  };
+
+  /** Stores a token as the previous release does, whose tokens carry no day. */
+  async function storeUndated(): Promise<string> {
+    const token = generateSecret('mcp_dev_');
+    rememberSecret(token);
+    await service.database.query(
+      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed, created_at, expires_at)
+       SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[], $7::timestamptz[])`,
+      [
+        [hashOf(token)],
+        [clientId],
+        ['development'],
+        ['undated'],
+        [null],
+        [new Date()],
+        [new Date(Date.now() + DAY)],
+      ],
+    );
+    return token;
+  }
+
+  it('carry the day of their creation', async () => {
+    const token = await mcpToken(service, 'user-1');
+    expect(dayOfSecret(token)).toEqual(startOfDay(new Date()));
+    expect(await tableOf(token)).toBe(partitionOf(new Date()));
+    expect(await tokens.find(clientId, token)).toMatchObject({ externalUserId: 'user-1' });
+  });
+
+  it('are found with one plan for all days, which uses the index and skips the other partitions', async () => {
+    const [definition] = await service.database.query<{ body: string; settings: string[] }>(
+      `SELECT prosrc AS body, proconfig AS settings FROM pg_proc WHERE proname = 'find_mcp_tokens'`,
+    );
+    const client = new pg.Client({ connectionString: service.database.url });
+    await client.connect();
+    try {
+      // The planner must not rely on the partition being empty at first.
+      await client.query('ANALYZE mcp_token');
+      for (const setting of definition?.settings ?? []) await client.query(`SET ${setting}`);
+      const query = /RETURN QUERY ([^;]+);/.exec(definition?.body ?? '')?.[1] ?? '';
+      const parameters = query
+        .replace('hashes', '$1::bytea[]')
+        .replace('created_from', '$2::timestamptz')
+        .replace('created_before', '$3::timestamptz');
+      await client.query(`PREPARE find AS ${parameters}`);
+      const day = startOfDay(new Date());
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (COSTS OFF) EXECUTE find ('{"\\\\x00"}', '${day.toISOString()}', '${new Date(day.getTime() + DAY).toISOString()}')`,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Subplans Removed: \d+/);
+      expect(plan.match(/Scan.* (?:on|using) mcp_token\w+/g)).toHaveLength(1);
+      expect(plan).toContain(`${partitionOf(day)}_pkey`);
+      // A plan with the values of the parameters would be made for each statement.
+      expect(plan).toContain('token_hash = ANY ($1)');
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('have the day of their row if they are created a moment before midnight', async () => {
+    const midnight = startOfDay(new Date(Date.now() + DAY));
+    const restore = stopClock(service, new Date(midnight.getTime() - 1));
+    const last = await mcpToken(service, 'user-2');
+    restore();
+    const restoreAgain = stopClock(service, midnight);
+    const first = await mcpToken(service, 'user-3');
+    expect(await tokens.find(clientId, last)).toMatchObject({ externalUserId: 'user-2' });
+    expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
+    restoreAgain();
+    expect([dayOfSecret(last), dayOfSecret(first)]).toEqual([new Date(midnight.getTime() - DAY), midnight]);
+    expect([await tableOf(last), await tableOf(first)]).toEqual([
+      partitionOf(new Date(midnight.getTime() - DAY)),
+      partitionOf(midnight),
+    ]);
+    // A process whose clock is behind does not refuse a token from the next day.
+    expect(await tokens.find(clientId, first)).toMatchObject({ externalUserId: 'user-3' });
+  });
+
+  it('of the previous release, which carry no day, are found and revoked', async () => {
+    const undated = await Promise.all(Array.from({ length: 20 }, storeUndated));
+    for (const token of undated) {
+      expect(await tokens.find(clientId, token)).toMatchObject({ externalUserId: 'undated' });
+      expect(await tokens.authenticate(token)).toMatchObject({ clientId });
+    }
+    const [revoked = ''] = undated;
+    await tokens.revoke(clientId, revoked);
+    expect(await tokens.find(clientId, revoked)).toBeUndefined();
+    expect(await tokens.authenticate(revoked)).toBeUndefined();
+  });
+
+  it('of several days are found in one batch, each with its own data', async () => {
+    const restore = stopClock(service, new Date(Date.now() + 2 * DAY));
+    const later = await mcpToken(service, 'later', { expires_in: 30 * 86_400 });
+    restore();
+    const users = ['a', 'b', 'c'];
+    const created = await Promise.all(users.map((user) => mcpToken(service, user)));
+    const restoreAgain = stopClock(service, new Date(Date.now() + 3_600_000 + 2 * DAY));
+    const all = [later, ...created, generateSecret('mcp_dev_'), 'malformed'];
+    const found = await Promise.all(all.map((token) => tokens.authenticate(token)));
+    restoreAgain();
+    expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual([
+      'later',
+      'expired',
+      'expired',
+      'expired',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('are revoked only for their client', async () => {
+    const token = await mcpToken(service, 'user-4');
+    await tokens.revoke(service.production.clientId, token);
+    expect(await tokens.find(clientId, token)).toBeDefined();
+    expect(await tokens.find(service.production.clientId, token)).toBeUndefined();
+    await tokens.revoke(clientId, token);
+    expect(await tokens.find(clientId, token)).toBeUndefined();
+  });
+
+  it('stay valid and revocable if their day has no partition, also after the background work runs again', async () => {
+    const today = partitionOf(new Date());
+    for (const offset of [0, 1, 2, 3, 4, 5, 6, 7])
+      await service.database.query(`DROP TABLE ${partitionOf(new Date(Date.now() + offset * DAY))}`);
+    const [kept, revoked] = [await mcpToken(service, 'kept'), await mcpToken(service, 'revoked')];
+    expect(await tableOf(kept)).toBe('mcp_token_default');
+    expect(await tokens.find(clientId, kept)).toBeDefined();
+
+    await service.app.get(McpTokensRotation).run();
+    expect(await tableOf(kept)).toBe('mcp_token_default');
+    expect(await tokens.find(clientId, kept)).toBeDefined();
+    await tokens.revoke(clientId, revoked);
+    expect(await tokens.find(clientId, revoked)).toBeUndefined();
+    const partitions = await service.database.query<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'mcp_token'::regclass`,
+    );
+    const names = partitions.map(({ name }) => name);
+    expect(names).not.toContain(today);
+    expect(names).toContain(partitionOf(new Date(Date.now() + 2 * DAY)));
+    // Tokens of days without a partition are still accepted.
+    expect(await tableOf(await mcpToken(service, 'later'))).toBe('mcp_token_default');
   });
 });

@@ -225,7 +225,7 @@ describe('Database metrics', () => {
     expect(await metrics.value('mcs_database_pool_waiting', { pool: 'main' })).toBe(0);
   });
 
-  it.each(['request_log', 'webhook_event'])('show the partitions of %s', async (table) => {
+  it.each(['request_log', 'webhook_event', 'mcp_token'])('show the partitions of %s', async (table) => {
     expect(await metrics.value('mcs_partitions_ahead', { table })).toBe(7);
     expect(await metrics.value('mcs_partitions_default_in_use', { table })).toBe(0);
     const age = await metrics.value('mcs_partitions_oldest_age_seconds', { table });

@@ -20,7 +20,6 @@ export interface StoredMcpToken {
 }
 
 type NewMcpToken = Omit<StoredMcpToken, 'id' | 'revokedAt'>;
-type FoundMcpToken = Omit<StoredMcpToken, 'tokenHash'>;
 
 interface Lookup {
   readonly tokenHash: Buffer;
@@ -33,26 +32,14 @@ const CONCURRENT_STATEMENTS = 2;
 const LOOKUPS_PER_STATEMENT = 100;
 const CONCURRENT_LOOKUPS = 4;
 
-/**
- * The subquery with LIMIT makes PostgreSQL use the index for each token, even if it plans the statement while the partition
- * of the day is still empty.
- */
-const selectTokens = (condition: string): string =>
-  `SELECT position::integer, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+/** The database function has the settings that make PostgreSQL plan the query once, and read only the partition of the day. */
+const FIND = prepared(
+  `SELECT token_hash AS "tokenHash", id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
           phone_number_sealed AS "phoneNumberSealed", created_at AS "createdAt", expires_at AS "expiresAt",
           revoked_at AS "revokedAt"
-     FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (hash, position)
-    CROSS JOIN LATERAL (SELECT * FROM mcp_token WHERE token_hash = hash${condition} LIMIT 1) token`;
-
-/**
- * The bounds are converted from text, which PostgreSQL does not do before it executes a plan. So the plan does not depend on
- * the day, is made once, and skips the partitions of other days when it starts. With plain timestamps, PostgreSQL would plan
- * the statement each time, which takes longer than executing it.
- */
-const FIND_OF_DAY = prepared(
-  selectTokens(' AND created_at >= $2::text::timestamptz AND created_at < $3::text::timestamptz'),
+     FROM find_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
-const FIND_OF_ANY_DAY = prepared(selectTokens(''));
+const ANY_DAY = ['-infinity', 'infinity'] as const;
 
 /**
  * Inserts the tokens of concurrent requests in one statement, and finds tokens in the same way.
@@ -69,15 +56,15 @@ export class McpTokensBatch {
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
-  private readonly lookups = new BatchedStatement<Lookup, FoundMcpToken | undefined>({
+  private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUPS,
   });
 
   /** A lookup in all partitions costs several times as much. Unknown tokens must not slow down others. */
-  private readonly undatedLookups = new BatchedStatement<Buffer, FoundMcpToken | undefined>({
-    execute: (hashes) => this.select(FIND_OF_ANY_DAY, hashes),
+  private readonly undatedLookups = new BatchedStatement<Buffer, StoredMcpToken | undefined>({
+    execute: (hashes) => this.select(hashes, ANY_DAY),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: 1,
   });
@@ -85,12 +72,12 @@ export class McpTokensBatch {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Returns the token with this hash that was created on this day. It may have expired or been revoked. */
-  find(tokenHash: Buffer, day: Date): Promise<FoundMcpToken | undefined> {
+  find(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
     return this.lookups.add({ tokenHash, day });
   }
 
   /** Returns the token with this hash, whenever it was created. It may have expired or been revoked. */
-  findUndated(tokenHash: Buffer): Promise<FoundMcpToken | undefined> {
+  findUndated(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     return this.undatedLookups.add(tokenHash);
   }
 
@@ -118,28 +105,23 @@ export class McpTokensBatch {
   }
 
   /** Runs a statement for each day, and there are few: by default, a token is valid for a day. */
-  private async selectByDay(lookups: readonly Lookup[]): Promise<(FoundMcpToken | undefined)[]> {
-    const found = new Map<Lookup, FoundMcpToken | undefined>();
+  private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
+    const found = new Map<Lookup, StoredMcpToken | undefined>();
     for (const day of new Set(lookups.map((lookup) => lookup.day.getTime()))) {
       const ofDay = lookups.filter((lookup) => lookup.day.getTime() === day);
       const hashes = ofDay.map(({ tokenHash }) => tokenHash);
-      const bounds = [new Date(day).toISOString(), new Date(day + DAY).toISOString()];
-      const tokens = await this.select(FIND_OF_DAY, hashes, bounds);
+      const tokens = await this.select(hashes, [new Date(day), new Date(day + DAY)]);
       for (const [index, lookup] of ofDay.entries()) found.set(lookup, tokens[index]);
     }
     return lookups.map((lookup) => found.get(lookup));
   }
 
   private async select(
-    statement: string,
     hashes: readonly Buffer[],
-    bounds: readonly string[] = [],
-  ): Promise<(FoundMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<(FoundMcpToken & { position: number })[]>(statement, [
-      hashes,
-      ...bounds,
-    ]);
-    const found = new Map(rows.map((row) => [row.position, row]));
-    return hashes.map((_, index) => found.get(index + 1));
+    bounds: readonly [Date | string, Date | string],
+  ): Promise<(StoredMcpToken | undefined)[]> {
+    const rows = await this.dataSource.query<StoredMcpToken[]>(FIND, [hashes, ...bounds]);
+    const found = new Map(rows.map((row) => [row.tokenHash.toString('latin1'), row]));
+    return hashes.map((hash) => found.get(hash.toString('latin1')));
   }
 }

@@ -107,16 +107,15 @@ export class McpTokensService {
   /** Returns the stored token, which may have expired, unless it was revoked. */
   private async lookUp(token: string): Promise<StoredMcpToken | undefined> {
     if (!isWellFormedSecret(token)) return undefined;
-    const tokenHash = sha256(token);
-    const found = await this.findStored(tokenHash, dayOfSecret(token));
-    return found && found.revokedAt === null ? { ...found, tokenHash } : undefined;
+    const found = await this.findStored(sha256(token), dayOfSecret(token));
+    return found?.revokedAt === null ? found : undefined;
   }
 
   /**
    * Tokens of version 0.2.0 carry no day: their first digits are random. The second lookup finds them, and can be removed
    * from the release after the one whose predecessor issued such tokens for the last time.
    */
-  private async findStored(tokenHash: Buffer, day: Date) {
+  private async findStored(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
     const age = this.clock.milliseconds() - day.getTime();
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
     const found = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
