@@ -107,3 +107,82 @@ describe('Daily partitions', () => {
     ).rejects.toThrow('audit_log is no stray table.');
   });
 });
+
+describe('Daily partitions of rows that expire', () => {
+  const RETENTION = { days: 7, expiryColumn: 'expires_at' };
+  const nameOfToken = (days: number): string => nameOf(days).replace('request_log', 'mcp_token');
+  const tokenNames = async (): Promise<string[]> =>
+    (await partitions.status('mcp_token')).map(({ name }) => name);
+
+  /** Adds tokens that were created and expire in so many days. */
+  const addTokens = (created: Date, expires: Date, rows: number): Promise<unknown> =>
+    service.database.query(
+      `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, created_at, expires_at)
+       SELECT sha256(gen_random_uuid()::text::bytea), $1, 'production', 'user', $2, $3 FROM generate_series(1, $4::int)`,
+      [CLIENT, created, expires, rows],
+    );
+
+  async function tokensIn(): Promise<Record<string, number>> {
+    const rows = await service.database.query<{ name: string; count: number }>(
+      'SELECT tableoid::regclass::text AS name, count(*)::int FROM mcp_token GROUP BY 1',
+    );
+    return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+  }
+
+  it('are dropped when the last row of the day has expired for as long as rows are kept', async () => {
+    for (const days of [-20, -19, -10, -9]) {
+      // Creates the partition of this day among others.
+      await partitions.rotate('mcp_token', inDays(days), { ...RETENTION, days: 365 });
+    }
+    await addTokens(inDays(-20), inDays(-9), 3);
+    await addTokens(inDays(-19), inDays(-9), ROWS_PER_DAY);
+    await addTokens(inDays(-19), inDays(-6), 1);
+    await addTokens(inDays(-10), inDays(20), 2);
+    await addTokens(inDays(-9), inDays(-8), 4);
+    await partitions.rotate('mcp_token', NOW, RETENTION);
+    expect(await tokensIn()).toEqual({ [nameOfToken(-19)]: ROWS_PER_DAY + 1, [nameOfToken(-10)]: 2 });
+    expect(await tokenNames()).not.toContain(nameOfToken(-9));
+
+    // 38 days after its creation, every token has expired for a week.
+    await partitions.rotate('mcp_token', inDays(28), RETENTION);
+    expect(await tokensIn()).toEqual({});
+  });
+
+  it('are created beside rows in the default partition, which are found all the time', async () => {
+    for (const { name, from } of await partitions.status('mcp_token'))
+      if (from) await service.database.query(`DROP TABLE ${name}`);
+    await addTokens(inDays(-2), inDays(1), ROWS_PER_DAY);
+    await addTokens(inDays(0), inDays(1), ROWS_PER_DAY);
+    await addTokens(inDays(4), inDays(5), 1);
+    await addTokens(inDays(-20), inDays(-19), 5);
+    const counted: number[] = [];
+    let isDone = false;
+    const counting = (async () => {
+      while (!isDone) {
+        await addTokens(inDays(0), inDays(1), 1);
+        const [row] = await service.database.query<{ count: number }>(
+          `SELECT count(*)::int FROM mcp_token WHERE expires_at > $1`,
+          [NOW],
+        );
+        counted.push(row?.count ?? 0);
+      }
+    })();
+    await partitions.rotate('mcp_token', NOW, RETENTION);
+    isDone = true;
+    await counting;
+    expect(counted).toEqual(counted.map((_, index) => 2 * ROWS_PER_DAY + 2 + index));
+    expect(await tokensIn()).toEqual({ mcp_token_default: 2 * ROWS_PER_DAY + 1 + counted.length });
+    const names = await tokenNames();
+    for (const days of [2, 3, 5, 6, 7]) expect(names).toContain(nameOfToken(days));
+    for (const days of [-2, -1, 0, 4]) expect(names).not.toContain(nameOfToken(days));
+    // The default partition accepts rows of every day again.
+    await addTokens(inDays(400), inDays(401), 1);
+  });
+
+  it('are dropped only if they are partitions of the table', async () => {
+    for (const table of ['request_log_default', 'audit_log', nameOfToken(0)])
+      await expect(
+        service.database.query(`SELECT drop_partition('request_log', $1)`, [table]),
+      ).rejects.toThrow(`${table} is no partition of request_log.`);
+  });
+});
