@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -6,8 +7,10 @@ import { dataSourceOptions } from '../../src/infrastructure/database/data-source
 import { checkDatabase, migrate } from '../../src/infrastructure/database/index.js';
 import { checksumOf } from '../../src/infrastructure/database/migration-checksums.js';
 import { Baseline1790000000001 } from '../../src/infrastructure/database/migrations/1790000000001-baseline.js';
+import { McpTokenPartitions1790000000025 } from '../../src/infrastructure/database/migrations/1790000000025-mcp-token-partitions.js';
 import { WebhookLogIndex1790000000006 } from '../../src/infrastructure/database/migrations/1790000000006-webhook-log-index.js';
 import { MIGRATIONS } from '../../src/infrastructure/database/migrations/index.js';
+import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 
@@ -171,6 +174,157 @@ describe('Migrations', () => {
          FROM pg_index WHERE indexrelid = 'request_log_webhook_index'::regclass`,
     );
     expect(index).toEqual({ indisvalid: true, partitions: 2 });
+  });
+
+  describe('that partition MCP tokens', () => {
+    const DAY = 86_400_000;
+    const CLIENT = '11111111-1111-4111-8111-111111111111';
+    const POSITION = MIGRATIONS.indexOf(McpTokenPartitions1790000000025);
+
+    /** Migrates to the schema of the previous release, and adds a client. */
+    async function migrateBefore(): Promise<void> {
+      const before = await new DataSource({
+        ...dataSourceOptions({ url: database.url }),
+        migrations: MIGRATIONS.slice(0, POSITION),
+      }).initialize();
+      await before.runMigrations();
+      await before.destroy();
+      await database.query(
+        `INSERT INTO organization (id, name, created_at) VALUES ($1, 'Example', now())`,
+        [CLIENT],
+      );
+      await database.query(
+        `INSERT INTO api_client (id, organization_id, environment, created_at) VALUES ($1, $1, 'production', now())`,
+        [CLIENT],
+      );
+    }
+
+    /** The statements of the previous release. */
+    const previous = {
+      create: async (createdAt: Date, expiresAt: Date): Promise<Buffer> => {
+        const hash = randomBytes(32);
+        await database.query(
+          `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, phone_number_sealed,
+                                  created_at, expires_at)
+           SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],
+                                $6::timestamptz[], $7::timestamptz[])`,
+          [[hash], [CLIENT], ['production'], ['user'], [null], [createdAt], [expiresAt]],
+        );
+        return hash;
+      },
+      find: async (hash: Buffer): Promise<{ id: string } | undefined> => {
+        const [found] = await database.query<{ id: string }>(
+          `SELECT position::integer, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+                  phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
+             FROM unnest($1::bytea[]) WITH ORDINALITY AS lookup (token_hash, position)
+             JOIN mcp_token USING (token_hash)
+            WHERE revoked_at IS NULL`,
+          [[hash]],
+        );
+        return found;
+      },
+      revoke: (hash: Buffer) =>
+        database.query(
+          'UPDATE mcp_token SET revoked_at = $1 WHERE token_hash = $2 AND client_id = $3 AND revoked_at IS NULL',
+          [new Date(), hash, CLIENT],
+        ),
+      deleteExpired: (before: Date) =>
+        database.query(
+          `DELETE FROM mcp_token WHERE id IN (
+             SELECT id FROM mcp_token WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+          [before],
+        ),
+    };
+    const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
+    const partitions = async (): Promise<string[]> => {
+      const rows = await database.query<{ name: string }>(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits
+          WHERE inhparent = 'mcp_token'::regclass AND inhrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')
+          ORDER BY name`,
+      );
+      return rows.map(({ name }) => name);
+    };
+
+    it('keep all tokens, and the previous release creates, finds, revokes and deletes tokens meanwhile and after', async () => {
+      await migrateBefore();
+      const old = await Promise.all([previous.create(inDays(-1), inDays(1)), previous.create(inDays(-20), inDays(-10))]);
+      const created: Buffer[] = [];
+      let isDone = false;
+      const running = (async () => {
+        while (!isDone) {
+          const hash = await previous.create(new Date(), inDays(1));
+          expect(await previous.find(hash)).toBeDefined();
+          created.push(hash);
+        }
+      })();
+      await migrate(database.url);
+      isDone = true;
+      await running;
+      expect(created.length).toBeGreaterThan(0);
+
+      const until = new Date(Math.floor(Date.now() / DAY) * DAY + 2 * DAY).toISOString();
+      expect(await partitions()).toEqual([
+        'mcp_token_default',
+        `mcp_token_until_${until.slice(0, 10).replaceAll('-', '')}`,
+      ]);
+      // Tokens of days after that go to the default partition until the background work of this release runs.
+      const all = [...old, ...created, await previous.create(inDays(3), inDays(4))];
+      const found = await Promise.all(all.map(previous.find));
+      expect(new Set(found.map((each) => each?.id)).size).toBe(all.length);
+
+      const [first = randomBytes(32), second = randomBytes(32)] = old;
+      await previous.deleteExpired(inDays(-7));
+      await previous.revoke(first);
+      expect(await previous.find(second)).toBeUndefined();
+      expect(await previous.find(first)).toBeUndefined();
+
+      await dataSource.initialize();
+      const batch = new McpTokensBatch(dataSource);
+      const today = new Date(Math.floor(Date.now() / DAY) * DAY);
+      const [hash = randomBytes(32)] = created.slice(-1);
+      expect(await batch.find(hash, today)).toMatchObject({ clientId: CLIENT });
+      expect(await batch.findUndated(hash)).toMatchObject({ clientId: CLIENT });
+      expect(await database.query(`SELECT FROM pg_constraint WHERE conname = 'mcp_token_until_check'`)).toEqual([]);
+    });
+
+    it('wait for a transaction that reads tokens without blocking other requests for long', async () => {
+      await migrateBefore();
+      const hash = await previous.create(new Date(), inDays(1));
+      const reader = new pg.Client({ connectionString: database.url });
+      await reader.connect();
+      let migrating: Promise<unknown> = Promise.resolve();
+      try {
+        await reader.query('BEGIN; LOCK TABLE mcp_token IN ACCESS SHARE MODE');
+        migrating = migrate(database.url);
+        await eventually('the migration retries', async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_stat_activity WHERE query LIKE 'DO %mcp_token%' AND wait_event = 'PgSleep'
+                AND datname = current_database()`,
+          );
+          return waiting.length > 0;
+        });
+        // Between two attempts, the migration holds no lock.
+        expect(await previous.find(hash)).toBeDefined();
+      } finally {
+        await reader.end();
+      }
+      await migrating;
+      expect((await partitions()).length).toBe(2);
+    });
+
+    it('continue after an interruption', async () => {
+      await migrateBefore();
+      await previous.create(new Date(), inDays(1));
+      // As left by an attempt that was interrupted days ago: the table would refuse the tokens of today.
+      await database.query(`CREATE UNIQUE INDEX mcp_token_until_pkey ON mcp_token (token_hash, created_at)`);
+      await database.query(
+        `ALTER TABLE mcp_token ADD CONSTRAINT mcp_token_until_check CHECK (created_at < '2020-01-01T00:00:00Z') NOT VALID`,
+      );
+      await migrate(database.url);
+      expect((await partitions()).length).toBe(2);
+      const hash = await previous.create(new Date(), inDays(1));
+      expect(await previous.find(hash)).toBeDefined();
+    });
   });
 
   it('name every constraint and index', async () => {
