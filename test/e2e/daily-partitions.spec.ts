@@ -42,7 +42,9 @@ const insert = (time: Date, rows: number): Promise<unknown> =>
 /** Returns the number of rows of the client in each partition. */
 async function counts(): Promise<Record<string, number>> {
   const rows = await service.database.query<{ name: string; count: number }>(
-    `SELECT tableoid::regclass::text AS name, count(*)::int FROM request_log WHERE client_id = $1 GROUP BY 1`,
+    // In a cluster, the name of a shard ends with its number.
+    `SELECT regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') AS name, count(*)::int
+       FROM request_log WHERE client_id = $1 GROUP BY 1`,
     [CLIENT],
   );
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));

@@ -104,11 +104,9 @@ export class DailyPartitions {
   /** Returns all partitions, oldest first, the default partition last. */
   async status(table: string): Promise<PartitionStatus[]> {
     const partitions = await this.dataSource.query<{ name: string; entries: string; bytes: string }[]>(
-      `SELECT child.relname AS name, pg_total_relation_size(child.oid) AS bytes,
-              -- reltuples is as old as the last ANALYZE; the statistics also count later rows.
-              greatest(child.reltuples, pg_stat_get_live_tuples(child.oid))::bigint AS entries
-         FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
-        WHERE pg_inherits.inhparent = $1::regclass ORDER BY name`,
+      `SELECT relname AS name, bytes, entries
+         FROM relation_sizes(ARRAY(SELECT inhrelid FROM pg_inherits WHERE inhparent = $1::regclass))
+         JOIN pg_class ON oid = relation ORDER BY name`,
       [table],
     );
     const [misplaced] = await this.dataSource.query<{ entries: string }[]>(
@@ -129,7 +127,7 @@ export class DailyPartitions {
   async overview(table: string, now: Date): Promise<PartitionsOverview> {
     const [partitions, misplaced] = await Promise.all([
       this.partitionsOf(table),
-      this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`),
+      this.dataSource.query<object[]>(`SELECT 1 FROM ${table}_default LIMIT 1`),
     ]);
     const starts = [...partitions.values()]
       .flatMap(({ from }) => from ?? [])
@@ -222,13 +220,17 @@ export class DailyPartitions {
    */
   private async moveStrayRows(rotation: Rotation, tasks: Tasks): Promise<void> {
     const { table, oldestKept, newest } = rotation;
-    const strays = await this.dataSource.query<{ name: string; blocks: number }[]>(
-      `SELECT relname AS name, (pg_relation_size(oid) / current_setting('block_size')::int)::int AS blocks
-         FROM pg_class
-        WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) AND relkind = 'r'
-          AND starts_with(relname, $1 || '_stray_')
-        ORDER BY relname`,
-      [table],
+    const strays = await this.withoutTimeout((transaction) =>
+      transaction.query<{ name: string; blocks: number }[]>(
+        `SELECT relname AS name, blocks::int
+           FROM relation_sizes(ARRAY(
+                  SELECT oid FROM pg_class
+                   WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) AND relkind = 'r'
+                     AND starts_with(relname, $1 || '_stray_')))
+           JOIN pg_class ON oid = relation
+          ORDER BY relname`,
+        [table],
+      ),
     );
     for (const { name, blocks } of strays) {
       await this.deleteExpired(name, oldestKept);

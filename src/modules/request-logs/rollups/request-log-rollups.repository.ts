@@ -26,25 +26,16 @@ const ROWS_PER_DELETION = 10_000;
 const SETTLEMENT_TIMEOUT = 5 * SECOND;
 const SETTLEMENT_POLL_INTERVAL = 10;
 
-/** The clients with entries on a day, found by one index lookup each. Parameters $3 and $4: start and end of the day. */
-const CLIENTS_OF_DAY = `
-  WITH RECURSIVE client AS (
-    (SELECT client_id, environment FROM request_log WHERE created_at >= $3 AND created_at < $4
-      ORDER BY client_id, environment LIMIT 1)
-    UNION ALL
-    SELECT following.client_id, following.environment FROM client CROSS JOIN LATERAL (
-      SELECT client_id, environment FROM request_log
-       WHERE created_at >= $3 AND created_at < $4
-         AND (client_id, environment) > (client.client_id, client.environment)
-       ORDER BY client_id, environment LIMIT 1) following
-  ) SELECT client_id, environment FROM client`;
+/**
+ * The conditions of the primary key for the entries of all clients, so that PostgreSQL finds the entries of a short period by
+ * one index lookup for each client. A distributed table cannot be joined with a subquery row by row, but can be read for a
+ * list of clients.
+ */
+const OF_ALL_CLIENTS = `client_id = ANY (ARRAY(SELECT id FROM api_client))
+  AND environment IN ('development', 'production')`;
 
-/** Without OFFSET 0, PostgreSQL could join the clients with all entries of the partition. */
-const ENTRIES = `
-  SELECT entry.* FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
-    SELECT ${ENTRY_COLUMNS} FROM request_log
-     WHERE client_id = client.client_id AND environment = client.environment AND created_at >= $1 AND created_at < $2
-    OFFSET 0) entry`;
+const ENTRIES = `SELECT ${ENTRY_COLUMNS} FROM request_log
+  WHERE ${OF_ALL_CLIENTS} AND created_at >= $1 AND created_at < $2`;
 
 const INSERT_HOURS = `INSERT INTO request_log_hourly_rollup (${SUMMARY_COLUMNS})
   ${hoursOf('start >= $1 AND start < $2')}`;
@@ -122,7 +113,7 @@ export class RequestLogRollupsRepository {
   async replaceSlices(start: Date, end: Date): Promise<void> {
     await this.query('DELETE FROM request_log_rollup WHERE start >= $1 AND start < $2', [start, end]);
     const endOfHour = new Date(startOfHour(start).getTime() + HOUR);
-    await this.query(INSERT_SLICES, [start, earlier(end, endOfHour), ...dayOf(start)]);
+    await this.query(INSERT_SLICES, [start, earlier(end, endOfHour)]);
   }
 
   /** Replaces the hourly rollups from `start` to `end`, both full hours, by those of the slices. */
@@ -144,16 +135,12 @@ export class RequestLogRollupsRepository {
 
   /** Returns the hour of the newest entry before this time on the same day (in UTC), or the start of the day if there is none. */
   async newestHourBefore(time: Date): Promise<Date> {
-    const [day] = dayOf(new Date(time.getTime() - 1));
-    const [row] = await this.query<{ time: Date | null }[]>(
-      `SELECT max(newest.created_at) AS time FROM (${CLIENTS_OF_DAY}) client CROSS JOIN LATERAL (
-         SELECT created_at FROM request_log
-          WHERE client_id = client.client_id AND environment = client.environment
-            AND created_at >= $1 AND created_at < $2
-          ORDER BY created_at DESC LIMIT 1) newest`,
-      [day, time, day, time],
-    );
-    return startOfHour(row?.time ?? day);
+    const newest = new Date(time.getTime() - 1);
+    const day = startOfDay(newest);
+    if (!(await this.hasEntries(day, time))) return day;
+    let hour = startOfHour(newest);
+    while (hour > day && !(await this.hasEntries(hour, time))) hour = new Date(hour.getTime() - HOUR);
+    return hour;
   }
 
   async setSince(since: Date): Promise<void> {
@@ -182,16 +169,22 @@ export class RequestLogRollupsRepository {
     }
   }
 
+  private async hasEntries(start: Date, end: Date): Promise<boolean> {
+    const rows = await this.query<object[]>(
+      `SELECT 1 FROM request_log WHERE ${OF_ALL_CLIENTS} AND created_at >= $1 AND created_at < $2 LIMIT 1`,
+      [start, end],
+    );
+    return rows.length > 0;
+  }
+
   private query<Result>(statement: string, parameters?: unknown[]): Promise<Result> {
     return this.transaction.manager.query<Result>(statement, parameters);
   }
 }
 
-/** Returns the start and the end of the day in UTC, by which PostgreSQL selects the partition. */
-function dayOf(time: Date): [Date, Date] {
+/** Returns the start of the day in UTC. */
+function startOfDay(time: Date): Date {
   const start = new Date(time);
   start.setUTCHours(0, 0, 0, 0);
-  const end = new Date(start);
-  end.setUTCDate(end.getUTCDate() + 1);
-  return [start, end];
+  return start;
 }
