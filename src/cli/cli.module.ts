@@ -4,6 +4,7 @@ import { ApplicationCommand } from './commands/application.command.js';
 import { AuditCommand } from './commands/audit.command.js';
 import { ClientCommand } from './commands/client.command.js';
 import { DataKeyCommand } from './commands/data-key.command.js';
+import { DatabaseCommand } from './commands/database.command.js';
 import { DetectionCommand } from './commands/detection.command.js';
 import { DoctorCommand } from './commands/doctor.command.js';
 import { EndpointCommand } from './commands/endpoint.command.js';
@@ -23,6 +24,7 @@ import { OperatorSession } from './operator-session.js';
     ...ClientCommand.registerWithSubCommands(),
     ...UserCommand.registerWithSubCommands(),
     ...EndpointCommand.registerWithSubCommands(),
+    ...DatabaseCommand.registerWithSubCommands(),
     ...DataKeyCommand.registerWithSubCommands(),
     ...DetectionCommand.registerWithSubCommands(),
     ...ApplicationCommand.registerWithSubCommands(),

@@ -6,7 +6,12 @@ import {
   type LoadedConfiguration,
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
-import { checkDatabase, DatabaseConfiguration, migrateConfigured } from '../database/index.js';
+import {
+  checkDatabase,
+  checkDistribution,
+  DatabaseConfiguration,
+  migrateConfigured,
+} from '../database/index.js';
 import { HttpClientConfiguration } from '../http-client/index.js';
 import { readOrCreateKey } from './key-file.js';
 
@@ -33,12 +38,16 @@ export async function prepareProcess(
   return { configuration, release: await provideDatabase(configuration, report) };
 }
 
-/** Migrates the schema. If MIGRATE_ON_START is off, only checks that the schema is up to date. */
+/**
+ * Migrates the schema, and checks that the database is distributed as configured. If MIGRATE_ON_START is off, only checks that
+ * the schema is up to date.
+ */
 export async function prepareSchema(configuration: LoadedConfiguration): Promise<void> {
   const database = configuration.get(DatabaseConfiguration);
   const { url = '', authority, startTimeoutMilliseconds } = database;
   if (database.migrateOnStart) await migrateConfigured(database);
   else await checkDatabase(url, authority, startTimeoutMilliseconds);
+  await checkDistribution(database);
 }
 
 /** Lists settings that are acceptable in development but not in production. */

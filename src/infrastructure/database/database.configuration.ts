@@ -1,4 +1,4 @@
-import type { ValidationArguments } from 'class-validator';
+import { IsIn, type ValidationArguments } from 'class-validator';
 import {
   Configuration,
   EnvironmentVariable,
@@ -7,6 +7,7 @@ import {
   IsIntegerBetween,
 } from '../config/index.js';
 import { parsedUrl } from '../urls/index.js';
+import { DISTRIBUTIONS, type Distribution } from './distribution/distributed-tables.js';
 import { roleOf } from './service-role.js';
 import { driverAddress, hasKnownTlsMode, acceptsAuthority, type DriverAddress } from './database-address.js';
 
@@ -123,6 +124,13 @@ export class DatabaseConfiguration {
     'Whether the service runs pending migrations when it starts. If it is disabled, run `npm run cli -- migrate`.',
   )
   migrateOnStart: boolean = true;
+
+  @EnvironmentVariable(
+    'DATABASE_DISTRIBUTION',
+    'Whether large tables are distributed over several servers: `none`, or `citus`. With `citus`, a process starts only if the database has the extension and worker nodes, and `npm run cli -- database distribute` has run.',
+  )
+  @IsIn(DISTRIBUTIONS)
+  distribution: Distribution = 'none';
 
   /** Whether partitions are created at startup. Operator commands disable it, to show the partitions as they are. */
   rotateOnStart = true;

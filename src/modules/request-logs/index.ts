@@ -7,6 +7,8 @@ export { LogReads, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './partitions/request-log-partitions.js';
 export type { OutcomeCounts, RequestLogOverview } from './rollups/request-log-overview.js';
 export { RequestLogOverviewService, type OverviewPeriod } from './rollups/request-log-overview.service.js';
+export { REQUEST_LOG_ROLLUPS_JOB } from './rollups/request-log-rollups.job.js';
+export { REQUEST_LOG_ROTATION_JOB } from './partitions/request-logs.rotation.js';
 export { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 export { RequestLogsConfiguration } from './request-logs.configuration.js';
 export type { RequestLogHistoryEntry } from './reading/request-logs.dto.js';

@@ -6,6 +6,9 @@ import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countMisplaced } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
 
+/** The name of the job's lock. */
+export const REQUEST_LOG_ROTATION_JOB = 'request-logs.rotation';
+
 /** Creates partitions in advance and drops those past retention, in one process at a time. */
 @Injectable()
 export class RequestLogsRotation implements OnApplicationBootstrap {
@@ -29,7 +32,7 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
 
   @Cron(hourlyAt(5))
   async run(): Promise<void> {
-    await this.lock.runExclusively('request-logs.rotation', async () => {
+    await this.lock.runExclusively(REQUEST_LOG_ROTATION_JOB, async () => {
       await this.store.rotate(this.clock.now(), this.configuration.retentionDays);
       await this.warnOfMisplacedEntries();
     });

@@ -4,6 +4,9 @@ import { isDatabaseUnavailable, JobLock } from '../../../infrastructure/database
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { RequestLogRollupsService } from './request-log-rollups.service.js';
 
+/** The name of the job's lock. */
+export const REQUEST_LOG_ROLLUPS_JOB = 'request-logs.rollups';
+
 /** Updates the rollups of the request log every minute, in one process at a time. */
 @Injectable()
 export class RequestLogRollupsJob implements OnApplicationShutdown {
@@ -33,7 +36,7 @@ export class RequestLogRollupsJob implements OnApplicationShutdown {
   }
 
   private update(): Promise<void> {
-    return this.lock.runExclusively('request-logs.rollups', async () => {
+    return this.lock.runExclusively(REQUEST_LOG_ROLLUPS_JOB, async () => {
       await this.rollups.update(this.stopping.signal);
       await this.rollups.backfill(this.stopping.signal);
     });

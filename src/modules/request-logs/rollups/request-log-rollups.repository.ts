@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { settledId, Transaction } from '../../../infrastructure/database/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { earlier, startOfHour } from './request-log-rollup.js';
 import {
@@ -24,7 +23,6 @@ export interface RollupProgress {
 const ROWS_PER_DELETION = 10_000;
 /** How long to wait for the transactions that are writing entries. */
 const SETTLEMENT_TIMEOUT = 5 * SECOND;
-const SETTLEMENT_POLL_INTERVAL = 10;
 
 /**
  * The conditions of the primary key for the entries of all clients, so that PostgreSQL finds the entries of a short period by
@@ -47,12 +45,6 @@ interface ProgressRow extends Omit<RollupProgress, 'seenId'> {
   readonly seenId: string;
 }
 
-/** The virtual transactions that hold the lock under which rows are written. */
-const WRITING_TRANSACTIONS = `
-  SELECT DISTINCT virtualtransaction AS id FROM pg_locks
-   WHERE locktype = 'relation' AND relation = 'request_log'::regclass AND mode = 'RowExclusiveLock' AND granted
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-
 /** Writes the rollups, and records which part of the log they cover. */
 @Injectable()
 export class RequestLogRollupsRepository {
@@ -62,20 +54,8 @@ export class RequestLogRollupsRepository {
    * Returns an ID such that every entry with a smaller one is committed, or never will be. Waits for the transactions that
    * are writing entries; if one takes too long, returns undefined.
    */
-  async settledId(): Promise<number | undefined> {
-    const [{ id }] = await this.query<[{ id: string }]>(`SELECT nextval('request_log_id_seq') AS id`);
-    // A transaction takes its lock before it gets IDs.
-    const writing = (await this.query<{ id: string }[]>(WRITING_TRANSACTIONS)).map((row) => row.id);
-    const deadline = performance.now() + SETTLEMENT_TIMEOUT;
-    for (;;) {
-      const remaining = await this.query<object[]>(
-        `${WRITING_TRANSACTIONS} AND virtualtransaction = ANY($1)`,
-        [writing],
-      );
-      if (remaining.length === 0) return Number(id);
-      if (performance.now() > deadline) return undefined;
-      await pause(SETTLEMENT_POLL_INTERVAL);
-    }
+  settledId(): Promise<number | undefined> {
+    return settledId((...parameters) => this.query(...parameters), 'request_log', SETTLEMENT_TIMEOUT);
   }
 
   /** Starts the rollups at this time, unless they have started before. */

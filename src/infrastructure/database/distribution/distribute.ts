@@ -1,0 +1,59 @@
+import { DataSource } from 'typeorm';
+import { withAdvisoryLock } from '../advisory-lock.js';
+import { driverAddress } from '../database-address.js';
+import type { DatabaseConfiguration } from '../database.configuration.js';
+import { checkDatabase, withDatabase } from '../migrate.js';
+import { distributedTables, requireCluster } from './check-distribution.js';
+import { DISTRIBUTED_TABLES } from './distributed-tables.js';
+import { TableMove, type TableMoveOptions } from './table-move.js';
+
+/** What happened to a table. */
+export interface DistributedTableReport {
+  readonly table: string;
+  readonly column: string;
+  readonly shards: number;
+  /** Number of rows that were moved. */
+  readonly moved: number;
+}
+
+export type DistributeOptions = Omit<TableMoveOptions, 'column'> & {
+  /** The job that changes the partitions, which is paused. */
+  readonly rotationJob: string;
+};
+
+/**
+ * Distributes the tables that are not distributed yet, with the role that owns them, while the service writes to them. Can be
+ * repeated: an interrupted move is continued.
+ *
+ * @throws OperatorError if the database is not up to date, or the cluster is not ready
+ */
+export async function distribute(
+  { url = '', ownerUrl = url, authority }: DatabaseConfiguration,
+  { rotationJob, ...options }: DistributeOptions,
+): Promise<DistributedTableReport[]> {
+  await checkDatabase(ownerUrl, authority);
+  const address = { url: ownerUrl, authority };
+  return withDatabase(address, 0, (dataSource) =>
+    // Partitions must stay the same during the move. A second command waits here.
+    withAdvisoryLock(driverAddress(address), rotationJob, async () => {
+      await requireCluster(dataSource);
+      const reports: DistributedTableReport[] = [];
+      for (const { table, column } of DISTRIBUTED_TABLES) {
+        const move = new TableMove(dataSource, driverAddress(address), table, { ...options, column });
+        const isDistributed = (await distributedTables(dataSource)).includes(table);
+        const moved = isDistributed ? 0 : await move.run();
+        await move.removeFormer();
+        reports.push({ table, column, shards: await shardsOf(dataSource, table), moved });
+      }
+      return reports;
+    }),
+  );
+}
+
+async function shardsOf(dataSource: DataSource, table: string): Promise<number> {
+  const [row] = await dataSource.query<{ shards: number }[]>(
+    'SELECT count(*)::int AS shards FROM pg_dist_shard WHERE logicalrelid = $1::regclass',
+    [table],
+  );
+  return row?.shards ?? 0;
+}
