@@ -42,7 +42,7 @@ export async function distribute(
         const move = new TableMove(dataSource, driverAddress(address), table, { ...options, column });
         const isDistributed = (await distributedTables(dataSource)).includes(table);
         const moved = isDistributed ? 0 : await move.run();
-        await move.removeFormer();
+        await move.finish();
         reports.push({ table, column, shards: await shardsOf(dataSource, table), moved });
       }
       return reports;

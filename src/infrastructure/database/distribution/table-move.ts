@@ -71,8 +71,14 @@ export class TableMove {
     return this.exchange();
   }
 
-  /** Drops the local table after the exchange, a partition at a time. */
-  async removeFormer(): Promise<void> {
+  /** Finishes an exchange: moves the partitions to the schema of their table, and drops the local table, one by one. */
+  async finish(): Promise<void> {
+    const schema = await this.schema();
+    for (const part of await this.partsOf(schema, this.target)) {
+      await this.withLock(`${this.target}.${part}`, (transaction) =>
+        transaction.query(`ALTER TABLE ${this.target}.${part} SET SCHEMA ${schema}`),
+      );
+    }
     for (const part of await this.partsOf(this.former)) {
       await this.query(`DROP TABLE ${this.former}.${part}`);
     }
@@ -90,6 +96,9 @@ export class TableMove {
     await this.partitions.rotate(this.table, this.options.now(), this.options.retentionDays);
     this.maintainedAt = performance.now();
     if (await this.distributeEmpty()) return false;
+    // Otherwise the sequence would change its schema with the local table, and Citus refuses to change its owner later. In a
+    // transaction of its own, because the lock makes writers wait.
+    await this.query(`ALTER SEQUENCE ${this.table}_id_seq OWNED BY NONE`);
     const id = await this.settle();
     await this.dataSource.transaction(async (transaction) => {
       await transaction.query(`CREATE SCHEMA ${this.target}; CREATE SCHEMA ${this.former}`);
@@ -105,7 +114,7 @@ export class TableMove {
   }
 
   private distributeEmpty(): Promise<boolean> {
-    return this.withTableLock(async (transaction) => {
+    return this.withLock(this.table, async (transaction) => {
       const rows = await transaction.query<object[]>(`SELECT 1 FROM ${this.table} LIMIT 1`);
       if (rows.length > 0) return false;
       await this.distribute(transaction, this.table);
@@ -117,8 +126,6 @@ export class TableMove {
   private async createTarget(transaction: EntityManager): Promise<void> {
     const [{ schema }] = await transaction.query<[{ schema: string }]>('SELECT current_schema() AS schema');
     const { table, target } = this;
-    // A distributed table cannot own a sequence that an exchange moves, and Citus refuses to change the owner later.
-    await transaction.query(`ALTER SEQUENCE ${table}_id_seq OWNED BY NONE`);
     await transaction.query(
       `CREATE TABLE ${target}.${table} (LIKE ${table} INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (created_at)`,
     );
@@ -283,20 +290,21 @@ export class TableMove {
   /** Copies the last rows and exchanges the tables, in one transaction. @returns the number of moved rows */
   private async exchange(): Promise<number> {
     this.options.report(`${this.table}: exchanging the tables`);
+    const schema = await this.schema();
+    const locals = await this.partsOf(schema);
     await withAdvisoryLock(this.address, this.options.readingJob, () =>
-      this.withTableLock(
+      this.withLock(
+        this.table,
         async (transaction) => {
-          const { table, target } = this;
+          const { table, target, former } = this;
           await this.copyNew(transaction);
           await transaction.query(`INSERT INTO ${target}.${table} SELECT * FROM ${table}_default`);
-          const [{ schema }] = await transaction.query<[{ schema: string }]>(
-            'SELECT quote_ident(current_schema()) AS schema',
-          );
-          for (const part of [...(await this.partsOf(schema)), table]) {
-            await transaction.query(`ALTER TABLE ${schema}.${part} SET SCHEMA ${this.former}`);
+          for (const name of [...locals, table]) {
+            await transaction.query(`ALTER TABLE ${schema}.${name} SET SCHEMA ${former}`);
           }
-          for (const part of [...(await this.partsOf(target)), table]) {
-            await transaction.query(`ALTER TABLE ${target}.${part} SET SCHEMA ${schema}`);
+          // Other partitions follow in `finish`, because this takes some milliseconds for each shard of each.
+          for (const name of [`${table}_default`, table]) {
+            await transaction.query(`ALTER TABLE ${target}.${name} SET SCHEMA ${schema}`);
           }
         },
         () => this.catchUp(),
@@ -326,17 +334,24 @@ export class TableMove {
 
   /** Returns the names of the partitions of the local table, except the default partition. */
   private async days(): Promise<string[]> {
+    const parts = await this.partsOf(await this.schema());
+    return parts.filter((name) => name !== `${this.table}_default`);
+  }
+
+  private async schema(): Promise<string> {
     const [{ schema }] = await this.query<[{ schema: string }]>(
       'SELECT quote_ident(current_schema()) AS schema',
     );
-    return (await this.partsOf(schema)).filter((name) => name !== `${this.table}_default`);
+    return schema;
   }
 
-  private async partsOf(schema: string): Promise<string[]> {
+  /** Returns the names of the partitions of the table in a schema, by default those that are in the same schema. */
+  private async partsOf(schema: string, partSchema = schema): Promise<string[]> {
     const rows = await this.query<{ name: string }[]>(
       `SELECT quote_ident(relname) AS name FROM pg_class
-        WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass($1)) ORDER BY relname`,
-      [`${schema}.${this.table}`],
+        WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass($1))
+          AND relnamespace = to_regnamespace($2) ORDER BY relname`,
+      [`${schema}.${this.table}`, partSchema],
     );
     return rows.map(({ name }) => name);
   }
@@ -360,7 +375,8 @@ export class TableMove {
    * Runs work in a transaction that locks the table exclusively. Waits only briefly for the lock, because others wait behind
    * it, and retries after a pause.
    */
-  private async withTableLock<Result>(
+  private async withLock<Result>(
+    table: string,
     work: (transaction: EntityManager) => Promise<Result>,
     beforeRetry: () => Promise<void> = async () => undefined,
   ): Promise<Result> {
@@ -370,7 +386,7 @@ export class TableMove {
           await transaction.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
           // Citus changes schemas only through a single connection to each node.
           await transaction.query(`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`);
-          await transaction.query(`LOCK TABLE ${this.table} IN ACCESS EXCLUSIVE MODE`);
+          await transaction.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
           return work(transaction);
         });
       } catch (error) {
