@@ -296,7 +296,7 @@ export function describeRequestLogStore(name: string, open: () => Promise<OpenRe
       const found: { eventId: string; hasFailed: boolean }[] = [];
       let position = { createdAt: at(-700 * MINUTE), id: '0' };
       for (;;) {
-        const page = await store.attempts(endpointId, position);
+        const page = await store.attempts({ endpointId, clientId: client.clientId }, position);
         const last = page.at(-1);
         if (!last) break;
         found.push(...page);

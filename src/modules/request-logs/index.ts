@@ -16,6 +16,7 @@ export {
   RequestLogStore,
   type AttemptPosition,
   type AttemptSummary,
+  type LoggedEndpoint,
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,

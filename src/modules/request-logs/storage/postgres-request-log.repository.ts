@@ -17,6 +17,7 @@ import {
   type AttemptSummary,
   type EndpointAttempt,
   type LoggedAttempt,
+  type LoggedEndpoint,
   type NewRequestLogEntry,
   type RequestLogEntry,
   type RequestLogFilter,
@@ -191,14 +192,17 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     return entry;
   }
 
-  attempts(endpointId: string, { createdAt, id }: AttemptPosition): Promise<EndpointAttempt[]> {
+  attempts(
+    { endpointId, clientId }: LoggedEndpoint,
+    { createdAt, id }: AttemptPosition,
+  ): Promise<EndpointAttempt[]> {
     return this.recoveryReads.query<EndpointAttempt>(
       `SELECT id, created_at AS "createdAt", webhook_event_id AS "eventId", reason IS NOT NULL AS "hasFailed"
          FROM request_log
-        WHERE webhook_endpoint_id = $1 AND created_at >= $2 AND (created_at, id) > ($2, $3)
+        WHERE client_id = $1 AND webhook_endpoint_id = $2 AND created_at >= $3 AND (created_at, id) > ($3, $4)
         ORDER BY created_at, id
         LIMIT ${ATTEMPTS_PER_PAGE}`,
-      [endpointId, createdAt, id],
+      [clientId, endpointId, createdAt, id],
     );
   }
 

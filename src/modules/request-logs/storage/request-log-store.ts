@@ -65,6 +65,12 @@ export interface AttemptPosition {
   readonly id: string;
 }
 
+/** An endpoint and its client, without which a store would have to search all entries. */
+export interface LoggedEndpoint {
+  readonly endpointId: string;
+  readonly clientId: string;
+}
+
 export interface EndpointAttempt extends AttemptPosition {
   readonly eventId: string;
   readonly hasFailed: boolean;
@@ -130,7 +136,7 @@ export abstract class RequestLogStore {
    */
   abstract find(clients: readonly AttributedClient[], id: number): Promise<RequestLogEntry | undefined>;
   /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
-  abstract attempts(endpointId: string, after: AttemptPosition): Promise<EndpointAttempt[]>;
+  abstract attempts(endpoint: LoggedEndpoint, after: AttemptPosition): Promise<EndpointAttempt[]>;
   /**
    * Returns the attempts to deliver some events since the time when the first of them was published.
    *

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { isDatabaseUnavailable, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogStore, type AttemptPosition } from '../../request-logs/index.js';
+import { RequestLogStore, type AttemptPosition, type LoggedEndpoint } from '../../request-logs/index.js';
 import type { StoredEvent } from '../events/webhook-events.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { RecoveriesRepository, type ClaimedRecovery } from './recoveries.repository.js';
@@ -54,10 +54,11 @@ export class RecoveriesJob implements OnApplicationShutdown {
     }
   }
 
-  private async recover({ endpointId, since, requestedAt }: ClaimedRecovery): Promise<void> {
+  private async recover({ endpointId, clientId, since, requestedAt }: ClaimedRecovery): Promise<void> {
+    const endpoint = { endpointId, clientId };
     const failed = new Set<string>();
     await this.readMissed(endpointId, since, (eventId) => failed.add(eventId));
-    const readUntil = await this.read(endpointId, since, (eventId, hasFailed) => {
+    const readUntil = await this.read(endpoint, since, (eventId, hasFailed) => {
       if (hasFailed) failed.add(eventId);
       else failed.delete(eventId);
     });
@@ -65,7 +66,7 @@ export class RecoveriesJob implements OnApplicationShutdown {
     const eventIds = [...failed];
     for (let start = 0; start < eventIds.length; start += EVENTS_PER_PAGE) {
       if (this.isStopping) return;
-      await this.queuePage(endpointId, eventIds.slice(start, start + EVENTS_PER_PAGE), overlap);
+      await this.queuePage(endpoint, eventIds.slice(start, start + EVENTS_PER_PAGE), overlap);
     }
     if (!this.isStopping) await this.repository.finish(endpointId, this.clock.now());
   }
@@ -75,10 +76,11 @@ export class RecoveriesJob implements OnApplicationShutdown {
    * the queue cannot be received in between.
    */
   @Transactional()
-  private async queuePage(endpointId: string, eventIds: string[], readAgainFrom: Date): Promise<void> {
+  private async queuePage(endpoint: LoggedEndpoint, eventIds: string[], readAgainFrom: Date): Promise<void> {
+    const { endpointId } = endpoint;
     if (!(await this.queue.lockLane(endpointId))) return;
     const missing = new Set(eventIds);
-    await this.read(endpointId, readAgainFrom, (eventId, hasFailed) => {
+    await this.read(endpoint, readAgainFrom, (eventId, hasFailed) => {
       if (!hasFailed) missing.delete(eventId);
     });
     const queued = await this.queue.addMissing(endpointId, { ids: [...missing], includeTests: false });
@@ -99,18 +101,18 @@ export class RecoveriesJob implements OnApplicationShutdown {
 
   /** Calls `visit` for each attempt since the time, oldest first. @returns the time of the last one */
   private async read(
-    endpointId: string,
+    endpoint: LoggedEndpoint,
     since: Date,
     visit: (eventId: string, hasFailed: boolean) => void,
   ): Promise<Date> {
     let position: AttemptPosition = { createdAt: since, id: '0' };
     for (;;) {
-      const page = await this.requestLog.attempts(endpointId, position);
+      const page = await this.requestLog.attempts(endpoint, position);
       for (const { eventId, hasFailed } of page) visit(eventId, hasFailed);
       const last = page.at(-1);
       if (!last || this.isStopping) return position.createdAt;
       position = last;
-      await this.repository.progress(endpointId, 0);
+      await this.repository.progress(endpoint.endpointId, 0);
     }
   }
 }

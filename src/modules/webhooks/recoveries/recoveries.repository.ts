@@ -14,6 +14,7 @@ export interface Recovery {
 
 export interface ClaimedRecovery extends Recovery {
   readonly endpointId: string;
+  readonly clientId: string;
 }
 
 const COLUMNS = `since, requested_at AS "requestedAt", finished_at AS "finishedAt", queued`;
@@ -52,10 +53,12 @@ export class RecoveriesRepository {
   async claim(): Promise<ClaimedRecovery | undefined> {
     const [[recovery]] = await this.transaction.manager.query<[ClaimedRecovery[], number]>(
       `UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
-        WHERE endpoint_id = (SELECT endpoint_id FROM webhook_recovery
-                              WHERE finished_at IS NULL AND lease_until < now()
-                              ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-       RETURNING endpoint_id AS "endpointId", ${COLUMNS}`,
+         FROM webhook_endpoint
+        WHERE id = endpoint_id
+          AND endpoint_id = (SELECT endpoint_id FROM webhook_recovery
+                                WHERE finished_at IS NULL AND lease_until < now()
+                                ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+       RETURNING endpoint_id AS "endpointId", client_id AS "clientId", ${COLUMNS}`,
     );
     return recovery;
   }
