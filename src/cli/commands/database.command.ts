@@ -26,7 +26,7 @@ interface DistributeOptions {
 @Options({
   shards: {
     flags: '--shards <number>',
-    description: `number of shards of each day, 1 to ${MAX_SHARDS} (default: the setting citus.shard_count)`,
+    description: `number of shards of each day, 1 to ${MAX_SHARDS} (default: 4 for each node)`,
     parse: parseNumber,
   },
 })

@@ -37,6 +37,17 @@ describe('SQLSTATE codes', () => {
     expect(isDatabaseUnavailable(new Error(message))).toBe(expected);
   });
 
+  it.each([
+    ['ReportResultError', 'SSL SYSCALL error: EOF detected', true],
+    ['ReportResultError', 'server closed the connection unexpectedly', true],
+    ['ReportResultError', 'cache lookup failed for type 1', false],
+    ['exec_simple_query', 'server closed the connection unexpectedly', false],
+  ])('isDatabaseUnavailable returns for an internal error of %s, "%s": %s', (routine, message, expected) => {
+    expect(isDatabaseUnavailable(Object.assign(new Error(message), { code: 'XX000', routine }))).toBe(
+      expected,
+    );
+  });
+
   it('inspects each error of an AggregateError', () => {
     expect(isDatabaseUnavailable(new AggregateError([withCode('EACCES'), withCode('ECONNREFUSED')]))).toBe(
       true,

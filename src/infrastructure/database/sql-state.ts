@@ -19,6 +19,16 @@ const UNAVAILABLE_STATES = /^(?:08|57014|57P|53)/;
  * From any other routine, the code means that the statement is wrong.
  */
 const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
+/**
+ * Citus reports a worker node that goes down during a statement or a commit as an internal error, with the message of libpq.
+ * A connection that cannot be opened has a code of class 08.
+ */
+const LOST_NODE = {
+  code: 'XX000',
+  routine: 'ReportResultError',
+  message:
+    /SSL SYSCALL error|invalid socket|server closed the connection|no connection to the server|could not (?:receive|send) data/i,
+};
 const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -58,6 +68,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof QueryRunnerProviderAlreadyReleasedError) return true;
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
+  if (code === LOST_NODE.code) {
+    return routine === LOST_NODE.routine && LOST_NODE.message.test(String(message));
+  }
   if (typeof code === 'string') {
     return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isCertificateRefused(code);
   }

@@ -34,21 +34,25 @@ export async function checkDistribution({
   });
 }
 
-/** @throws DistributionError if the database lacks the extension or an active worker node */
-export async function requireCluster(dataSource: DataSource): Promise<void> {
+/**
+ * @returns the number of nodes that store shards
+ * @throws DistributionError if the database lacks the extension or an active worker node
+ */
+export async function requireCluster(dataSource: DataSource): Promise<number> {
   if (!(await hasCitus(dataSource))) {
     throw new DistributionError(
       'The database does not have the extension citus. Run "CREATE EXTENSION citus" in the database of every node, or set DATABASE_DISTRIBUTION=none.',
     );
   }
   const nodes = await dataSource.query<object[]>(
-    `SELECT FROM pg_dist_node WHERE isactive AND shouldhaveshards AND noderole = 'primary' LIMIT 1`,
+    `SELECT FROM pg_dist_node WHERE isactive AND shouldhaveshards AND noderole = 'primary'`,
   );
   if (nodes.length === 0) {
     throw new DistributionError(
       'The cluster has no active worker node that stores shards. Add one with "SELECT citus_add_node(host, port)" on the coordinator, or set DATABASE_DISTRIBUTION=none.',
     );
   }
+  return nodes.length;
 }
 
 /** Returns the listed tables that are distributed. */

@@ -16,7 +16,15 @@ export interface DistributedTableReport {
   readonly moved: number;
 }
 
-export type DistributeOptions = Omit<TableMoveOptions, 'column'> & {
+/**
+ * The default number of shards for each node. A batch of entries is written to many shards at once, so fewer shards are
+ * faster: with 50 clients, 82,000 entries per second with 4 shards and 36,000 with 32. More shards let the cluster grow.
+ */
+const SHARDS_PER_NODE = 4;
+
+export type DistributeOptions = Omit<TableMoveOptions, 'column' | 'shards'> & {
+  /** Number of shards of each partition; the default is 4 for each node that stores shards. */
+  readonly shards?: number | undefined;
   /** The job that changes the partitions, which is paused. */
   readonly rotationJob: string;
 };
@@ -29,17 +37,21 @@ export type DistributeOptions = Omit<TableMoveOptions, 'column'> & {
  */
 export async function distribute(
   { url = '', ownerUrl = url, authority }: DatabaseConfiguration,
-  { rotationJob, ...options }: DistributeOptions,
+  { rotationJob, shards, ...options }: DistributeOptions,
 ): Promise<DistributedTableReport[]> {
   await checkDatabase(ownerUrl, authority);
   const address = { url: ownerUrl, authority };
   return withDatabase(address, 0, (dataSource) =>
     // Partitions must stay the same during the move. A second command waits here.
     withAdvisoryLock(driverAddress(address), rotationJob, async () => {
-      await requireCluster(dataSource);
+      const nodes = await requireCluster(dataSource);
       const reports: DistributedTableReport[] = [];
       for (const { table, column } of DISTRIBUTED_TABLES) {
-        const move = new TableMove(dataSource, driverAddress(address), table, { ...options, column });
+        const move = new TableMove(dataSource, driverAddress(address), table, {
+          ...options,
+          column,
+          shards: shards ?? SHARDS_PER_NODE * nodes,
+        });
         const isDistributed = (await distributedTables(dataSource)).includes(table);
         const moved = isDistributed ? 0 : await move.run();
         await move.finish();

@@ -20,8 +20,8 @@ const SETTLEMENT_TIMEOUT = 60 * SECOND;
 
 export interface TableMoveOptions {
   readonly column: string;
-  /** Number of shards of each partition; Citus decides if undefined. */
-  readonly shards?: number | undefined;
+  /** Number of shards of each partition. */
+  readonly shards: number;
   readonly retentionDays: number;
   readonly now: () => Date;
   /** Another job that reads the table for long, which the exchange waits for. */
@@ -183,8 +183,7 @@ export class TableMove {
   private async distribute(transaction: EntityManager, relation: string): Promise<void> {
     const { column, shards } = this.options;
     await transaction.query(
-      `SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none'
-              ${shards === undefined ? '' : `, shard_count => ${shards}`})`,
+      `SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none', shard_count => ${shards})`,
       [relation, column],
     );
   }
