@@ -63,7 +63,7 @@ export class TableMove {
 
   /** @returns the number of rows that were moved */
   async run(): Promise<number> {
-    if (!(await this.prepare())) return 0;
+    await this.prepare();
     do {
       await this.copyAll();
       for (let count = 1; count <= CATCH_UPS; count += 1) await this.catchUp();
@@ -87,42 +87,41 @@ export class TableMove {
     );
   }
 
-  /** @returns false if the table was empty, and is distributed now */
-  private async prepare(): Promise<boolean> {
-    if (await this.exists(this.target)) {
+  private async prepare(): Promise<void> {
+    const { table, target, former } = this;
+    if (await this.exists(`${target}.progress`)) {
       await this.maintain();
-      return true;
+    } else {
+      await this.partitions.rotate(table, this.options.now(), this.options.retentionDays);
+      this.maintainedAt = performance.now();
+      // Otherwise the sequence would change its schema with the local table, and Citus refuses to change its owner later. In
+      // a transaction of its own, because the lock makes writers wait.
+      await this.query(`ALTER SEQUENCE ${table}_id_seq OWNED BY NONE`);
+      const id = await this.settle();
+      await this.dataSource.transaction(async (transaction) => {
+        await transaction.query(`CREATE SCHEMA ${target}; CREATE SCHEMA ${former}`);
+        await this.createTarget(transaction);
+        await transaction.query(
+          `CREATE TABLE ${target}.progress (settled_id bigint NOT NULL);
+           CREATE TABLE ${target}.part (
+             name text PRIMARY KEY, next_block bigint NOT NULL DEFAULT 0, is_complete boolean NOT NULL DEFAULT false)`,
+        );
+        await transaction.query(`INSERT INTO ${target}.progress VALUES ($1)`, [id]);
+      });
     }
-    await this.partitions.rotate(this.table, this.options.now(), this.options.retentionDays);
-    this.maintainedAt = performance.now();
-    if (await this.distributeEmpty()) return false;
-    // Otherwise the sequence would change its schema with the local table, and Citus refuses to change its owner later. In a
-    // transaction of its own, because the lock makes writers wait.
-    await this.query(`ALTER SEQUENCE ${this.table}_id_seq OWNED BY NONE`);
-    const id = await this.settle();
-    await this.dataSource.transaction(async (transaction) => {
-      await transaction.query(`CREATE SCHEMA ${this.target}; CREATE SCHEMA ${this.former}`);
-      await this.createTarget(transaction);
-      await transaction.query(
-        `CREATE TABLE ${this.target}.progress (settled_id bigint NOT NULL);
-         CREATE TABLE ${this.target}.part (
-           name text PRIMARY KEY, next_block bigint NOT NULL DEFAULT 0, is_complete boolean NOT NULL DEFAULT false)`,
-      );
-      await transaction.query(`INSERT INTO ${this.target}.progress VALUES ($1)`, [id]);
-    });
-    return true;
+    const [{ isDistributed }] = await this.query<[{ isDistributed: boolean }]>(
+      `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass) AS "isDistributed"`,
+      [`${target}.${table}`],
+    );
+    if (isDistributed) return;
+    // Not in the same transaction: the role that owns the tables would not see objects that Citus creates as a superuser.
+    await this.query(
+      `SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none', shard_count => $3::int)`,
+      [`${target}.${table}`, this.options.column, this.options.shards],
+    );
   }
 
-  private distributeEmpty(): Promise<boolean> {
-    return this.withLock(this.table, async (transaction) => {
-      const rows = await transaction.query<object[]>(`SELECT 1 FROM ${this.table} LIMIT 1`);
-      if (rows.length > 0) return false;
-      await this.distribute(transaction, this.table);
-      return true;
-    });
-  }
-
-  /** Creates the partitioned table with its indexes and privileges, then distributes it. */
+  /** Creates the partitioned table with its indexes and privileges. */
   private async createTarget(transaction: EntityManager): Promise<void> {
     const [{ schema }] = await transaction.query<[{ schema: string }]>('SELECT current_schema() AS schema');
     const { table, target } = this;
@@ -151,7 +150,6 @@ export class TableMove {
       await transaction.query(statement);
     }
     await this.createParts(transaction);
-    await this.distribute(transaction, `${target}.${table}`);
   }
 
   /** Creates the missing partitions with the bounds and privileges of those of the local table. */
@@ -178,14 +176,6 @@ export class TableMove {
         await transaction.query(`GRANT ${privilege} ON ${target}.${name} TO ${role}`);
       }
     }
-  }
-
-  private async distribute(transaction: EntityManager, relation: string): Promise<void> {
-    const { column, shards } = this.options;
-    await transaction.query(
-      `SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none', shard_count => ${shards})`,
-      [relation, column],
-    );
   }
 
   /** Copies the partitions that are not complete. */
@@ -355,9 +345,11 @@ export class TableMove {
     return rows.map(({ name }) => name);
   }
 
-  private async exists(schema: string): Promise<boolean> {
-    const rows = await this.query<object[]>('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
-    return rows.length > 0;
+  private async exists(relation: string): Promise<boolean> {
+    const [row] = await this.query<{ exists: boolean }[]>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+      relation,
+    ]);
+    return row?.exists ?? false;
   }
 
   private async settle(): Promise<number> {
