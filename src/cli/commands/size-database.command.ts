@@ -1,0 +1,74 @@
+import { CommandRunner, SubCommand } from 'nest-commander';
+import { sizingOf, type ExpectedLoad } from '../sizing.js';
+import { Options, parseNumber } from './options.js';
+import { printResult } from './output.js';
+
+const HOURS_PER_DAY = 24;
+
+interface SizeOptions {
+  readonly rps: number;
+  readonly days?: number;
+  readonly webhooks?: number;
+  readonly tokens?: number;
+  readonly tokenHours?: number;
+  readonly peak?: number;
+}
+
+@SubCommand({
+  name: 'size',
+  description: 'Calculate the disk space, processes and connections that an expected load needs',
+})
+@Options({
+  rps: {
+    flags: '--rps <number>',
+    description: 'API requests per second, on average over a day',
+    required: true,
+    parse: parseNumber,
+  },
+  days: {
+    flags: '--days <number>',
+    description: 'days that log entries and events are kept (default: 30)',
+    parse: parseNumber,
+  },
+  webhooks: {
+    flags: '--webhooks <number>',
+    description: 'webhook delivery attempts per second (default: 0)',
+    parse: parseNumber,
+  },
+  tokens: {
+    flags: '--tokens <number>',
+    description: 'MCP tokens that the requests create per second (default: 0)',
+    parse: parseNumber,
+  },
+  tokenHours: {
+    flags: '--token-hours <number>',
+    description: 'lifetime of an MCP token (default: 24)',
+    parse: parseNumber,
+  },
+  peak: {
+    flags: '--peak <number>',
+    description: 'how many times the average the busiest minute is (default: 3)',
+    parse: parseNumber,
+  },
+})
+export class SizeDatabaseCommand extends CommandRunner {
+  override async run(_arguments: string[], options: SizeOptions): Promise<void> {
+    const invalid = Object.entries(options).find(([, value]) => Number.isNaN(value));
+    if (invalid)
+      this.command.error(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.`);
+    const { rps, days = 30, webhooks = 0, tokens = 0, tokenHours = 24, peak = 3 } = options;
+    const load: ExpectedLoad = {
+      requests: rps,
+      deliveryAttempts: webhooks,
+      tokens,
+      tokenDays: tokenHours / HOURS_PER_DAY,
+      retentionDays: days,
+      peak,
+    };
+    printResult(sizingOf(load));
+  }
+}
+
+function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
