@@ -101,6 +101,41 @@ export class DailyPartitions {
     tasks.throwFailures(`The partitions of ${table} are not complete`);
   }
 
+  /** Returns whether the database has the extension `citus_columnar`. */
+  async canCompress(): Promise<boolean> {
+    const found = await this.dataSource.query<object[]>(`SELECT FROM pg_am WHERE amname = 'columnar'`);
+    return found.length > 0;
+  }
+
+  /**
+   * Stores the partitions of the days that ended before this time in columns, oldest first. Rows of such a partition cannot
+   * be changed or deleted, but the partition can be dropped, and late rows can be added.
+   */
+  async compress(table: string, before: Date): Promise<void> {
+    for (const start of await this.rowPartitionsOf(table)) {
+      if (addDays(start, 1) > before) return;
+      const parameters = [table, isoDay(start)];
+      await this.withoutTimeout((transaction) =>
+        transaction.query('SELECT build_columnar_partition($1, $2)', parameters),
+      );
+      // If a late row has arrived meanwhile, the next call copies the partition again.
+      await this.withTableLock((transaction) =>
+        transaction.query('SELECT exchange_columnar_partition($1, $2)', parameters),
+      );
+    }
+  }
+
+  /** Returns the days whose partitions are stored in rows, oldest first. */
+  private async rowPartitionsOf(table: string): Promise<Date[]> {
+    const rows = await this.dataSource.query<{ name: string }[]>(
+      `SELECT child.relname AS name
+         FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid JOIN pg_am ON pg_am.oid = relam
+        WHERE inhparent = $1::regclass AND amname = 'heap' ORDER BY name`,
+      [table],
+    );
+    return rows.flatMap(({ name }) => dayOf(name) ?? []);
+  }
+
   /** Returns all partitions, oldest first, the default partition last. */
   async status(table: string): Promise<PartitionStatus[]> {
     const partitions = await this.dataSource.query<{ name: string; entries: string; bytes: string }[]>(

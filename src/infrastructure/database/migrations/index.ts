@@ -19,6 +19,7 @@ import { SignInLinks1790000000023 } from './1790000000023-sign-in-links.js';
 import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js';
 import { McpTokenPartitions1790000000025 } from './1790000000025-mcp-token-partitions.js';
 import { DistributedPartitions1790000000026 } from './1790000000026-distributed-partitions.js';
+import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partitions.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -45,4 +46,5 @@ export const MIGRATIONS = [
   RequestLogTool1790000000024,
   McpTokenPartitions1790000000025,
   DistributedPartitions1790000000026,
+  ColumnarPartitions1790000000027,
 ];

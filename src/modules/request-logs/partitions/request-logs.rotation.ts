@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { DatabaseConfiguration, JobLock } from '../../../infrastructure/database/index.js';
-import { Clock, hourlyAt } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { countMisplaced } from './request-log-partitions.js';
 import { RequestLogStore } from '../storage/request-log-store.js';
@@ -28,6 +28,21 @@ export class RequestLogsRotation implements OnApplicationBootstrap {
     await this.run().catch((error: unknown) =>
       this.logger.error('The partitions could not be created', error),
     );
+  }
+
+  /** Stores old days in columns. A large day takes minutes; partitions exist for longer ahead. */
+  @Cron(hourlyAt(25))
+  async compress(): Promise<void> {
+    const { columnarAfterDays } = this.configuration;
+    if (columnarAfterDays === undefined) return;
+    await this.lock.runExclusively(REQUEST_LOG_ROTATION_JOB, async () => {
+      const before = new Date(this.clock.milliseconds() - columnarAfterDays * DAY);
+      if (!(await this.store.compress(before))) {
+        this.logger.warn(
+          'REQUEST_LOG_COLUMNAR_AFTER_DAYS has no effect, because the database lacks the extension citus_columnar',
+        );
+      }
+    });
   }
 
   @Cron(hourlyAt(5))

@@ -233,6 +233,12 @@ export class PostgresRequestLogRepository extends RequestLogStore {
     await this.dailyPartitions.rotate('request_log', now, { days: retentionDays });
   }
 
+  async compress(before: Date): Promise<boolean> {
+    if (!(await this.dailyPartitions.canCompress())) return false;
+    await this.dailyPartitions.compress('request_log', before);
+    return true;
+  }
+
   partitions(): Promise<PartitionStatus[]> {
     return this.dailyPartitions.status('request_log');
   }

@@ -149,6 +149,12 @@ export abstract class RequestLogStore {
   ): Promise<AttemptSummary[]>;
   /** Creates the partitions of the coming days and drops those past retention. */
   abstract rotate(now: Date, retentionDays: number): Promise<void>;
+  /**
+   * Stores the days that ended before this time in less space.
+   *
+   * @returns false if the database cannot do that
+   */
+  abstract compress(before: Date): Promise<boolean>;
   /** Returns the partitions, oldest first, the default partition last. */
   abstract partitions(): Promise<PartitionStatus[]>;
 }

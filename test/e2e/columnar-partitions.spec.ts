@@ -1,0 +1,118 @@
+import { RequestLogHistory, RequestLogStore } from '../../src/modules/request-logs/index.js';
+import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY) * DAY;
+/** Columnar storage is an extension, which is not part of this project. */
+const withExtension = process.env.TEST_CITUS_BINARIES === undefined ? describe.skip : describe;
+
+let service: TestApp;
+let client: { clientId: string; environment: 'production' };
+
+beforeAll(async () => {
+  service = await startTestApp({ REQUEST_LOG_COLUMNAR_AFTER_DAYS: '2' });
+  client = { clientId: service.production.clientId, environment: 'production' };
+});
+afterAll(() => service.close());
+
+/** Returns how each partition of the last days is stored. */
+async function storage(): Promise<Record<string, string>> {
+  const rows = await service.database.query<{ name: string; storage: string }>(
+    `SELECT child.relname AS name, amname AS storage
+       FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid JOIN pg_am ON pg_am.oid = relam
+      WHERE inhparent = 'request_log'::regclass ORDER BY name`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.name, row.storage]));
+}
+
+function partition(daysAgo: number): string {
+  return `request_log_${new Date(TODAY - daysAgo * DAY).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+function entriesOf(daysAgo: number): Parameters<typeof fillRequestLog>[1] {
+  const start = TODAY - daysAgo * DAY;
+  return Array.from({ length: 40 }, (_, index) => {
+    const change = { createdAt: new Date(start + index * 60_000), externalUserId: `user-${index % 7}` };
+    return index % 4 === 0 ? loggedAttempt(client, change) : loggedRequest(client, change);
+  });
+}
+
+async function allEntries(): Promise<unknown[]> {
+  const entries = [];
+  const bounds = { start: new Date(TODAY - 5 * DAY).toISOString(), end: new Date().toISOString() };
+  for await (const entry of service.app.get(RequestLogHistory).all(client, bounds)) entries.push(entry);
+  return entries;
+}
+
+describe('Without the extension for columnar storage', () => {
+  const onlyWithout = process.env.TEST_CITUS_BINARIES === undefined ? it : it.skip;
+
+  onlyWithout('the log stays in rows, and a warning says why', async () => {
+    const before = await storage();
+    await service.app.get(RequestLogsRotation).compress();
+    expect(await storage()).toEqual(before);
+  });
+});
+
+withExtension('Columnar storage of the request log', () => {
+  beforeAll(async () => {
+    await service.database.query('CREATE EXTENSION IF NOT EXISTS citus_columnar');
+    for (const daysAgo of [4, 3, 2, 1]) {
+      await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [
+        new Date(TODAY - daysAgo * DAY),
+      ]);
+      await fillRequestLog(service, entriesOf(daysAgo));
+    }
+  });
+
+  it('stores days that ended long enough ago in columns, and all entries stay readable', async () => {
+    const before = await allEntries();
+    await service.app.get(RequestLogsRotation).compress();
+    expect(await storage()).toMatchObject({
+      [partition(4)]: 'columnar',
+      [partition(3)]: 'columnar',
+      [partition(2)]: 'heap',
+      [partition(1)]: 'heap',
+    });
+    expect(before).toHaveLength(160);
+    expect(await allEntries()).toEqual(before);
+  });
+
+  it('finds an entry by its ID and by every filter', async () => {
+    const store = service.app.get(RequestLogStore);
+    const period = { start: new Date(TODAY - 4 * DAY), end: new Date(TODAY - 3 * DAY) };
+    const page = { before: undefined, limit: 50 };
+    const [entry] = await store.newest({ client, period, filter: { type: 'webhook' } }, page);
+    expect(await store.find([client], entry?.id ?? 0)).toMatchObject({ id: entry?.id, type: 'webhook' });
+    const ofUser = await store.newest({ client, period, filter: { externalUserId: 'user-3' } }, page);
+    expect(ofUser).toHaveLength(6);
+  });
+
+  it('accepts an entry that arrives late', async () => {
+    const createdAt = new Date(TODAY - 4 * DAY + DAY / 2);
+    await fillRequestLog(service, [loggedRequest(client, { createdAt, externalUserId: 'late' })]);
+    expect(await allEntries()).toHaveLength(161);
+  });
+
+  it('copies a day again if an entry arrives while it is copied', async () => {
+    await service.database.query('SELECT build_columnar_partition($1, $2)', [
+      'request_log',
+      new Date(TODAY - 2 * DAY),
+    ]);
+    await fillRequestLog(service, [loggedRequest(client, { createdAt: new Date(TODAY - 2 * DAY) })]);
+    const [{ exchanged } = { exchanged: true }] = await service.database.query<{ exchanged: boolean }>(
+      'SELECT exchange_columnar_partition($1, $2) AS exchanged',
+      ['request_log', new Date(TODAY - 2 * DAY)],
+    );
+    expect(exchanged).toBe(false);
+    expect((await storage())[partition(2)]).toBe('heap');
+    expect(await allEntries()).toHaveLength(162);
+  });
+
+  it('drops such days past retention', async () => {
+    await service.app.get(RequestLogStore).rotate(new Date(), 3);
+    expect(Object.keys(await storage())).not.toContain(partition(4));
+  });
+});
