@@ -36,6 +36,9 @@ async function fillDay(client, { from, to, count, bigClientId, seed }) {
   await client.query(`DROP TABLE IF EXISTS ${name}`);
   await client.query(`CREATE TABLE ${name} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`);
   await client.query(
+    `CREATE INDEX ON ${name} USING brin (id) WITH (pages_per_range = 32, autosummarize = on)`,
+  );
+  await client.query(
     `INSERT INTO ${name} (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
                           session_id, task_id, external_user_id, webhook_endpoint_id, webhook_event_id, attempt,
                           reason, dns_ms, connect_ms, tls_ms, first_byte_ms)

@@ -8,7 +8,7 @@ export class RequestLogsConfiguration {
 
   @EnvironmentVariable(
     'REQUEST_LOG_COLUMNAR_AFTER_DAYS',
-    'Number of days after which a day of the request log is stored in columns, which needs less than half of the disk space. Requires the extension `citus_columnar`. By default, all days are stored in rows.',
+    'Number of days after which a day of the request log is stored in columns, which needs about a quarter less disk space. Requires the extension `citus_columnar`. By default, all days are stored in rows.',
   )
   @IsIntegerBetween(1, 3650)
   columnarAfterDays?: number;

@@ -65,6 +65,14 @@ export class ColumnarPartitions1790000000027 implements MigrationInterface {
           PERFORM set_config('columnar.chunk_group_row_limit', '1000', true),
                   set_config('columnar.stripe_row_limit', '20000', true);
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) USING columnar', copy, parent);
+          -- Without Citus, PL/pgSQL never reads the second condition, which names a table of Citus.
+          IF to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN
+            NULL;
+          ELSIF EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = parent::regclass) THEN
+            PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
+            EXECUTE format('SELECT create_distributed_table(%L, column_to_column_name(logicalrelid, partkey), colocate_with => %L)
+                              FROM pg_dist_partition WHERE logicalrelid = %L::regclass', copy, parent, parent);
+          END IF;
           -- With this constraint, PostgreSQL does not read the table when it becomes a partition.
           EXECUTE format('ALTER TABLE %I ADD CONSTRAINT day_check CHECK (created_at >= %L AND created_at < %L)', copy,
             day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
@@ -108,29 +116,47 @@ export class ColumnarPartitions1790000000027 implements MigrationInterface {
       $$;
       REVOKE ALL ON FUNCTION build_columnar_partition, exchange_columnar_partition FROM PUBLIC;
     `);
-    for (const { partition } of await partitions(connection)) {
-      await createIndexConcurrently(connection, {
-        name: `${partition}_id_index`,
-        table: partition,
-        definition: ID_INDEX,
-      });
-    }
+    await indexPartitions(connection);
     await connection.query('DROP INDEX IF EXISTS request_log_id_index');
+    // A partition that was created meanwhile may have had only an index of the parent.
+    await indexPartitions(connection);
   }
 
   async down(connection: QueryRunner): Promise<void> {
-    await connection.query('DROP FUNCTION exchange_columnar_partition, build_columnar_partition');
-    await createIndexConcurrently(connection, {
-      name: 'request_log_id_index',
-      table: 'request_log',
-      definition: ID_INDEX,
-    });
+    await connection.query(`
+      DROP FUNCTION exchange_columnar_partition, build_columnar_partition;
+      DO $$
+        DECLARE
+          index regclass;
+        BEGIN
+          FOR index IN
+            SELECT indexrelid FROM pg_index JOIN pg_inherits ON inhrelid = indrelid JOIN pg_class ON oid = indexrelid
+             WHERE inhparent = 'request_log'::regclass AND relam = (SELECT oid FROM pg_am WHERE amname = 'brin')
+          LOOP
+            EXECUTE format('DROP INDEX %s', index);
+          END LOOP;
+        END
+      $$;
+      CREATE INDEX request_log_id_index ON request_log ${ID_INDEX};
+    `);
   }
 }
 
-async function partitions(connection: QueryRunner): Promise<{ partition: string }[]> {
-  return connection.query(
-    `SELECT relname AS partition FROM pg_inherits JOIN pg_class ON oid = inhrelid
-      WHERE inhparent = 'request_log'::regclass ORDER BY relname`,
+/** Creates the index of each partition that has none of its own. */
+async function indexPartitions(connection: QueryRunner): Promise<void> {
+  const partitions: { partition: string }[] = await connection.query(
+    `SELECT relname AS partition FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+      WHERE inhparent = 'request_log'::regclass AND NOT EXISTS (
+        SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+         WHERE indrelid = child.oid AND indisvalid AND pg_class.relam = (SELECT oid FROM pg_am WHERE amname = 'brin')
+           AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid))
+      ORDER BY relname`,
   );
+  for (const { partition } of partitions) {
+    await createIndexConcurrently(connection, {
+      name: `${partition}_id_index`,
+      table: partition,
+      definition: ID_INDEX,
+    });
+  }
 }
