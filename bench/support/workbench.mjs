@@ -7,12 +7,18 @@ import { freePort, start } from './processes.mjs';
 
 const MAIN = new URL('../../dist/src/main.js', import.meta.url).pathname;
 
-/** Starts a separate, durable PostgreSQL on which services can run. Close it when done. */
-export async function openWorkbench() {
+/**
+ * Starts a separate, durable PostgreSQL on which services can run. Close it when done.
+ *
+ * @param options.databaseUrl an existing database to use instead
+ */
+export async function openWorkbench({ databaseUrl } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
   // PostgreSQL may run as another user, which must be able to enter the folder.
   chmodSync(directory, 0o755);
-  const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
+  const server = databaseUrl
+    ? { url: databaseUrl, release: async () => undefined }
+    : await startEmbeddedPostgres({ directory: join(directory, 'postgres') });
   const children = [];
   return {
     directory,
