@@ -52,14 +52,19 @@ export async function startCitusCluster({
   return {
     nodes,
     urlOf: (database, node = coordinator) => urlOf(node, database),
-    /** Creates a database on every node, in which tables can be distributed to the workers. */
-    async createDatabase(name) {
+    onNode,
+    /**
+     * Creates a database on every node, in which tables can be distributed to the workers.
+     *
+     * @param ports where the coordinator connects to the workers, if not directly
+     */
+    async createDatabase(name, ports = others.map(({ port }) => port)) {
       for (const node of nodes) {
         await onNode(node, 'postgres', `CREATE DATABASE ${name}`);
         await onNode(node, name, 'CREATE EXTENSION citus');
       }
       await onNode(coordinator, name, `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
-      for (const { port } of others) {
+      for (const port of ports) {
         await onNode(coordinator, name, `SELECT citus_add_node('127.0.0.1', ${port})`);
       }
     },

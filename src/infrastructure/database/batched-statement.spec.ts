@@ -175,6 +175,23 @@ describe('BatchedStatement', () => {
     expect(attempts).toEqual([[1], [1, 2], [1, 2], [1, 2]]);
   });
 
+  it('retries the remaining rows if the database becomes unavailable while each row is executed alone', async () => {
+    const answers = ['refused', undefined, 'unavailable', undefined];
+    const attempts: (readonly number[])[] = [];
+    const batch = new BatchedStatement<number>({
+      maxRows: 100,
+      maxStatements: 1,
+      retryAfter: (error) => ((error as Error).message === 'unavailable' ? 5 : undefined),
+      execute: async (rows) => {
+        attempts.push(rows);
+        const answer = answers.shift();
+        if (answer !== undefined) throw new Error(answer);
+      },
+    });
+    expect(await outcomes([1, 2, 3].map((row) => batch.add(row)))).toEqual(Array(3).fill('committed'));
+    expect(attempts).toEqual([[1, 2, 3], [1], [2], [2, 3]]);
+  });
+
   it('drops the oldest row when too many are waiting', async () => {
     const { batch, statements } = controlledBatch({ maxWaiting: 2 });
     const first = batch.add(1);

@@ -136,8 +136,19 @@ export class BatchedStatement<Row, Result = void> {
     } else if (batch.length === 1 || isDatabaseUnavailable(error)) {
       for (const { callback } of batch) callback(error);
     } else {
-      // A row that the database refuses must not fail the rest of the batch.
-      for (const waiting of batch) await this.execute([waiting]).catch(waiting.callback);
+      await this.executeSeparately(batch);
+    }
+  }
+
+  /** Executes each row alone, because a row that the database refuses must not fail the rest of its batch. */
+  private async executeSeparately(batch: readonly WaitingRow<Row, Result>[]): Promise<void> {
+    for (const [index, waiting] of batch.entries()) {
+      try {
+        await this.execute([waiting]);
+      } catch (error) {
+        if (this.options.retryAfter?.(error) !== undefined) return this.recover(batch.slice(index), error);
+        waiting.callback(error);
+      }
     }
   }
 
