@@ -45,6 +45,25 @@ describe('npm run cli', () => {
     commands.result(command, input);
   const expectError: Commands['expectError'] = (...command) => commands.expectError(...command);
 
+  describe('database size', () => {
+    it('calculates what a load needs, without a database', async () => {
+      const { output } = await commands.runWith(
+        { DATABASE_URL: UNREACHABLE_URL },
+        'database size --rps 500 --days 10',
+      );
+      expect(JSON.parse(output)).toMatchObject({
+        request_log: { entries_per_day: 43_200_000, gb: 160 },
+        processes: { http: 2, workers: 2 },
+      });
+    });
+
+    it('rejects a value that is not a number', () =>
+      expectError(
+        'database size --rps 500 --token-hours day',
+        'The value of --token-hours must be a number, such as 500 or 0.5.',
+      ));
+  });
+
   describe('--help', () => {
     let root: DescribedCommand;
     let all: DescribedCommand[];
@@ -64,6 +83,7 @@ describe('npm run cli', () => {
         organization: ['create', 'list'],
         client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
         'token-key': ['list', 'rotate'],
+        database: ['size', 'distribute'],
         'data-key': ['rewrap'],
         user: ['add', 'list', 'disable', 'enable', 'unlock', 'reset-two-factor'],
         endpoint: ['list', 'pause', 'resume'],

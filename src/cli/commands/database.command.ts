@@ -11,6 +11,7 @@ import { OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { Options, parseNumber } from './options.js';
 import { printResult } from './output.js';
+import { SizeDatabaseCommand } from './size-database.command.js';
 
 const MAX_SHARDS = 1_024;
 
@@ -56,7 +57,7 @@ class DistributeDatabaseCommand extends CommandRunner {
 
 @Command({
   name: 'database',
-  description: 'The database: distribution over several servers',
-  subCommands: [DistributeDatabaseCommand],
+  description: 'The database: its size, and its distribution over several servers',
+  subCommands: [SizeDatabaseCommand, DistributeDatabaseCommand],
 })
 export class DatabaseCommand extends CommandGroup {}

@@ -1,4 +1,5 @@
 import { CommandRunner, SubCommand } from 'nest-commander';
+import { EXIT } from '../operator-session.js';
 import { sizingOf, type ExpectedLoad } from '../sizing.js';
 import { Options, parseNumber } from './options.js';
 import { printResult } from './output.js';
@@ -54,8 +55,11 @@ interface SizeOptions {
 export class SizeDatabaseCommand extends CommandRunner {
   override async run(_arguments: string[], options: SizeOptions): Promise<void> {
     const invalid = Object.entries(options).find(([, value]) => Number.isNaN(value));
-    if (invalid)
-      this.command.error(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.`);
+    if (invalid) {
+      process.stderr.write(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.\n`);
+      process.exitCode = EXIT.failed;
+      return;
+    }
     const { rps, days = 30, webhooks = 0, tokens = 0, tokenHours = 24, peak = 3 } = options;
     const load: ExpectedLoad = {
       requests: rps,
