@@ -183,7 +183,9 @@ describe('DATABASE_READ_URL', () => {
         { ...attempt, ...(attempt.attempt && { attempt: { ...attempt.attempt, endpointId } }) },
       ]);
       const start = { createdAt: ago(60), id: '0' };
-      expect(await service.app.get(RequestLogStore).attempts(endpointId, start)).toHaveLength(1);
+      expect(
+        await service.app.get(RequestLogStore).attempts({ endpointId, clientId: client().clientId }, start),
+      ).toHaveLength(1);
       expect(await usesReplica()).toBe(true);
     });
   });

@@ -237,7 +237,9 @@ export class DailyPartitions {
       }
       await this.run('attach_daily_partition($1, $2)', table, start);
     } catch (error) {
-      await this.withTableLock((transaction) => transaction.query('SELECT open_default_partition($1)', [table]));
+      await this.withTableLock((transaction) =>
+        transaction.query('SELECT open_default_partition($1)', [table]),
+      );
       if (!isCheckViolation(error)) throw error;
     }
   }

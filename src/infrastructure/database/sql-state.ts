@@ -25,9 +25,9 @@ const CONNECTION_CHECK = { code: '55000', routine: 'CheckMyDatabase' };
  */
 const LOST_NODE = {
   code: 'XX000',
-  routine: 'ReportResultError',
+  routines: new Set<unknown>(['ReportResultError', 'MarkRemoteTransactionFailed']),
   message:
-    /SSL SYSCALL error|invalid socket|server closed the connection|no connection to the server|could not (?:receive|send) data/i,
+    /SSL SYSCALL error|invalid socket|server closed the connection|no connection to the server|could not (?:receive|send) data|failure on connection/i,
 };
 const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
@@ -69,7 +69,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, message, routine } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (code === LOST_NODE.code) {
-    return routine === LOST_NODE.routine && LOST_NODE.message.test(String(message));
+    return LOST_NODE.routines.has(routine) && LOST_NODE.message.test(String(message));
   }
   if (typeof code === 'string') {
     return UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isCertificateRefused(code);

@@ -92,7 +92,7 @@ export class TableMove {
     if (await this.exists(`${target}.progress`)) {
       await this.maintain();
     } else {
-      await this.partitions.rotate(table, this.options.now(), this.options.retentionDays);
+      await this.partitions.rotate(table, this.options.now(), { days: this.options.retentionDays });
       this.maintainedAt = performance.now();
       // Otherwise the sequence would change its schema with the local table, and Citus refuses to change its owner later. In
       // a transaction of its own, because the lock makes writers wait.
@@ -163,6 +163,9 @@ export class TableMove {
     );
     for (const { name, bounds } of parts) {
       await transaction.query(`CREATE TABLE ${target}.${name} PARTITION OF ${target}.${table} ${bounds}`);
+      for (const { definition } of await this.ownIndexesOf(name)) {
+        await transaction.query(`CREATE INDEX ON ${target}.${name} ${definition}`);
+      }
     }
     const grants = await transaction.query<{ privilege: string; role: string }[]>(
       `SELECT string_agg(privilege_type, ', ') AS privilege, quote_ident(rolname) AS role
@@ -176,6 +179,17 @@ export class TableMove {
         await transaction.query(`GRANT ${privilege} ON ${target}.${name} TO ${role}`);
       }
     }
+  }
+
+  /** Returns the BRIN indexes of a partition that its table does not have. */
+  private ownIndexesOf(partition: string): Promise<{ definition: string }[]> {
+    return this.query(
+      `SELECT substring(pg_get_indexdef(indexrelid) FROM ' (USING brin .*)$') AS definition
+         FROM pg_index JOIN pg_class ON oid = indexrelid
+        WHERE indrelid = $1::regclass AND relam = (SELECT oid FROM pg_am WHERE amname = 'brin')
+          AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid)`,
+      [partition],
+    );
   }
 
   /** Copies the partitions that are not complete. */
@@ -195,11 +209,14 @@ export class TableMove {
   }
 
   private async copy({ name, nextBlock }: Part): Promise<void> {
-    const [size] = await this.query<{ blocks: number }[]>(
-      `SELECT (pg_relation_size($1::regclass) / current_setting('block_size')::int)::int AS blocks`,
+    // A columnar table has no blocks of rows, and is copied at once.
+    const [size] = await this.query<{ blocks: number; isColumnar: boolean }[]>(
+      `SELECT (pg_relation_size(pg_class.oid) / current_setting('block_size')::int)::int AS blocks,
+              amname = 'columnar' AS "isColumnar"
+         FROM pg_class JOIN pg_am ON pg_am.oid = relam WHERE pg_class.oid = $1::regclass`,
       [name],
     );
-    const blocks = size?.blocks ?? 0;
+    const blocks = size?.isColumnar ? 1 : (size?.blocks ?? 0);
     const settled = await this.settled();
     for (let first = nextBlock; first < blocks; first += BLOCKS_PER_COPY) {
       const end = Math.min(first + BLOCKS_PER_COPY, blocks);
@@ -207,7 +224,7 @@ export class TableMove {
         // Citus commits this transaction on all nodes or on none.
         await transaction.query(
           `INSERT INTO ${this.target}.${name} SELECT * FROM ${name}
-            WHERE ctid >= '(${first},0)' AND ctid < '(${end},0)' AND id < ${settled}`,
+            WHERE id < ${settled}${size?.isColumnar ? '' : ` AND ctid >= '(${first},0)' AND ctid < '(${end},0)'`}`,
         );
         await transaction.query(`UPDATE ${this.target}.part SET next_block = $2 WHERE name = $1`, [
           name,
@@ -309,7 +326,7 @@ export class TableMove {
     this.maintainedAt = performance.now();
     const { hasMisplacedRows } = await this.partitions.overview(this.table, this.options.now());
     if (!hasMisplacedRows) {
-      await this.partitions.rotate(this.table, this.options.now(), this.options.retentionDays);
+      await this.partitions.rotate(this.table, this.options.now(), { days: this.options.retentionDays });
     }
     const expected = await this.days();
     for (const name of await this.partsOf(this.target)) {
