@@ -338,7 +338,7 @@ describe('The rollups of the request log', () => {
       const sessions = await waitingSessions();
       return sessions.length > 0 && sessions;
     });
-    await service.database.query('SELECT pg_terminate_backend($1)', [session?.pid]);
+    await service.database.query('SELECT pg_terminate_backend($1::integer)', [session?.pid]);
     expect(await outcome).toBe('failed');
     expect(await rolledUpEntries()).toBe(50);
     await speedUp();

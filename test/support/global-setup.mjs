@@ -3,13 +3,12 @@ import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { startCitusCluster } from './citus-cluster.mjs';
 import globalTeardown from './global-teardown.mjs';
 import { onInterruption } from './interruption.mjs';
 import './register-typescript.mjs';
 
-const { migrate } = await import('../../src/infrastructure/database/index.ts');
+const { distribute, migrate } = await import('../../src/infrastructure/database/index.ts');
 const { startEmbeddedPostgres } = await import('../../src/infrastructure/embedded-postgres/index.ts');
 
 /** Starts one PostgreSQL server for the whole run, with a migrated database that each test file clones. */
@@ -45,18 +44,21 @@ async function startCluster(directory, binaries) {
   for (const database of ['template_migrated', 'template_empty']) await cluster.createDatabase(database);
   const url = cluster.urlOf('template_migrated');
   await migrate(url);
-  await distribute(url);
+  await distribute(
+    { url },
+    {
+      shards: 4,
+      retentionDays: 30,
+      now: () => new Date(),
+      rotationJob: 'a',
+      readingJob: 'b',
+      report: () => undefined,
+    },
+  );
   for (const database of ['template_migrated', 'template_empty']) await cluster.close(database);
   const [, ...workers] = cluster.nodes.map((node) => cluster.urlOf('template_migrated', node));
   process.env.TEST_TEMPLATE_URL = url;
   process.env.TEST_WORKER_URLS = workers.join(' ');
   process.env.TEST_EMPTY_TEMPLATE = 'template_empty';
   process.env.TEST_DATABASE_DISTRIBUTION = 'citus';
-}
-
-async function distribute(url) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`SELECT create_distributed_table('request_log', 'client_id')`);
-  await client.end();
 }

@@ -78,6 +78,7 @@ export async function startTestApp(
   const configuration = loadConfiguration({
     DATA_DIR: dataDirectory,
     DATABASE_URL: database.url,
+    DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     DATABASE_CONNECT_TIMEOUT_MS: '5000',
