@@ -72,16 +72,27 @@ const bench = await openWorkbench();
 try {
   const url = await bench.database('without_partitions');
   const partitionedUrl = await bench.database('with_partitions');
-  const before = await connect(url, MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === PARTITIONED)));
+  const before = await connect(
+    url,
+    MIGRATIONS.slice(
+      0,
+      MIGRATIONS.findIndex(({ name }) => name === PARTITIONED),
+    ),
+  );
   await before.runMigrations();
   await migrate(partitionedUrl);
   const after = await connect(partitionedUrl);
   const partitions = new DailyPartitions(after);
   // Creates the partitions of these days.
   for (let day = -DAYS - 1; day <= 0; day += 1)
-    await partitions.rotate('mcp_token', new Date(TODAY + day * DAY), { days: 365, expiryColumn: 'expires_at' });
+    await partitions.rotate('mcp_token', new Date(TODAY + day * DAY), {
+      days: 365,
+      expiryColumn: 'expires_at',
+    });
   for (const database of [before, after]) {
-    await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bench', now())`, [CLIENT]);
+    await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bench', now())`, [
+      CLIENT,
+    ]);
     await database.query(
       `INSERT INTO api_client (id, organization_id, environment, created_at) VALUES ($1, $1, 'production', now())`,
       [CLIENT],
@@ -236,7 +247,8 @@ async function findOne(find, firstDay) {
   const number = Math.floor((Math.random() * TOKENS) / DAYS);
   const hash = createHash('sha256').update(`${day}/${number}`).digest();
   const found = await find(hash, new Date(TODAY + day * DAY));
-  if (found?.externalUserId !== `user-${number % 10_000}`) throw new Error(`Token ${number} of day ${day} is missing.`);
+  if (found?.externalUserId !== `user-${number % 10_000}`)
+    throw new Error(`Token ${number} of day ${day} is missing.`);
 }
 
 /** Returns how often per second several workers complete the work. */

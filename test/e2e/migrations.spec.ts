@@ -189,10 +189,9 @@ describe('Migrations', () => {
       }).initialize();
       await before.runMigrations();
       await before.destroy();
-      await database.query(
-        `INSERT INTO organization (id, name, created_at) VALUES ($1, 'Example', now())`,
-        [CLIENT],
-      );
+      await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Example', now())`, [
+        CLIENT,
+      ]);
       await database.query(
         `INSERT INTO api_client (id, organization_id, environment, created_at) VALUES ($1, $1, 'production', now())`,
         [CLIENT],
@@ -247,7 +246,10 @@ describe('Migrations', () => {
 
     it('keep all tokens, and the previous release creates, finds, revokes and deletes tokens meanwhile and after', async () => {
       await migrateBefore();
-      const old = await Promise.all([previous.create(inDays(-1), inDays(1)), previous.create(inDays(-20), inDays(-10))]);
+      const old = await Promise.all([
+        previous.create(inDays(-1), inDays(1)),
+        previous.create(inDays(-20), inDays(-10)),
+      ]);
       const created: Buffer[] = [];
       let isDone = false;
       const running = (async () => {
@@ -284,7 +286,9 @@ describe('Migrations', () => {
       const [hash = randomBytes(32)] = created.slice(-1);
       expect(await batch.find(hash, today)).toMatchObject({ clientId: CLIENT });
       expect(await batch.findUndated(hash)).toMatchObject({ clientId: CLIENT });
-      expect(await database.query(`SELECT FROM pg_constraint WHERE conname = 'mcp_token_until_check'`)).toEqual([]);
+      expect(
+        await database.query(`SELECT FROM pg_constraint WHERE conname = 'mcp_token_until_check'`),
+      ).toEqual([]);
     });
 
     it('wait for a transaction that reads tokens without blocking other requests for long', async () => {

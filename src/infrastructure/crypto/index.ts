@@ -2,4 +2,10 @@ export { CryptoConfiguration } from './crypto.configuration.js';
 export { CryptoModule } from './crypto.module.js';
 export { Sealer } from './sealer.js';
 export { SecretDigest, sha256 } from './secret-digest.js';
-export { dayOfSecret, generateDatedSecret, generateSecret, isWellFormedSecret, SECRET_PATTERN } from './secret-format.js';
+export {
+  dayOfSecret,
+  generateDatedSecret,
+  generateSecret,
+  isWellFormedSecret,
+  SECRET_PATTERN,
+} from './secret-format.js';

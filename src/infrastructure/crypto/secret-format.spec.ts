@@ -50,12 +50,15 @@ describe('Format of secrets', () => {
   it('can hold the day in UTC on which the secret was created', () => {
     const times = fc.date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('2622-01-01T00:00:00Z') });
     fc.assert(
-      fc.property(times.filter((time) => !Number.isNaN(time.getTime())), (time) => {
-        const secret = generateDatedSecret('mcp_live_', time);
-        expect(isWellFormedSecret(secret)).toBe(true);
-        expect(secret.match(SECRET_PATTERN)).toEqual([secret]);
-        expect(dayOfSecret(secret).toISOString()).toBe(`${time.toISOString().slice(0, 10)}T00:00:00.000Z`);
-      }),
+      fc.property(
+        times.filter((time) => !Number.isNaN(time.getTime())),
+        (time) => {
+          const secret = generateDatedSecret('mcp_live_', time);
+          expect(isWellFormedSecret(secret)).toBe(true);
+          expect(secret.match(SECRET_PATTERN)).toEqual([secret]);
+          expect(dayOfSecret(secret).toISOString()).toBe(`${time.toISOString().slice(0, 10)}T00:00:00.000Z`);
+        },
+      ),
     );
     // Other processes read the day, also those of other releases.
     expect(generateDatedSecret('mcp_dev_', new Date('2026-01-31T23:59:59.999Z'))).toMatch(/^mcp_dev_5KO/);

@@ -10,7 +10,13 @@ import { StoredMcpTokenVerifier } from './stored-mcp-token-verifier.js';
 @Module({
   imports: [ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [McpTokensService, McpTokensRepository, McpTokensBatch, McpTokensRotation, StoredMcpTokenVerifier],
+  providers: [
+    McpTokensService,
+    McpTokensRepository,
+    McpTokensBatch,
+    McpTokensRotation,
+    StoredMcpTokenVerifier,
+  ],
   exports: [McpTokensService, StoredMcpTokenVerifier],
 })
 export class McpTokensModule {}
