@@ -25,7 +25,11 @@ export default {
       ...shared,
       displayName: 'e2e',
       roots: ['<rootDir>/test/e2e'],
-      setupFiles: [...shared.setupFiles, '<rootDir>/test/support/collect-log-lines.ts'],
+      setupFiles: [
+        ...shared.setupFiles,
+        '<rootDir>/test/support/collect-log-lines.ts',
+        '<rootDir>/test/support/record-distributed-statements.ts',
+      ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },

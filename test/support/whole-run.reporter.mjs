@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { distributedStatementProblems } from './distributed-statements.mjs';
 
 const SECRET_PATTERNS = [
   /\bmc(?:[sp]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/,
@@ -9,8 +10,8 @@ const SECRET_PATTERNS = [
 ];
 
 /**
- * Checks after the whole run that no secret was logged and, if all tests ran and passed, that every documented status of
- * every operation was returned.
+ * Checks after the whole run that no secret was logged, that statements can run on a distributed database and, if all tests
+ * ran and passed, that every documented status of every operation was returned.
  */
 export default class WholeRunReporter {
   constructor(globalConfig) {
@@ -34,6 +35,7 @@ export default class WholeRunReporter {
       onlyChanged ||
       failed.length > 0 ||
       results.numRuntimeErrorTestSuites > 0;
+    this.problems.push(...distributedStatementProblems(directory, !isPartial));
     if (!isPartial) this.problems.push(...missingResponses(directory));
     for (const problem of this.problems) console.error(`● ${problem}`);
   }
