@@ -30,14 +30,6 @@ describe.each(DISTRIBUTED_TABLES)(
       expect(indexes.filter(({ columns }) => !columns.includes(column))).toEqual([]);
     });
 
-    it('has no exclusion constraint', async () => {
-      const constraints = await database.query(
-        `SELECT conname FROM pg_constraint WHERE contype = 'x' AND conrelid IN (${RELATIONS})`,
-        [table],
-      );
-      expect(constraints).toEqual([]);
-    });
-
     it('has no trigger', async () => {
       const triggers = await database.query(
         `SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid IN (${RELATIONS})`,
@@ -55,17 +47,6 @@ describe.each(DISTRIBUTED_TABLES)(
         [table, `{${DISTRIBUTED_TABLES.map((each) => each.table).join(',')}}`],
       );
       expect(keys).toEqual([]);
-    });
-
-    it('has no generated column, row security, rule or identity', async () => {
-      const [found] = await database.query<{ columns: string; policies: string; rules: string }>(
-        `SELECT (SELECT count(*) FROM pg_attribute
-                WHERE attrelid IN (${RELATIONS}) AND (attgenerated <> '' OR attidentity <> '')) AS columns,
-              (SELECT count(*) FROM pg_policy WHERE polrelid IN (${RELATIONS})) AS policies,
-              (SELECT count(*) FROM pg_rewrite WHERE ev_class IN (${RELATIONS})) AS rules`,
-        [table],
-      );
-      expect(found).toEqual({ columns: '0', policies: '0', rules: '0' });
     });
   },
 );

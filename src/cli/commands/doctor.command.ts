@@ -3,6 +3,7 @@ import { Command, CommandRunner } from 'nest-commander';
 import { operatorMessageFor } from '../../infrastructure/bootstrap/index.js';
 import { ServiceConfiguration, type LoadedConfiguration } from '../../infrastructure/config/index.js';
 import {
+  checkDistribution,
   DailyPartitions,
   DatabaseConfiguration,
   inspectDatabase,
@@ -82,6 +83,13 @@ export class DoctorCommand extends CommandRunner {
     const migrations = migrationsVerdict(inspection);
     this.add('migrations', migrations);
     if (migrations.status === 'failed') return;
+    if (database.distribution !== 'none') {
+      await this.examine('distribution', async () => {
+        await checkDistribution(database);
+        return ok('The database is distributed.');
+      });
+      if (this.findings.at(-1)?.status === 'failed') return;
+    }
     // Makes `onApplication` check the schema without migrating it.
     database.migrateOnStart = false;
     try {
