@@ -88,7 +88,6 @@ describe('npm run cli', () => {
         user: ['add', 'list', 'disable', 'enable', 'unlock', 'reset-two-factor'],
         endpoint: ['list', 'pause', 'resume'],
         'service-token': ['create', 'list', 'rotate', 'revoke'],
-        database: ['distribute'],
         detection: ['import'],
         application: ['list', 'export'],
         audit: ['verify', 'head', 'export'],

@@ -42,7 +42,7 @@ export function generateDatedSecret(prefix: string, createdAt: Date): string {
 /** Returns the start of the day in a dated secret. For a well-formed secret without a date, that is a random day. */
 export function dayOfSecret(secret: string): Date {
   const start = -(RANDOM_DIGITS + CHECKSUM_DIGITS);
-  const digits = [...secret.slice(start, start + DAY_DIGITS)];
+  const digits = secret.slice(start, start + DAY_DIGITS).split('');
   const day = digits.reduce((number, digit) => number * DIGITS.length + DIGITS.indexOf(digit), 0);
   return new Date(day * DAY);
 }
