@@ -332,6 +332,15 @@ describe('Stored MCP tokens', () => {
     ]);
   });
 
+  it('are found in every one of many concurrent requests with the same token', async () => {
+    const [dated, undated] = [await mcpToken(service, 'same'), await storeUndated()];
+    const all = Array.from({ length: 40 }, (_, index) => (index % 2 ? dated : undated));
+    const found = await Promise.all(all.map((token) => tokens.authenticate(token)));
+    expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual(
+      all.map((token) => (token === dated ? 'same' : 'undated')),
+    );
+  });
+
   it('are revoked only for their client', async () => {
     const token = await mcpToken(service, 'user-4');
     await tokens.revoke(service.production.clientId, token);

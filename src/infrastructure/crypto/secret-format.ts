@@ -42,8 +42,9 @@ export function generateDatedSecret(prefix: string, createdAt: Date): string {
 /** Returns the start of the day in a dated secret. For a well-formed secret without a date, that is a random day. */
 export function dayOfSecret(secret: string): Date {
   const start = -(RANDOM_DIGITS + CHECKSUM_DIGITS);
-  const digits = secret.slice(start, start + DAY_DIGITS).split('');
-  const day = digits.reduce((number, digit) => number * DIGITS.length + DIGITS.indexOf(digit), 0);
+  let day = 0;
+  for (const digit of secret.slice(start, start + DAY_DIGITS))
+    day = day * DIGITS.length + DIGITS.indexOf(digit);
   return new Date(day * DAY);
 }
 

@@ -4,9 +4,7 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { BatchedStatement, isMissingPartition, prepared } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
-/** A token as it is stored: only its hash. */
-export interface StoredMcpToken {
-  readonly id: string;
+interface NewMcpToken {
   /** SHA-256. */
   readonly tokenHash: Buffer;
   readonly clientId: string;
@@ -16,10 +14,14 @@ export interface StoredMcpToken {
   readonly phoneNumberSealed: Buffer | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  readonly revokedAt: Date | null;
 }
 
-type NewMcpToken = Omit<StoredMcpToken, 'id' | 'revokedAt'>;
+export interface StoredMcpToken extends Omit<NewMcpToken, 'createdAt'> {
+  readonly id: string;
+  /** Milliseconds since the epoch, not rounded: few requests need this time, and the driver takes long to parse it. */
+  readonly createdMilliseconds: number;
+  readonly isRevoked: boolean;
+}
 
 interface Lookup {
   readonly tokenHash: Buffer;
@@ -35,8 +37,8 @@ const CONCURRENT_LOOKUPS = 4;
 /** The database function has the settings that make PostgreSQL plan the query once, and read only the partition of the day. */
 const FIND = prepared(
   `SELECT token_hash AS "tokenHash", id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
-          phone_number_sealed AS "phoneNumberSealed", created_at AS "createdAt", expires_at AS "expiresAt",
-          revoked_at AS "revokedAt"
+          phone_number_sealed AS "phoneNumberSealed", date_part('epoch', created_at) * 1000 AS "createdMilliseconds",
+          expires_at AS "expiresAt", revoked_at IS NOT NULL AS "isRevoked"
      FROM find_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
 const ANY_DAY = ['-infinity', 'infinity'] as const;
@@ -106,22 +108,27 @@ export class McpTokensBatch {
 
   /** Runs a statement for each day, and there are few: by default, a token is valid for a day. */
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
-    const found = new Map<Lookup, StoredMcpToken | undefined>();
+    const found: (StoredMcpToken | undefined)[] = [];
     for (const day of new Set(lookups.map((lookup) => lookup.day.getTime()))) {
-      const ofDay = lookups.filter((lookup) => lookup.day.getTime() === day);
-      const hashes = ofDay.map(({ tokenHash }) => tokenHash);
-      const tokens = await this.select(hashes, [new Date(day), new Date(day + DAY)]);
-      for (const [index, lookup] of ofDay.entries()) found.set(lookup, tokens[index]);
+      const indexes = [...lookups.keys()].filter((index) => lookups[index]?.day.getTime() === day);
+      const hashes = indexes.flatMap((index) => lookups[index]?.tokenHash ?? []);
+      const tokens = await this.select(hashes, [timestamp(day), timestamp(day + DAY)]);
+      for (const [position, index] of indexes.entries()) found[index] = tokens[position];
     }
-    return lookups.map((lookup) => found.get(lookup));
+    return found;
   }
 
   private async select(
     hashes: readonly Buffer[],
-    bounds: readonly [Date | string, Date | string],
+    bounds: readonly [string, string],
   ): Promise<(StoredMcpToken | undefined)[]> {
     const rows = await this.dataSource.query<StoredMcpToken[]>(FIND, [hashes, ...bounds]);
+    // Concurrent requests can have the same token, so that it is there once for several lookups.
     const found = new Map(rows.map((row) => [row.tokenHash.toString('latin1'), row]));
     return hashes.map((hash) => found.get(hash.toString('latin1')));
   }
+}
+
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

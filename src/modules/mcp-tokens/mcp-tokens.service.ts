@@ -69,15 +69,16 @@ export class McpTokensService {
 
   /** @returns undefined if the token is unknown, has expired, was revoked, or belongs to another client */
   async find(clientId: string, token: string): Promise<ActiveMcpToken | undefined> {
-    const found = await this.lookUp(token);
+    const tokenHash = sha256(token);
+    const found = await this.lookUp(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
-    const { environment, externalUserId, createdAt, expiresAt, tokenHash, phoneNumberSealed } = found;
+    const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
     return {
       clientId,
       environment,
       externalUserId,
-      createdAt,
+      createdAt: creationOf(found),
       expiresAt,
       ...(phoneNumber !== undefined && { phoneNumber }),
     };
@@ -89,37 +90,37 @@ export class McpTokensService {
    * @returns undefined if the token is unknown or was revoked
    */
   async authenticate(token: string): Promise<PresentedMcpToken | 'expired' | undefined> {
-    const found = await this.lookUp(token);
+    const tokenHash = sha256(token);
+    const found = await this.lookUp(token, tokenHash);
     if (!found) return undefined;
     if (found.expiresAt <= this.clock.now()) return 'expired';
-    const { id, clientId, environment, externalUserId, expiresAt, phoneNumberSealed, tokenHash } = found;
+    const { id, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
     return { id, clientId, environment, externalUserId, expiresAt, phoneNumber };
   }
 
   /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
   async revoke(clientId: string, token: string): Promise<void> {
-    const found = await this.lookUp(token);
+    const tokenHash = sha256(token);
+    const found = await this.lookUp(token, tokenHash);
     if (found?.clientId !== clientId) return;
-    await this.repository.revoke(found.tokenHash, found.createdAt, this.clock.now());
-  }
-
-  /** Returns the stored token, which may have expired, unless it was revoked. */
-  private async lookUp(token: string): Promise<StoredMcpToken | undefined> {
-    if (!isWellFormedSecret(token)) return undefined;
-    const found = await this.findStored(sha256(token), dayOfSecret(token));
-    return found?.revokedAt === null ? found : undefined;
+    await this.repository.revoke(tokenHash, creationOf(found), this.clock.now());
   }
 
   /**
+   * Returns the stored token, which may have expired, unless it was revoked.
+   *
    * Tokens of version 0.2.0 carry no day: their first digits are random. The second lookup finds them, and can be removed
-   * from the release after the one whose predecessor issued such tokens for the last time.
+   * as soon as no release that issues such tokens can have been running within the last 30 days.
    */
-  private async findStored(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
+  private async lookUp(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
+    if (!isWellFormedSecret(token)) return undefined;
+    const day = dayOfSecret(token);
     const age = this.clock.milliseconds() - day.getTime();
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    const found = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
-    return found ?? this.batch.findUndated(tokenHash);
+    const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
+    const found = onDay ?? (await this.batch.findUndated(tokenHash));
+    return found?.isRevoked === false ? found : undefined;
   }
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
@@ -135,4 +136,8 @@ export class McpTokensService {
 /** Returns the name of the row that a sealed phone number is bound to; see `Sealer`. */
 function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
+}
+
+function creationOf({ createdMilliseconds }: StoredMcpToken): Date {
+  return new Date(Math.round(createdMilliseconds));
 }
