@@ -316,6 +316,24 @@ describe('Migrations', () => {
       expect((await partitions()).length).toBe(2);
     });
 
+    it('leave the role of the service its privileges, before the command grants them again', async () => {
+      await migrateBefore();
+      const role = `role_${randomBytes(4).toString('hex')}`;
+      await database.query(`CREATE ROLE ${role}`);
+      try {
+        await database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON mcp_token TO ${role}`);
+        await migrate(database.url);
+        await database.query(
+          `BEGIN; SET LOCAL ROLE ${role};
+           INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, created_at, expires_at)
+           VALUES ('x', '${CLIENT}', 'production', 'user', now(), now()); COMMIT`,
+        );
+        expect(await database.query('SELECT external_user_id FROM mcp_token')).toHaveLength(1);
+      } finally {
+        await database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      }
+    });
+
     it('continue after an interruption', async () => {
       await migrateBefore();
       await previous.create(new Date(), inDays(1));

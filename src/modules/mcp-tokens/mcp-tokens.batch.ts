@@ -106,16 +106,22 @@ export class McpTokensBatch {
     );
   }
 
-  /** Runs a statement for each day, and there are few: by default, a token is valid for a day. */
+  /**
+   * Runs a statement for each run of consecutive days. Usually there is one: by default, a token is valid for a day, and looking
+   * for a hash on two days costs less than a second statement.
+   */
   private async selectByDay(lookups: readonly Lookup[]): Promise<(StoredMcpToken | undefined)[]> {
-    const found: (StoredMcpToken | undefined)[] = [];
-    for (const day of new Set(lookups.map((lookup) => lookup.day.getTime()))) {
-      const indexes = [...lookups.keys()].filter((index) => lookups[index]?.day.getTime() === day);
-      const hashes = indexes.flatMap((index) => lookups[index]?.tokenHash ?? []);
-      const tokens = await this.select(hashes, [timestamp(day), timestamp(day + DAY)]);
-      for (const [position, index] of indexes.entries()) found[index] = tokens[position];
+    const found = new Map<Lookup, StoredMcpToken | undefined>();
+    for (const run of runsOfDays(lookups)) {
+      const [first, last] = [run.at(0), run.at(-1)].map((lookup) => lookup?.day.getTime() ?? 0) as [
+        number,
+        number,
+      ];
+      const hashes = run.map(({ tokenHash }) => tokenHash);
+      const tokens = await this.select(hashes, [timestamp(first), timestamp(last + DAY)]);
+      for (const [index, lookup] of run.entries()) found.set(lookup, tokens[index]);
     }
-    return found;
+    return lookups.map((lookup) => found.get(lookup));
   }
 
   private async select(
@@ -127,6 +133,18 @@ export class McpTokensBatch {
     const found = new Map(rows.map((row) => [row.tokenHash.toString('latin1'), row]));
     return hashes.map((hash) => found.get(hash.toString('latin1')));
   }
+}
+
+function runsOfDays(lookups: readonly Lookup[]): Lookup[][] {
+  const runs: Lookup[][] = [];
+  let end = -Infinity;
+  for (const lookup of lookups.toSorted((left, right) => left.day.getTime() - right.day.getTime())) {
+    const day = lookup.day.getTime();
+    if (day <= end) runs.at(-1)?.push(lookup);
+    else runs.push([lookup]);
+    end = day + DAY;
+  }
+  return runs;
 }
 
 function timestamp(milliseconds: number): string {
