@@ -82,7 +82,6 @@ export async function startTestApp(
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     DATABASE_CONNECT_TIMEOUT_MS: '5000',
-    DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
     // Tests send more requests, and more wrong credentials, from one address than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE: '1000000',
