@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { dayOfSecret, generateSecret } from '../../src/infrastructure/crypto/index.js';
+import { McpTokensBatch } from '../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { McpTokensRotation } from '../../src/modules/mcp-tokens/mcp-tokens.rotation.js';
 import { McpTokensService } from '../../src/modules/mcp-tokens/index.js';
 import { mcpToken } from '../support/agents.js';
@@ -312,24 +313,32 @@ describe('Stored MCP tokens', () => {
     expect(await tokens.authenticate(revoked)).toBeUndefined();
   });
 
-  it('of several days are found in one batch, each with its own data', async () => {
-    const restore = stopClock(service, new Date(Date.now() + 2 * DAY));
-    const later = await mcpToken(service, 'later', { expires_in: 30 * 86_400 });
-    restore();
-    const users = ['a', 'b', 'c'];
-    const created = await Promise.all(users.map((user) => mcpToken(service, user)));
-    const restoreAgain = stopClock(service, new Date(Date.now() + 3_600_000 + 2 * DAY));
-    const all = [later, ...created, generateSecret('mcp_dev_'), 'malformed'];
-    const found = await Promise.all(all.map((token) => tokens.authenticate(token)));
-    restoreAgain();
-    expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual([
-      'later',
-      'expired',
-      'expired',
-      'expired',
-      undefined,
+  it('of several days are found in one batch, by their days', async () => {
+    const days = [4, 0, 1, 2, 0];
+    const created: string[] = [];
+    for (const [index, offset] of days.entries()) {
+      const restore = stopClock(service, new Date(Date.now() + offset * DAY));
+      created.push(await mcpToken(service, `day-${index}`));
+      restore();
+    }
+    const batch = service.app.get(McpTokensBatch);
+    const unknown = generateSecret('mcp_dev_');
+    const found = await Promise.all(
+      [...created, unknown].map((token) => batch.find(hashOf(token), dayOfSecret(token))),
+    );
+    expect(found.map((token) => token?.externalUserId)).toEqual([
+      ...days.map((_, index) => `day-${index}`),
       undefined,
     ]);
+  });
+
+  it('that have expired are told from unknown and malformed ones', async () => {
+    const token = await mcpToken(service, 'expired');
+    const restore = stopClock(service, new Date(Date.now() + 2 * DAY));
+    const all = [token, generateSecret('mcp_dev_'), 'malformed'];
+    const found = await Promise.all(all.map((each) => tokens.authenticate(each)));
+    restore();
+    expect(found).toEqual(['expired', undefined, undefined]);
   });
 
   it('are found in every one of many concurrent requests with the same token', async () => {
