@@ -16,11 +16,9 @@ interface NewMcpToken {
   readonly expiresAt: Date;
 }
 
-export interface StoredMcpToken extends Omit<NewMcpToken, 'createdAt'> {
+/** The columns that a request of an agent needs. */
+export interface StoredMcpToken extends Omit<NewMcpToken, 'tokenHash' | 'createdAt'> {
   readonly id: string;
-  /** Milliseconds since the epoch, not rounded: few requests need this time, and the driver takes long to parse it. */
-  readonly createdMilliseconds: number;
-  readonly isRevoked: boolean;
 }
 
 interface Lookup {
@@ -36,9 +34,8 @@ const CONCURRENT_LOOKUPS = 4;
 
 /** The database function has the settings that make PostgreSQL plan the query once, and read only the partition of the day. */
 const FIND = prepared(
-  `SELECT token_hash AS "tokenHash", id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
-          phone_number_sealed AS "phoneNumberSealed", date_part('epoch', created_at) * 1000 AS "createdMilliseconds",
-          expires_at AS "expiresAt", revoked_at IS NOT NULL AS "isRevoked"
+  `SELECT place, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
+          phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt"
      FROM find_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
 const ANY_DAY = ['-infinity', 'infinity'] as const;
@@ -73,12 +70,12 @@ export class McpTokensBatch {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns the token with this hash that was created on this day. It may have expired or been revoked. */
+  /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
   find(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
     return this.lookups.add({ tokenHash, day });
   }
 
-  /** Returns the token with this hash, whenever it was created. It may have expired or been revoked. */
+  /** Returns the token with this hash, whenever it was created, unless it was revoked. It may have expired. */
   findUndated(tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
     return this.undatedLookups.add(tokenHash);
   }
@@ -128,10 +125,12 @@ export class McpTokensBatch {
     hashes: readonly Buffer[],
     bounds: readonly [string, string],
   ): Promise<(StoredMcpToken | undefined)[]> {
-    const rows = await this.dataSource.query<StoredMcpToken[]>(FIND, [hashes, ...bounds]);
-    // Concurrent requests can have the same token, so that it is there once for several lookups.
-    const found = new Map(rows.map((row) => [row.tokenHash.toString('latin1'), row]));
-    return hashes.map((hash) => found.get(hash.toString('latin1')));
+    const rows = await this.dataSource.query<(StoredMcpToken & { place: number })[]>(FIND, [
+      hashes,
+      ...bounds,
+    ]);
+    const found = new Map(rows.map((row) => [row.place, row]));
+    return hashes.map((_, index) => found.get(index + 1));
   }
 }
 

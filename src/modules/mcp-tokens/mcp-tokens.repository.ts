@@ -14,6 +14,14 @@ export class McpTokensRepository {
     metrics.watch('mcp_token');
   }
 
+  async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
+    const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(
+      `SELECT created_at AS "createdAt" FROM mcp_token WHERE token_hash = $1`,
+      [tokenHash],
+    );
+    return row?.createdAt;
+  }
+
   /** Revokes a token. The time of its creation leads PostgreSQL to its partition. */
   async revoke(tokenHash: Buffer, createdAt: Date, now: Date): Promise<void> {
     await this.transaction.manager.query(

@@ -72,13 +72,15 @@ export class McpTokensService {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
+    const createdAt = await this.repository.createdAt(tokenHash);
+    if (!createdAt) return undefined;
     const { environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = this.openPhoneNumber(phoneNumberSealed, tokenHash);
     return {
       clientId,
       environment,
       externalUserId,
-      createdAt: creationOf(found),
+      createdAt,
       expiresAt,
       ...(phoneNumber !== undefined && { phoneNumber }),
     };
@@ -104,7 +106,8 @@ export class McpTokensService {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
     if (found?.clientId !== clientId) return;
-    await this.repository.revoke(tokenHash, creationOf(found), this.clock.now());
+    const createdAt = await this.repository.createdAt(tokenHash);
+    if (createdAt) await this.repository.revoke(tokenHash, createdAt, this.clock.now());
   }
 
   /**
@@ -119,8 +122,7 @@ export class McpTokensService {
     const age = this.clock.milliseconds() - day.getTime();
     const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
     const onDay = isPlausible ? await this.batch.find(tokenHash, day) : undefined;
-    const found = onDay ?? (await this.batch.findUndated(tokenHash));
-    return found?.isRevoked === false ? found : undefined;
+    return onDay ?? this.batch.findUndated(tokenHash);
   }
 
   private openPhoneNumber(sealed: Buffer | null, tokenHash: Buffer): string | undefined {
@@ -136,8 +138,4 @@ export class McpTokensService {
 /** Returns the name of the row that a sealed phone number is bound to; see `Sealer`. */
 function ownerOf(tokenHash: Buffer): string[] {
   return ['mcp_token', tokenHash.toString('hex')];
-}
-
-function creationOf({ createdMilliseconds }: StoredMcpToken): Date {
-  return new Date(Math.round(createdMilliseconds));
 }

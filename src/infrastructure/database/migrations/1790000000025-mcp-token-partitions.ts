@@ -198,11 +198,17 @@ const SWAP = `
   -- partitions of other days when it starts. A plan that was made while a partition was empty must not read all of it when
   -- it has grown.
   CREATE FUNCTION find_mcp_tokens(hashes bytea[], created_from timestamptz, created_before timestamptz)
-    RETURNS SETOF mcp_token LANGUAGE plpgsql STABLE
+    RETURNS TABLE (place integer, id bigint, client_id uuid, environment varchar, external_user_id varchar,
+                   phone_number_sealed bytea, expires_at timestamptz) LANGUAGE plpgsql STABLE
     SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $find$
+    #variable_conflict use_column
     BEGIN
-      RETURN QUERY SELECT * FROM mcp_token
-        WHERE token_hash = ANY (hashes) AND created_at >= created_from AND created_at < created_before;
+      RETURN QUERY SELECT hash.place::integer, token.*
+        FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
+          SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at FROM mcp_token
+           WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
+             AND revoked_at IS NULL
+          OFFSET 0) token;
     END
   $find$;
   IF roles IS NOT NULL THEN
