@@ -152,7 +152,7 @@ describe('When a connection breaks between two statements of a transaction', () 
     const connections = service.app.get(DataSource);
     const work = connections.transaction(async (transaction) => {
       const [own] = await transaction.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
-      await service.database.query('SELECT pg_terminate_backend($1, 5000)', [own?.pid]);
+      await service.database.query('SELECT pg_terminate_backend($1::integer, 5000)', [own?.pid]);
       // Until this process has noticed.
       await pause(200);
       await transaction.query('SELECT 1');
