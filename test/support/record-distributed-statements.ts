@@ -2,10 +2,6 @@ import pg from 'pg';
 import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/distribution/distributed-tables.js';
 import { leaveForReporter } from './run-directory.js';
 
-/**
- * Records the statements of the service on tables that can be distributed. After the run, `whole-run.reporter.mjs` checks that
- * each of them names the column by which the table is distributed; without it, a statement runs on all shards.
- */
 /** In a cluster, other tests move the table, and no check is necessary. */
 const isCluster = process.env.TEST_WORKER_URLS !== undefined;
 const SERVICE = 'merchant-connectivity-service';
@@ -21,6 +17,10 @@ const tables = DISTRIBUTED_TABLES.map(({ table, column }) => ({
 
 const seen = new Set<string>();
 
+/**
+ * Records the statements of the service on tables that can be distributed. After the run, `whole-run.reporter.mjs` checks that
+ * each of them names the column by which the table is distributed; without it, a statement runs on all shards.
+ */
 function record(statement: string): void {
   if (seen.has(statement)) return;
   seen.add(statement);
