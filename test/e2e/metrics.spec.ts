@@ -207,6 +207,8 @@ describe('Webhook metrics', () => {
       ),
     );
     expect(ages.map((age) => Math.floor((age ?? -1) / 30))).toEqual([3, 1, 0]);
+    // The success makes the worker attempt the deliveries that are due.
+    receiver.response = (response) => response.writeHead(200).end();
     finish();
     await becomes(0, 'mcs_webhook_attempts_in_flight');
   });
