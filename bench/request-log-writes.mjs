@@ -5,6 +5,7 @@ import pg from 'pg';
 import { AppModule } from '../dist/src/app.module.js';
 import { loadConfiguration } from '../dist/src/infrastructure/config/index.js';
 import { RequestLogWriter } from '../dist/src/modules/request-logs/writing/request-log-writer.js';
+import { entriesOf } from './support/log-entries.mjs';
 import { reportTable } from './support/report.mjs';
 import { openWorkbench } from './support/workbench.mjs';
 
@@ -32,23 +33,7 @@ try {
   );
   const writer = app.get(RequestLogWriter);
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 });
-  const clientId = credentials.production.client_id;
-  let number = 0;
-  const entry = () => ({
-    clientId,
-    environment: 'production',
-    createdAt: new Date(),
-    type: 'request',
-    method: 'POST',
-    path: '/mcp/tokens/create',
-    url: null,
-    event: null,
-    statusCode: 200,
-    latencyMilliseconds: 12,
-    sessionId: null,
-    taskId: null,
-    externalUserId: `user-${(number += 1) % 10_000}`,
-  });
+  const entry = entriesOf([credentials.production.client_id]);
 
   const product = () => rate(CONCURRENT_WRITES, 1, () => writer.write(entry()));
   const comparison = () =>

@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../../dist/src/app.module.js';
 import { loadConfiguration } from '../../dist/src/infrastructure/config/index.js';
 import { RequestLogWriter } from '../../dist/src/modules/request-logs/writing/request-log-writer.js';
+import { entriesOf } from './log-entries.mjs';
 
 const { CLIENTS = '1', SECONDS = '4', ...environment } = process.env;
 /** Concurrent writes: the rows of two running statements and of the next one. */
@@ -14,23 +15,7 @@ const app = await NestFactory.createApplicationContext(
   { logger: ['error'] },
 );
 const writer = app.get(RequestLogWriter);
-const clients = Array.from({ length: Number(CLIENTS) }, randomUUID);
-let number = 0;
-const entry = () => ({
-  clientId: clients[(number += 1) % clients.length],
-  environment: 'production',
-  createdAt: new Date(),
-  type: 'request',
-  method: 'POST',
-  path: '/mcp/tokens/create',
-  url: null,
-  event: null,
-  statusCode: 200,
-  latencyMilliseconds: 12,
-  sessionId: null,
-  taskId: null,
-  externalUserId: `user-${number % 10_000}`,
-});
+const entry = entriesOf(Array.from({ length: Number(CLIENTS) }, randomUUID));
 await measure(1);
 console.log(`rate ${await measure(Number(SECONDS))}`);
 await app.close();

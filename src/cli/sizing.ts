@@ -1,4 +1,5 @@
 import { DatabaseConfiguration } from '../infrastructure/database/index.js';
+import { DAYS_AFTER_EXPIRY } from '../modules/mcp-tokens/index.js';
 import { RequestLogsConfiguration } from '../modules/request-logs/index.js';
 
 const SECONDS_PER_DAY = 86_400;
@@ -27,9 +28,6 @@ const SPARE_CONNECTIONS = 10;
 const MAX_ROWS_PER_SECOND = 18_000;
 /** A base backup of this size takes hours, and so does restoring it. */
 const MAX_DISK_GB = 4_000;
-
-/** Expired MCP tokens are kept for this number of days. */
-const DAYS_AFTER_EXPIRY = 7;
 
 /** The expected load. Rates are per second, on average over a day. */
 export interface ExpectedLoad {

@@ -1,5 +1,6 @@
 import { RequestLogHistory, RequestLogStore } from '../../src/modules/request-logs/index.js';
 import { RequestLogsRotation } from '../../src/modules/request-logs/partitions/request-logs.rotation.js';
+import { logLines } from '../support/log-lines.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -46,13 +47,20 @@ async function allEntries(): Promise<unknown[]> {
   return entries;
 }
 
-describe('Without the extension for columnar storage', () => {
-  const onlyWithout = process.env.TEST_CITUS_BINARIES === undefined ? it : it.skip;
+const withoutExtension = process.env.TEST_CITUS_BINARIES === undefined ? describe : describe.skip;
 
-  onlyWithout('the log stays in rows, and a warning says why', async () => {
-    const before = await storage();
+withoutExtension('Without the extension for columnar storage', () => {
+  it('the log stays in rows, and a warning says why', async () => {
+    await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [
+      new Date(TODAY - 4 * DAY),
+    ]);
     await service.app.get(RequestLogsRotation).compress();
-    expect(await storage()).toEqual(before);
+    expect(await storage()).toMatchObject({ [partition(4)]: 'heap' });
+    expect(logLines().at(-1)).toMatchObject({
+      level: 'warn',
+      message:
+        'REQUEST_LOG_COLUMNAR_AFTER_DAYS has no effect, because the database lacks the extension citus_columnar',
+    });
   });
 });
 

@@ -50,8 +50,8 @@ async function startCluster(directory, binaries) {
       shards: 4,
       retentionDays: 30,
       now: () => new Date(),
-      rotationJob: 'a',
-      readingJob: 'b',
+      rotationJob: 'rotation',
+      readingJob: 'rollups',
       report: () => undefined,
     },
   );

@@ -1,10 +1,12 @@
 import { CommandRunner, SubCommand } from 'nest-commander';
+import { RequestLogsConfiguration } from '../../modules/request-logs/index.js';
 import { EXIT } from '../operator-session.js';
 import { sizingOf, type ExpectedLoad } from '../sizing.js';
 import { Options, parseNumber } from './options.js';
 import { printResult } from './output.js';
 
 const HOURS_PER_DAY = 24;
+const { retentionDays: DEFAULT_DAYS } = new RequestLogsConfiguration();
 
 interface SizeOptions {
   readonly rps: number;
@@ -28,7 +30,7 @@ interface SizeOptions {
   },
   days: {
     flags: '--days <number>',
-    description: 'days that log entries and events are kept (default: 30)',
+    description: `days that log entries and events are kept (default: ${DEFAULT_DAYS})`,
     parse: parseNumber,
   },
   webhooks: {
@@ -60,7 +62,7 @@ export class SizeDatabaseCommand extends CommandRunner {
       process.exitCode = EXIT.failed;
       return;
     }
-    const { rps, days = 30, webhooks = 0, tokens = 0, tokenHours = 24, peak = 3 } = options;
+    const { rps, days = DEFAULT_DAYS, webhooks = 0, tokens = 0, tokenHours = 24, peak = 3 } = options;
     const load: ExpectedLoad = {
       requests: rps,
       deliveryAttempts: webhooks,

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DailyPartitions, PartitionMetrics, Transaction } from '../../infrastructure/database/index.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
-const RETENTION = { days: 7, expiryColumn: 'expires_at' };
+export const DAYS_AFTER_EXPIRY = 7;
+const RETENTION = { days: DAYS_AFTER_EXPIRY, expiryColumn: 'expires_at' };
 
 @Injectable()
 export class McpTokensRepository {
@@ -14,6 +15,7 @@ export class McpTokensRepository {
     metrics.watch('mcp_token');
   }
 
+  /** Searches all partitions. Only introspection and revocation need this time, which is expensive to decode. */
   async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
     const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(
       `SELECT created_at AS "createdAt" FROM mcp_token WHERE token_hash = $1`,
