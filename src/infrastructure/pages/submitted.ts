@@ -1,4 +1,4 @@
-import type { ClassConstructor } from 'class-transformer';
+import type { Type } from '@nestjs/common';
 import { ApiError, INVALID_ACCESS_TOKEN } from '../errors/index.js';
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
@@ -39,7 +39,7 @@ function isCorrectable(error: unknown): error is ApiError {
  * @throws ApiError INVALID_FIELD
  */
 export function requestFrom<Dto extends object>(
-  type: ClassConstructor<Dto>,
+  type: Type<Dto>,
   form: FormFields,
   more: object = {},
 ): Dto {
@@ -53,7 +53,7 @@ export function requestFrom<Dto extends object>(
  * @throws ApiError INVALID_FIELD
  */
 export function queryFrom<Dto extends object>(
-  type: ClassConstructor<Dto>,
+  type: Type<Dto>,
   query: object,
   more: object = {},
 ): Dto {

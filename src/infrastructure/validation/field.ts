@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { isMissing } from './text.js';
@@ -16,10 +15,7 @@ export interface FieldOptions {
    * field named by `when` has the value `is`.
    */
   readonly required?: Presence;
-  /**
-   * Value for a field that is `null` or blank. Initialize the property with the same value, because class-transformer
-   * does not transform absent fields.
-   */
+  /** Value for a field that is missing. */
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;
@@ -35,7 +31,14 @@ export const REQUIRED_MARK = 'x-required';
 export interface FieldDefinition extends FieldOptions {
   readonly schema: ApiPropertyOptions;
   /** Converts a present value before it is validated. */
-  readonly read?: (value: unknown, source: Readonly<Record<string, unknown>>, key: string) => unknown;
+  readonly read?: (value: unknown) => unknown;
+}
+
+const READER = 'reader of the field';
+
+/** Returns the function that converts a value of the request into the value of the field, before it is validated. */
+export function readerOf(target: object, property: string): (value: unknown) => unknown {
+  return Reflect.getMetadata(READER, target, property) as (value: unknown) => unknown;
 }
 
 /** Fields of a query string cannot be null. */
@@ -49,9 +52,9 @@ const NULLABLE_IN = { body: { nullable: true }, query: {} };
 export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]): PropertyDecorator {
   return applyDecorators(
     documented(field),
-    Transform(({ value, obj, key }) => {
+    Reflect.metadata(READER, (value: unknown) => {
       if (isMissing(value)) return field.clearable && value !== undefined ? null : field.default;
-      return field.read ? field.read(value, obj as Record<string, unknown>, key) : (value as unknown);
+      return field.read ? field.read(value) : value;
     }),
     ...presence(field.required ?? true),
     ...validators,
@@ -79,10 +82,7 @@ function descriptionOf({ description, default: fallback, in: location }: FieldDe
   return `${description} The default is \`${String(fallback)}\`.`;
 }
 
-/**
- * Returns the validators that require a value. Blank text is `undefined` or `null` here, because `Transform` runs
- * first.
- */
+/** Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was read first. */
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];

@@ -26,7 +26,7 @@ import {
   MaxCharacters,
   validateItems,
 } from './constraints.js';
-import { Field, type FieldDefinition, type FieldOptions } from './field.js';
+import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
 import { restoreOffset } from './timestamp.js';
 
@@ -215,25 +215,15 @@ export function ArrayField({
 interface ObjectOptions extends FieldOptions {
   /** Documents the members. */
   readonly members: object;
-  /**
-   * Whether clients choose the member names. If so, class-transformer is skipped, because it drops members whose names
-   * also exist in `Object.prototype`, such as `toString`.
-   */
-  readonly anyNames?: true;
 }
 
 /** A JSON object. @param validators further constraints */
 export function ObjectField(
-  { members, anyNames, ...options }: ObjectOptions,
+  { members, ...options }: ObjectOptions,
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
-  const untransformed: FieldDefinition['read'] = (_value, source, key) => source[key];
   return Field(
-    {
-      ...options,
-      schema: { type: 'object', ...members } as ApiPropertyOptions,
-      ...(anyNames ? { read: untransformed } : {}),
-    },
+    { ...options, schema: { type: 'object', ...members } as ApiPropertyOptions },
     IsObject(withMessage(MESSAGES.object)),
     ...validators,
   );

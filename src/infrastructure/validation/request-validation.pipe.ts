@@ -1,5 +1,4 @@
-import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
-import { plainToInstance, type ClassConstructor } from 'class-transformer';
+import { Injectable, type ArgumentMetadata, type PipeTransform, type Type } from '@nestjs/common';
 import { validateSync } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
 import { MESSAGES } from './messages.js';
@@ -21,7 +20,7 @@ export class RequestValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const { names } = fieldsOf(metatype);
     if (names.size === 0) return value;
-    const dto = metatype as ClassConstructor<object>;
+    const dto = metatype as Type<object>;
     return type === 'query' ? validatedQuery(dto, value as object) : validated(dto, value as object);
   }
 }
@@ -31,7 +30,7 @@ export class RequestValidationPipe implements PipeTransform {
  *
  * @throws ApiError INVALID_FIELD for an unknown, repeated or blank parameter, or the first violation
  */
-export function validatedQuery<Dto extends object>(type: ClassConstructor<Dto>, query: object): Dto {
+export function validatedQuery<Dto extends object>(type: Type<Dto>, query: object): Dto {
   rejectUnknown(query, fieldsOf(type).names);
   const dto = validated(type, query);
   rejectBlank(query);
@@ -43,13 +42,22 @@ export function validatedQuery<Dto extends object>(type: ClassConstructor<Dto>, 
  *
  * @throws ApiError INVALID_FIELD with the first violation in the order of the fields
  */
-export function validated<Dto extends object>(type: ClassConstructor<Dto>, value: object): Dto {
-  const dto = plainToInstance(type, value);
-  const violations = validateSync(dto, { whitelist: true, stopAtFirstError: true });
+export function validated<Dto extends object>(type: Type<Dto>, value: object): Dto {
+  const dto = read(type, value as Readonly<Record<string, unknown>>);
+  const violations = validateSync(dto, { stopAtFirstError: true });
   const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
   if (message !== undefined) throw INVALID_FIELD.error(message);
   rejectMisspelled(value, fieldsOf(type));
   return dto;
+}
+
+/** Copies the fields of a DTO and nothing else, whatever the client sent. */
+function read<Dto extends object>(type: Type<Dto>, value: Readonly<Record<string, unknown>>): Dto {
+  const dto = new type() as Record<string, unknown>;
+  for (const [name, readField] of fieldsOf(type).readers) {
+    dto[name] = readField(Object.hasOwn(value, name) ? value[name] : undefined);
+  }
+  return dto as Dto;
 }
 
 function rejectUnknown(query: object, known: ReadonlySet<string>): void {

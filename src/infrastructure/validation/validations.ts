@@ -1,10 +1,13 @@
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
+import { readerOf } from './field.js';
 
 type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 /** The fields of a DTO. */
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
+  /** Converts the value of each field before it is validated. */
+  readonly readers: ReadonlyMap<string, (value: unknown) => unknown>;
   /** The names of fields that can be absent. */
   readonly optional: readonly string[];
 }
@@ -33,8 +36,11 @@ export function fieldsOf(target: unknown): DtoFields {
   if (!found) {
     const validations = validationsOf(target);
     const conditional = validations.filter(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
+    const { prototype } = Object(target) as { readonly prototype: object };
+    const names = new Set(validations.map(({ propertyName }) => propertyName));
     found = {
-      names: new Set(validations.map(({ propertyName }) => propertyName)),
+      names,
+      readers: new Map([...names].map((name) => [name, readerOf(prototype, name)])),
       optional: [...new Set(conditional.map(({ propertyName }) => propertyName))],
     };
     fields.set(target, found);

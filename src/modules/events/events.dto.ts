@@ -75,7 +75,6 @@ export class PublishEventRequest {
 
   @ObjectField({
     required: false,
-    anyNames: true,
     members: { additionalProperties: true },
     description: 'The fields of `data` that the event requires. Unknown fields are ignored.',
     example: EXAMPLE_EVENT.data,
@@ -85,7 +84,6 @@ export class PublishEventRequest {
   @ObjectField(
     {
       required: false,
-      anyNames: true,
       members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
       description: 'Replaces the metadata of the session. Send an empty object for no metadata.',
       example: SESSION_METADATA.example,
@@ -113,8 +111,6 @@ export class PublishEventsRequest {
         minItems: 1,
         maxItems: MAX_EVENTS,
       },
-      // Each event is validated on its own.
-      read: (_value, source, key) => source[key],
       description: `1 to ${MAX_EVENTS} events.`,
       example: [EXAMPLE_EVENT],
     },

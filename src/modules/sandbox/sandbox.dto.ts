@@ -64,7 +64,6 @@ export class TriggerWebhookRequest {
   @ObjectField(
     {
       required: false,
-      anyNames: true,
       members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
       description: 'The metadata, for events of a session. Send an empty object for no metadata.',
       example: SESSION_METADATA.example,

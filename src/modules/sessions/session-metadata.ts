@@ -17,7 +17,6 @@ export function MetadataField(note: string): PropertyDecorator {
   return ObjectField(
     {
       required: false,
-      anyNames: true,
       members: {
         additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
         propertyNames: { maxLength: MAX_KEY_LENGTH },
