@@ -332,6 +332,26 @@ describe('get_connection_info', () => {
   });
 });
 
+describe('The environment production, which has no sign-in to merchants', () => {
+  it('offers no sign-in links, and says why', async () => {
+    const live = await mcpToken(service, 'user-1', { as: service.production });
+    await asAgent(live, async (agent) => {
+      expect(await agent.tools()).not.toContain('create_sign_in_link');
+      const { reason, ...info } = await agent.result('get_connection_info');
+      expect(info).toMatchObject({ environment: 'production', can_create_sign_in_links: false });
+      expect(reason).toBe('Users cannot sign in to merchants in the environment production yet.');
+      expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
+        isError: true,
+        content: { error_type: 'MERCHANT_ERROR', error_code: 'MERCHANT_UNAVAILABLE', error_message: reason },
+      });
+      const { merchants } = await agent.result<{ merchants: object[] }>('search_merchants', {
+        query: 'netflix',
+      });
+      expect(merchants).toMatchObject([{ id: NETFLIX.id, can_sign_in: false }]);
+    });
+  });
+});
+
 describe('search_merchants', () => {
   const NOT_TEXT =
     'Invalid input: expected text that is not blank, with at most 256 characters and without U+0000';
@@ -344,12 +364,13 @@ describe('search_merchants', () => {
     await service.database.query(
       `INSERT INTO merchant_status (merchant_id, type, status, requested_at) VALUES (16, 'link', 'DOWN', now())`,
     );
-    const { merchants } = await asAgent(token, (agent) =>
-      agent.result<Found>('search_merchants', { query: 'NetFl' }),
-    );
+    const search = async () =>
+      (await asAgent(token, (agent) => agent.result<Found>('search_merchants', { query: 'NetFl' })))
+        .merchants;
     const UP = { card_switcher: 'UP', transaction_link: 'UP', vault: 'UP' };
-    expect(merchants).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' } }]);
+    expect(await search()).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' }, can_sign_in: false }]);
     await service.database.query('DELETE FROM merchant_status');
+    expect(await search()).toMatchObject([{ ...NETFLIX, can_sign_in: true }]);
   });
 
   it('counts Unicode characters, as operation 5 does', async () => {

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
+import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
 import { moveClock } from '../support/clock.js';
@@ -42,6 +43,9 @@ const sessionsOf = ({ externalUserId }: TestAgent) =>
   ]);
 const accountsOf = async ({ client, externalUserId }: TestAgent) =>
   (await service.app.get(MerchantAccountsService).page(client, externalUserId, { limit: 10 })).data;
+
+const setStatus = (type: 'link' | 'card_switcher', status: 'UP' | 'DOWN') =>
+  service.app.get(MerchantStatusesService).set(String(NETFLIX.id), { type, status });
 
 /** Opens the page, sends its form, and follows the redirect. */
 async function send(visitor: Visitor, path: string, fields: Record<string, string>): Promise<PageResponse> {
@@ -86,6 +90,23 @@ describe('Creating a sign-in link', () => {
       code: 'MERCHANT_UNAVAILABLE',
     });
     expect(textMessagesTo(service, agent.phoneNumber)).toEqual([]);
+  });
+
+  it('is refused while the status of the merchant for links is DOWN', async () => {
+    const agent = newAgent(service);
+    await setStatus('card_switcher', 'DOWN');
+    await newLink(service, agent);
+    await setStatus('link', 'DOWN');
+    try {
+      await expect(links.create(agent, NETFLIX.id)).rejects.toMatchObject({
+        status: 409,
+        code: 'MERCHANT_UNAVAILABLE',
+      });
+    } finally {
+      await setStatus('link', 'UP');
+    }
+    expect(textMessagesTo(service, agent.phoneNumber)).toHaveLength(1);
+    await newLink(service, agent);
   });
 
   it('never returns the URL in production', async () => {
@@ -404,6 +425,17 @@ describe('The page of a sign-in link', () => {
     Reflect.deleteProperty(port, 'start');
     expect(await statusOf(link)).toBe('cancelled');
     expect([await eventsOf(link.agent), await sessionsOf(link.agent)]).toEqual([[], []]);
+  });
+
+  it('does not sign in while the status of the merchant for links is DOWN', async () => {
+    const link = await newLink(service);
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await setStatus('link', 'DOWN');
+    const page = await resend(visitor, link.path).finally(() => setStatus('link', 'UP'));
+    expect([page.status, titleOf(page)]).toEqual([409, 'Netflix is not available']);
+    expect(await rowOf(link.id)).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(titleOf(await resend(visitor, link.path))).toBe('You are signed in');
   });
 
   it('says when the merchant is unavailable', async () => {

@@ -7,7 +7,7 @@ export const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT
 });
 
 export const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAVAILABLE', {
-  when: 'Users cannot sign in to the merchant with a link in this environment.',
+  when: 'Users cannot sign in to the merchant with a link now: the status of the merchant is DOWN, or nobody can sign in to merchants in this environment.',
   message: 'Users cannot sign in to this merchant with a link at the moment.',
 });
 

@@ -2,11 +2,13 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
+import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
+import { SignInAvailability } from './sign-in-availability.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -19,6 +21,7 @@ import { SignInService } from './sign-in.service.js';
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
     MerchantAccountsModule,
+    MerchantStatusesModule,
     MerchantsModule,
     OrganizationsModule,
     SessionsModule,
@@ -26,11 +29,12 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInPagesController],
   providers: [
     SignInLinksService,
+    SignInAvailability,
     SignInService,
     SignInPagesService,
     SignInLinksRepository,
     { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },
   ],
-  exports: [SignInLinksService],
+  exports: [SignInLinksService, SignInAvailability],
 })
 export class SignInLinksModule {}

@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
-import { NO_ACCESS, SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import {
+  NO_ACCESS,
+  SERVICE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+  type ApiError,
+} from '../../infrastructure/errors/index.js';
 import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import { TextMessages } from '../../infrastructure/text-messages/index.js';
 import { Clock, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { MerchantSignIn } from './merchant-sign-in.js';
+import { SignInAvailability } from './sign-in-availability.js';
 import { MERCHANT_UNAVAILABLE, SIGN_IN_LINK_NOT_FOUND } from './sign-in-link-errors.js';
 import type { SignInLinkStatus } from './sign-in-link-statuses.js';
 import type { SignInLink } from './sign-in-link.entity.js';
@@ -56,7 +61,7 @@ export class SignInLinksService {
     private readonly repository: SignInLinksRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
-    private readonly merchantSignIn: MerchantSignIn,
+    private readonly availability: SignInAvailability,
     private readonly textMessages: TextMessages,
     private readonly address: PublicAddress,
     private readonly clock: Clock,
@@ -69,12 +74,12 @@ export class SignInLinksService {
    * SERVICE_UNAVAILABLE if the text message could not be sent
    */
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
-    const { client, organizationId, externalUserId, phoneNumber } = agent;
+    const { client, organizationId, externalUserId } = agent;
     const { clientId, environment } = client;
+    const phoneNumber = this.phoneNumberOf(agent);
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    if (!(await this.merchantSignIn.isAvailable(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
-    if (phoneNumber === undefined) throw NO_ACCESS.error(NO_PHONE_NUMBER);
+    if (!(await this.availability.atMerchant(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
     await this.countLink(ownerOf(agent));
     const token = generateSecret('');
     const url = `${this.address.of('connector')}/sign-in/${token}`;
@@ -100,6 +105,15 @@ export class SignInLinksService {
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
+  /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
+  problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
+    if (!this.availability.inEnvironment(environment))
+      return MERCHANT_UNAVAILABLE.error(
+        `Users cannot sign in to merchants in the environment ${environment} yet.`,
+      );
+    return phoneNumber === undefined ? NO_ACCESS.error(NO_PHONE_NUMBER) : undefined;
+  }
+
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
     const link = isUUID(linkId) ? await this.repository.ofOwner(ownerOf(agent), linkId) : null;
@@ -116,6 +130,12 @@ export class SignInLinksService {
     const { id } = await this.find(agent, linkId);
     await this.repository.finish(id, 'cancelled', this.clock.now());
     return this.find(agent, id);
+  }
+
+  private phoneNumberOf(agent: SignInAgent): string {
+    const problem = this.problemOf(agent);
+    if (problem) throw problem;
+    return agent.phoneNumber as string;
   }
 
   private async countLink({ clientId, externalUserId }: LinkOwner): Promise<void> {
@@ -151,7 +171,7 @@ export class SignInLinksService {
 }
 
 const NO_PHONE_NUMBER =
-  'The MCP token has no phone number to send the link to. Create a token with the field phone_number.';
+  'This connection has no phone number of the user, so sign-in links cannot be sent. The company can create an MCP token with phone_number.';
 const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;
 const NOT_SENT = 'The text message with the sign-in link could not be sent. Create another link later.';
 

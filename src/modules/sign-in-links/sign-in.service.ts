@@ -9,6 +9,7 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
+import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 
@@ -42,6 +43,7 @@ export class SignInService {
     private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
     private readonly merchantSignIn: MerchantSignIn,
+    private readonly availability: SignInAvailability,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -54,7 +56,7 @@ export class SignInService {
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
-      this.merchantSignIn.isAvailable(link.environment, merchant.id),
+      this.availability.atMerchant(link.environment, merchant.id),
     ]);
     return { link, client, merchant, organization, isAvailable };
   }
