@@ -332,6 +332,30 @@ describe('get_connection_info', () => {
   });
 });
 
+describe('A premium-rate number', () => {
+  it.each(['+19002345678', '+12129765678'])(
+    'gets no text message, and the agent learns why: %s',
+    async (number) => {
+      const body = { external_user_id: 'user-1', phone_number: number };
+      const created = await service.request<{ token: string }>('/mcp/tokens/create', {
+        body,
+        as: service.development,
+      });
+      expect(created.status).toBe(200);
+      await asAgent(created.body.token, async (agent) => {
+        expect(await agent.tools()).not.toContain('create_sign_in_link');
+        const { reason, ...info } = await agent.result('get_connection_info');
+        expect(info).toMatchObject({ can_create_sign_in_links: false });
+        expect(reason).toContain('is a premium-rate number, which gets no text messages.');
+        expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
+          isError: true,
+          content: { error_type: 'INVALID_REQUEST', error_code: 'NO_ACCESS', error_message: reason },
+        });
+      });
+    },
+  );
+});
+
 describe('The environment production, which has no sign-in to merchants', () => {
   it('offers no sign-in links, and says why', async () => {
     const live = await mcpToken(service, 'user-1', { as: service.production });

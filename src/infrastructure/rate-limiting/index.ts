@@ -1,4 +1,4 @@
-export { AttemptLimitsRepository } from './attempt-limits.repository.js';
+export { AttemptLimitsRepository, type LimitedAttempt } from './attempt-limits.repository.js';
 export { tooManyAttempts } from './too-many-attempts.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
 export type { RateLimit } from './rate-limiters.js';

@@ -6,6 +6,13 @@ export const SIGN_IN_LINK_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT
   message: 'There is no sign-in link with this ID.',
 });
 
+export const PHONE_NUMBER_UNREACHABLE = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
+  label: 'PhoneNumberUnreachable',
+  when: 'The MCP token has no phone number, or one that gets no text messages.',
+  message:
+    'This connection has no phone number of the user, so sign-in links cannot be sent. The company can create an MCP token with phone_number.',
+});
+
 export const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHANT_UNAVAILABLE', {
   when: 'Users cannot sign in to the merchant with a link now: the status of the merchant is DOWN, or nobody can sign in to merchants in this environment.',
   message: 'Users cannot sign in to this merchant with a link at the moment.',

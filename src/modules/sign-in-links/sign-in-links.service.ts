@@ -2,20 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
-import {
-  NO_ACCESS,
-  SERVICE_UNAVAILABLE,
-  TOO_MANY_REQUESTS,
-  type ApiError,
-} from '../../infrastructure/errors/index.js';
+import { SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS, type ApiError } from '../../infrastructure/errors/index.js';
 import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
-import { TextMessages } from '../../infrastructure/text-messages/index.js';
+import {
+  isPremiumRate,
+  TextMessages,
+  UndeliverableTextMessage,
+  type TextMessage,
+  type UndeliverableReason,
+} from '../../infrastructure/text-messages/index.js';
 import { Clock, HOUR, MINUTE } from '../../infrastructure/time/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SignInAvailability } from './sign-in-availability.js';
-import { MERCHANT_UNAVAILABLE, SIGN_IN_LINK_NOT_FOUND } from './sign-in-link-errors.js';
+import {
+  MERCHANT_UNAVAILABLE,
+  PHONE_NUMBER_UNREACHABLE,
+  SIGN_IN_LINK_NOT_FOUND,
+} from './sign-in-link-errors.js';
 import type { SignInLinkStatus } from './sign-in-link-statuses.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository, type LinkOwner } from './sign-in-links.repository.js';
@@ -70,7 +75,7 @@ export class SignInLinksService {
   /**
    * Sends a new link to the user's phone.
    *
-   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, NO_ACCESS without a phone number, TOO_MANY_REQUESTS, or
+   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, PHONE_NUMBER_UNREACHABLE, TOO_MANY_REQUESTS, or
    * SERVICE_UNAVAILABLE if the text message could not be sent
    */
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
@@ -80,7 +85,10 @@ export class SignInLinksService {
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     if (!(await this.availability.atMerchant(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
-    await this.countLink(ownerOf(agent));
+    await this.limits.countAll([
+      { limit: this.perUser, subject: subjectOf(agent), error: tooManyLinks },
+      ...this.textMessages.limitsOf({ client, to: phoneNumber }),
+    ]);
     const token = generateSecret('');
     const url = `${this.address.of('connector')}/sign-in/${token}`;
     const organization = await this.organizations.nameOf(organizationId);
@@ -101,7 +109,7 @@ export class SignInLinksService {
       finishedAt: null,
     };
     await this.repository.add(link);
-    await this.send(link, phoneNumber, textOf(organization, merchant.name, url));
+    await this.send(link, agent, { client, to: phoneNumber, body: textOf(organization, merchant.name, url) });
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
 
@@ -111,7 +119,8 @@ export class SignInLinksService {
       return MERCHANT_UNAVAILABLE.error(
         `Users cannot sign in to merchants in the environment ${environment} yet.`,
       );
-    return phoneNumber === undefined ? NO_ACCESS.error(NO_PHONE_NUMBER) : undefined;
+    if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
+    return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
@@ -138,23 +147,20 @@ export class SignInLinksService {
     return agent.phoneNumber as string;
   }
 
-  private async countLink({ clientId, externalUserId }: LinkOwner): Promise<void> {
-    const retryAfter = await this.perUser.count(`${clientId} ${externalUserId}`);
-    if (retryAfter !== undefined) throw TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
-  }
-
-  private async send(link: SignInLink, to: string, body: string): Promise<void> {
+  /** A link that was not sent fails. A link that can never be sent does not count toward the limit of links. */
+  private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
-      await this.textMessages.send({ to, body });
+      await this.textMessages.send(message);
     } catch (error) {
-      this.logger.error(
+      const isUndeliverable = error instanceof UndeliverableTextMessage;
+      this.logger[isUndeliverable ? 'warn' : 'error'](
         `The text message with a sign-in link could not be sent: ${(error as Error).message}`,
-        {
-          link_id: link.id,
-        },
+        { link_id: link.id },
       );
       await this.repository.finish(link.id, 'failed', this.clock.now());
-      throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
+      if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
+      await this.perUser.subtract(subjectOf(agent));
+      throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(UNDELIVERABLE[error.reason]));
     }
   }
 
@@ -170,10 +176,26 @@ export class SignInLinksService {
   }
 }
 
-const NO_PHONE_NUMBER =
-  'This connection has no phone number of the user, so sign-in links cannot be sent. The company can create an MCP token with phone_number.';
+const PREMIUM_RATE =
+  'The phone number of this connection is a premium-rate number, which gets no text messages. The company can create an MCP token with another phone number.';
 const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;
 const NOT_SENT = 'The text message with the sign-in link could not be sent. Create another link later.';
+
+const UNDELIVERABLE: Readonly<Record<UndeliverableReason, string>> = {
+  stopped:
+    'the user has stopped the messages of this sender by replying STOP, and can allow them again by replying START',
+  unknownNumber: 'the number does not exist',
+  notMobile: 'the number cannot receive text messages, for example because it is a landline',
+  regionDisabled: 'text messages to the region of the number are not enabled',
+};
+
+function undeliverable(reason: string): string {
+  return `No text message can be sent to the phone number of this connection: ${reason}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`;
+}
+
+function tooManyLinks(retryAfter: number): ApiError {
+  return TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
+}
 
 /** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
@@ -182,6 +204,11 @@ export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLi
 
 function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {
   return { clientId, externalUserId };
+}
+
+/** Returns the subject of the limit of links. */
+function subjectOf({ client: { clientId }, externalUserId }: SignInAgent): string {
+  return `${clientId} ${externalUserId}`;
 }
 
 /** The URL ends with a letter or digit and stands before a space, so that every phone recognizes its end. */

@@ -1,0 +1,20 @@
+import { Logger } from '@nestjs/common';
+import { MessageFiles } from '../message-files/index.js';
+import { TextMessageSender, type AddressedText } from './text-message-sender.js';
+
+/** Writes each text message to a file and logs the path of the file. Used if nothing else sends the message. */
+export class FileTextMessageSender extends TextMessageSender {
+  readonly outcome = 'written';
+  private readonly logger = new Logger('Text messages');
+  private readonly files: MessageFiles;
+
+  constructor(dataDirectory: string) {
+    super();
+    this.files = new MessageFiles(dataDirectory, 'messages', 'txt');
+  }
+
+  override async deliver({ to, body }: AddressedText): Promise<void> {
+    const file = await this.files.write(`To: ${to}\n\n${body}\n`);
+    this.logger.log(`A text message was written to ${file}`);
+  }
+}
