@@ -47,6 +47,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   sessions: ['api-clients'],
   'sign-in-links': [
     'api-clients',
+    'mcp-tokens',
     'merchant-accounts',
     'merchant-statuses',
     'merchants',

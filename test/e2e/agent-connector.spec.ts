@@ -27,6 +27,7 @@ const ALL_TOOLS = [
   'search_detected_accounts',
   'list_merchant_accounts',
   'create_sign_in_link',
+  'list_sign_in_links',
   'get_sign_in_link',
   'cancel_sign_in_link',
 ];
@@ -478,6 +479,75 @@ describe('list_merchant_accounts', () => {
     for (const stranger of strangers) expect((await listOf(stranger)).accounts).toEqual([]);
     await sandbox('accounts/disconnect', account);
     expect(await listOf(mine)).toMatchObject({ accounts: [{ state: 'disconnected' }] });
+  });
+});
+
+describe('list_sign_in_links', () => {
+  interface Listed {
+    readonly links: { readonly link_id: string; readonly status: string }[];
+    readonly next_cursor: string | null;
+  }
+  const listOf = (withToken: string, cursor?: string): Promise<Listed> =>
+    asAgent(withToken, (agent) => agent.result<Listed>('list_sign_in_links', { cursor }));
+
+  it('lets another conversation find the links of the user, and nobody else', async () => {
+    const created = await asAgent(await mcpToken(service, 'user-l'), (agent) =>
+      agent.result('create_sign_in_link', { merchant_id: NETFLIX.id }),
+    );
+    const { phone_number: _, url: __, ...link } = created;
+    expect(await listOf(await mcpToken(service, 'user-l'))).toEqual({ links: [link], next_cursor: null });
+    const other = await service.anotherOrganization();
+    const strangers = [
+      await mcpToken(service, 'user-m'),
+      await mcpToken(service, 'user-l', { as: service.production }),
+      await mcpToken(service, 'user-l', { as: other.development }),
+    ];
+    for (const stranger of strangers) expect((await listOf(stranger)).links).toEqual([]);
+  });
+
+  it('shows the links of a revoked token as cancelled', async () => {
+    const [revoked, kept] = [await mcpToken(service, 'user-r'), await mcpToken(service, 'user-r')];
+    const create = (withToken: string) =>
+      asAgent(withToken, (agent) =>
+        agent.result<{ link_id: string; url: string }>('create_sign_in_link', { merchant_id: NETFLIX.id }),
+      );
+    const [first, second] = [await create(revoked), await create(kept)];
+    await sendForm(service, '/oauth/revoke', { token: revoked, client_id: service.development.clientId });
+    expect((await listOf(kept)).links).toMatchObject([
+      { link_id: second.link_id, status: 'pending' },
+      { link_id: first.link_id, status: 'cancelled' },
+    ]);
+    expect((await fetch(new URL(new URL(first.url).pathname, service.baseUrl))).status).toBe(410);
+    expect((await fetch(new URL(new URL(second.url).pathname, service.baseUrl))).status).toBe(200);
+  });
+
+  it('returns pages that together have every link of the last week once, the newest first', async () => {
+    await service.database.query(
+      `INSERT INTO sign_in_link (id, token_hash, client_id, environment, external_user_id, merchant_id, status,
+                                 created_at, expires_at)
+       SELECT gen_random_uuid(), sha256(n::text::bytea), $1, 'development', 'user-p', 16, 'cancelled', time, time
+         FROM generate_series(0, 173) n, date_trunc('minute', now() - n / 2 * interval '2 hours') time`,
+      [service.development.clientId],
+    );
+    const paged = await mcpToken(service, 'user-p');
+    const pages: Listed[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listOf(paged, cursor);
+      pages.push(page);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined && pages.length < 10);
+    expect(pages.map(({ links }) => links.length)).toEqual([50, 50, 50, 18]);
+    const ids = pages.flatMap(({ links }) => links.map(({ link_id }) => link_id));
+    const rows = await service.database.query<{ id: string }>(
+      `SELECT id FROM sign_in_link WHERE external_user_id = 'user-p' ORDER BY created_at DESC, id DESC LIMIT 168`,
+    );
+    expect(ids).toEqual(rows.map(({ id }) => id));
+    const stranger = await mcpToken(service, 'user-q');
+    const refused = await asAgent(stranger, (agent) =>
+      agent.call('list_sign_in_links', { cursor: pages[0]?.next_cursor }),
+    );
+    expect(refused).toMatchObject({ isError: true, content: { error_code: 'INVALID_CURSOR_FORMAT' } });
   });
 });
 

@@ -5,7 +5,10 @@ import { MerchantAccountsService } from '../../src/modules/merchant-accounts/ind
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
+import { sha256 } from '../../src/infrastructure/crypto/index.js';
+import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
 import {
   GOOD,
@@ -191,6 +194,73 @@ describe('A sign-in link', () => {
     const restore = moveClock(service, 16 * MINUTE);
     expect(await links.cancel(expired.agent, expired.id)).toMatchObject({ status: 'expired' });
     restore();
+  });
+
+  it('is cancelled once another link of the user for the merchant has completed', async () => {
+    const agent = newAgent(service);
+    const [completed, ...others] = [
+      await newLink(service, agent),
+      await newLink(service, agent),
+      await newLink(service, agent),
+    ] as const;
+    const elsewhere = await links.create(agent, NETFLIX.id + 1);
+    const stranger = await newLink(service, { ...newAgent(service), phoneNumber: agent.phoneNumber });
+    await send(new Visitor(service), completed.path, GOOD);
+    expect(await statusOf(completed)).toBe('completed');
+    for (const other of others) {
+      expect(await statusOf(other)).toBe('cancelled');
+      expect(titleOf(await new Visitor(service).get(other.path))).toBe('This link was cancelled');
+    }
+    expect((await links.find(agent, elsewhere.id)).status).toBe('pending');
+    expect(await statusOf(stranger)).toBe('pending');
+  });
+
+  it('is the only one of five that completes, even if 25 concurrent forms complete them', async () => {
+    const agent = newAgent(service);
+    const all = await Promise.all(Array.from({ length: 5 }, () => newLink(service, agent)));
+    const visitors = await Promise.all(
+      Array.from({ length: 25 }, async (_, index) => {
+        const visitor = new Visitor(service);
+        const { path } = all[index % 5]!;
+        await visitor.get(path);
+        return () => visitor.submit(path, GOOD);
+      }),
+    );
+    await Promise.all(visitors.map((submit) => submit()));
+    const statuses = await Promise.all(all.map(statusOf));
+    expect(statuses.toSorted()).toEqual([...Array<string>(4).fill('cancelled'), 'completed']);
+    expect(await eventsOf(agent)).toHaveLength(1);
+    expect(await sessionsOf(agent)).toHaveLength(1);
+  });
+
+  it('is cancelled with the revocation of the MCP token, even if 25 links are created concurrently', async () => {
+    const { clientId } = service.development;
+    const agents = await Promise.all(
+      Array.from({ length: 25 }, async () => {
+        const agent = newAgent(service);
+        const token = await mcpToken(service, agent.externalUserId);
+        return { token, agent: { ...agent, tokenHash: sha256(token) } };
+      }),
+    );
+    const outcomes = await Promise.all(
+      agents.map(async ({ token, agent }) => {
+        const [created] = await Promise.allSettled([
+          links.create(agent, NETFLIX.id),
+          sendForm(service, '/oauth/revoke', { token, client_id: clientId }),
+        ]);
+        return created.status === 'fulfilled'
+          ? (await links.find(agent, created.value.id)).status
+          : (created.reason as { code: string }).code;
+      }),
+    );
+    expect(outcomes.filter((outcome) => !['cancelled', 'INVALID_ACCESS_TOKEN'].includes(outcome))).toEqual(
+      [],
+    );
+    const pending = await service.database.query(
+      `SELECT FROM sign_in_link WHERE status = 'pending' AND external_user_id = ANY ($1)`,
+      [agents.map(({ agent }) => agent.externalUserId)],
+    );
+    expect(pending).toEqual([]);
   });
 
   it('is deleted a week after it expired', async () => {

@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { McpTokensModule } from '../mcp-tokens/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
 import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
 import { SignInAvailability } from './sign-in-availability.js';
@@ -20,6 +22,7 @@ import { SignInService } from './sign-in.service.js';
   imports: [
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
+    McpTokensModule,
     MerchantAccountsModule,
     MerchantStatusesModule,
     MerchantsModule,
@@ -29,12 +32,13 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInPagesController],
   providers: [
     SignInLinksService,
+    LinksOfRevokedTokens,
     SignInAvailability,
     SignInService,
     SignInPagesService,
     SignInLinksRepository,
     { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },
   ],
-  exports: [SignInLinksService, SignInAvailability],
+  exports: [SignInLinksService, SignInAvailability, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
-import { SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS, type ApiError } from '../../infrastructure/errors/index.js';
+import {
+  INVALID_ACCESS_TOKEN,
+  SERVICE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+  type ApiError,
+} from '../../infrastructure/errors/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
 import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
 import {
   isPremiumRate,
@@ -12,7 +19,8 @@ import {
   type TextMessage,
   type UndeliverableReason,
 } from '../../infrastructure/text-messages/index.js';
-import { Clock, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { SignInAvailability } from './sign-in-availability.js';
@@ -23,10 +31,12 @@ import {
 } from './sign-in-link-errors.js';
 import type { SignInLinkStatus } from './sign-in-link-statuses.js';
 import type { SignInLink } from './sign-in-link.entity.js';
-import { SignInLinksRepository, type LinkOwner } from './sign-in-links.repository.js';
+import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
 
 export const LINK_LIFETIME = 15 * MINUTE;
 const LINKS_PER_HOUR = 5;
+/** Agents see links in lists until a week after their creation. */
+const LISTED_FOR = 7 * DAY;
 /** Seconds until another text message may be accepted, after one could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
 
@@ -35,6 +45,8 @@ export interface SignInAgent {
   readonly client: AttributedClient;
   readonly organizationId: string;
   readonly externalUserId: string;
+  /** SHA-256 of the MCP token of the agent, whose revocation cancels the links. */
+  readonly tokenHash?: Buffer | undefined;
   /** E.164. Links are sent there. */
   readonly phoneNumber?: string | undefined;
 }
@@ -44,6 +56,17 @@ export interface SignInLinkView {
   readonly status: SignInLinkStatus;
   readonly merchant: CatalogEntry;
   readonly expiresAt: Date;
+}
+
+/** A page to read, after the one that the cursor is from. */
+interface RequestedPage {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+interface SignInLinkPage {
+  readonly links: SignInLinkView[];
+  readonly nextCursor: string | null;
 }
 
 export interface CreatedSignInLink extends SignInLinkView {
@@ -67,19 +90,21 @@ export class SignInLinksService {
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
     private readonly availability: SignInAvailability,
+    private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
     private readonly address: PublicAddress,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Sends a new link to the user's phone.
    *
-   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, PHONE_NUMBER_UNREACHABLE, TOO_MANY_REQUESTS, or
-   * SERVICE_UNAVAILABLE if the text message could not be sent
+   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, PHONE_NUMBER_UNREACHABLE, TOO_MANY_REQUESTS,
+   * INVALID_ACCESS_TOKEN if the MCP token was revoked meanwhile, or SERVICE_UNAVAILABLE if the text message could not be sent
    */
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
-    const { client, organizationId, externalUserId } = agent;
+    const { client, organizationId, externalUserId, tokenHash } = agent;
     const { clientId, environment } = client;
     const phoneNumber = this.phoneNumberOf(agent);
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
@@ -99,6 +124,7 @@ export class SignInLinksService {
       clientId,
       environment,
       externalUserId,
+      mcpTokenHash: tokenHash ?? null,
       merchantId,
       status: 'pending',
       attempts: 0,
@@ -108,7 +134,7 @@ export class SignInLinksService {
       expiresAt: new Date(createdAt.getTime() + LINK_LIFETIME),
       finishedAt: null,
     };
-    await this.repository.add(link);
+    await this.store(link);
     await this.send(link, agent, { client, to: phoneNumber, body: textOf(organization, merchant.name, url) });
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
   }
@@ -127,7 +153,28 @@ export class SignInLinksService {
   async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
     const link = isUUID(linkId) ? await this.repository.ofOwner(ownerOf(agent), linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
-    return this.toView(link, await this.merchant(link));
+    return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
+  }
+
+  /**
+   * Returns a page of the user's links of the last week, the newest first.
+   *
+   * @throws ApiError INVALID_CURSOR_FORMAT
+   */
+  async page(agent: SignInAgent, { cursor, limit }: RequestedPage): Promise<SignInLinkPage> {
+    const owner = ownerOf(agent);
+    const scope: CursorScope = ['sign_in_links', owner.clientId, owner.externalUserId];
+    const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
+    const since = new Date(this.clock.milliseconds() - LISTED_FOR);
+    // One more link shows whether there is a next page.
+    const found = await this.repository.ofOwnerSince(owner, since, { after, limit: limit + 1 });
+    const links = found.slice(0, limit);
+    const last = found.length > limit ? links.at(-1) : undefined;
+    const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
+    return {
+      links: links.map((link) => this.toView(link, merchantIn(merchants, link))),
+      nextCursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
+    };
   }
 
   /**
@@ -147,6 +194,15 @@ export class SignInLinksService {
     return agent.phoneNumber as string;
   }
 
+  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */
+  @Transactional()
+  protected async store(link: SignInLink): Promise<void> {
+    const { mcpTokenHash } = link;
+    if (mcpTokenHash && !(await this.mcpTokens.lockUnrevoked(mcpTokenHash)))
+      throw INVALID_ACCESS_TOKEN.error('The MCP token is not valid.');
+    await this.repository.add(link);
+  }
+
   /** A link that was not sent fails. A link that can never be sent does not count toward the limit of links. */
   private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
@@ -162,12 +218,6 @@ export class SignInLinksService {
       await this.perUser.subtract(subjectOf(agent));
       throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(UNDELIVERABLE[error.reason]));
     }
-  }
-
-  private async merchant({ merchantId }: SignInLink): Promise<CatalogEntry> {
-    const merchant = (await this.merchants.byIds([merchantId])).get(merchantId);
-    if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
-    return merchant;
   }
 
   private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
@@ -200,6 +250,16 @@ function tooManyLinks(retryAfter: number): ApiError {
 /** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
+}
+
+function merchantIn(merchants: ReadonlyMap<number, CatalogEntry>, { merchantId }: SignInLink): CatalogEntry {
+  const merchant = merchants.get(merchantId);
+  if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
+  return merchant;
+}
+
+function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
+  return { createdAt: new Date(String(createdAt)), id: String(id) };
 }
 
 function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {

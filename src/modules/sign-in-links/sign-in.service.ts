@@ -101,9 +101,9 @@ export class SignInService {
   /** Does nothing if the link was finished meanwhile, for example by the same form sent twice, or has expired. */
   @Transactional()
   protected async complete({ link, client, merchant }: OpenedLink): Promise<void> {
-    const { id, externalUserId } = link;
+    const { externalUserId } = link;
     const sessionId = randomUUID();
-    if (!(await this.repository.finish(id, 'completed', this.clock.now(), sessionId))) return;
+    if (!(await this.repository.complete(link, sessionId, this.clock.now()))) return;
     await this.sessions.createForSignIn(sessionId, client, externalUserId);
     const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
     await this.accounts.connect(client, login);

@@ -4,7 +4,7 @@ import { MERCHANT, timestamp } from './tool.js';
 
 /** The arguments of tools for one link. */
 export const LINK_ID = z.strictObject({
-  link_id: z.string().describe('The link_id that create_sign_in_link returned.'),
+  link_id: z.string().describe('The link_id from create_sign_in_link or list_sign_in_links.'),
 });
 
 /** What tools return about a link. */
