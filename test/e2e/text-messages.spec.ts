@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { TextMessages } from '../../src/infrastructure/text-messages/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
@@ -78,6 +79,7 @@ describe('Text messages through Twilio', () => {
       // A host of its own.
       SURFACES: 'connector',
       SIGN_IN_FORMS_PER_MINUTE: '2',
+      UNKNOWN_SIGN_IN_LINKS_PER_MINUTE: '20',
       METRICS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
@@ -198,7 +200,7 @@ describe('Text messages through Twilio', () => {
     expect(statuses).toEqual([200, 200, 404, 404]);
   });
 
-  it('lead to pages that accept a limited number of forms per address', async () => {
+  it('lead to pages that accept a limited number of forms per link', async () => {
     const { path } = await newLink(service);
     secrets.push(path.slice('/sign-in/'.length));
     const visitor = new Visitor(service);
@@ -206,13 +208,28 @@ describe('Text messages through Twilio', () => {
     const wrong = { ...GOOD, password: 'wrong' };
     for (const status of [400, 400, 429]) expect((await visitor.submit(path, wrong)).status).toBe(status);
     const refused = await visitor.submit(path, GOOD);
-    expect(refused.text).toContain(
-      'Too many attempts came from your network. Wait a minute, then try again.',
-    );
+    expect(refused.text).toContain('There were too many attempts. Wait a minute, then try again.');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const elsewhere = new Visitor(service);
     await elsewhere.get(path);
-    expect((await elsewhere.submit(path, GOOD)).location).toBe(`${path}?done=completed`);
+    expect((await elsewhere.submit(path, GOOD)).status).toBe(429);
+    const other = await newLink(service);
+    secrets.push(other.path.slice('/sign-in/'.length));
+    await visitor.get(other.path);
+    expect((await visitor.submit(other.path, GOOD)).location).toBe(`${other.path}?done=completed`);
+  });
+
+  it('work for users behind the address of somebody who guesses links', async () => {
+    const { path } = await newLink(service);
+    secrets.push(path.slice('/sign-in/'.length));
+    const visitor = new Visitor(service);
+    await visitor.get(path);
+    const guesses = await Promise.all(
+      Array.from({ length: 62 }, () => visitor.copy().submit(`/sign-in/${generateSecret('')}`, GOOD)),
+    );
+    const statuses = guesses.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array<number>(20).fill(404), ...Array<number>(42).fill(429)]);
+    expect((await visitor.submit(path, GOOD)).location).toBe(`${path}?done=completed`);
   });
 
   it('leave no phone number, link or credential in logs, metrics or traces', async () => {

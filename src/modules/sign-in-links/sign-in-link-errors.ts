@@ -19,6 +19,6 @@ export const MERCHANT_UNAVAILABLE = new ErrorKind(409, 'MERCHANT_ERROR', 'MERCHA
 });
 
 export const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
-  when: 'Too many forms of sign-in pages were sent from the IP address within a minute.',
-  message: 'Too many attempts came from your network. Wait a minute, then try again.',
+  when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
+  message: 'There were too many attempts. Wait a minute, then try again.',
 });

@@ -11,6 +11,7 @@ import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
 import { SignInAvailability } from './sign-in-availability.js';
+import { SignInFormLimits } from './sign-in-form-limits.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -35,6 +36,7 @@ import { SignInService } from './sign-in.service.js';
     LinksOfRevokedTokens,
     SignInAvailability,
     SignInService,
+    SignInFormLimits,
     SignInPagesService,
     SignInLinksRepository,
     { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
@@ -48,11 +48,15 @@ export class SignInService {
     private readonly clock: Clock,
   ) {}
 
-  /** Changes nothing, because message apps open links to show a preview. @returns undefined if there is no such link */
-  async open(token: string): Promise<OpenedLink | undefined> {
-    const link = await this.repository.withToken(sha256(token));
-    const client = link && (await this.clients.find(link.clientId));
-    const merchant = link && (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
+  /** Returns the link with this token, which may have ended. Tokens that the service cannot have issued cost no query. */
+  async find(token: string): Promise<SignInLink | null> {
+    return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
+  }
+
+  /** Changes nothing, because message apps open links to show a preview. */
+  async open(link: SignInLink): Promise<OpenedLink | undefined> {
+    const client = await this.clients.find(link.clientId);
+    const merchant = (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
