@@ -1,5 +1,6 @@
 import { loadConfiguration, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
 import { HttpClient, HttpClientConfiguration } from '../http-client/index.js';
+import { MessageFiles } from '../message-files/index.js';
 import { Clock } from '../time/index.js';
 import { Tracing } from '../tracing/index.js';
 import { FileTextMessageSender } from './file.text-message-sender.js';
@@ -19,7 +20,9 @@ function senderWith(
     configuration.get(TextMessagesConfiguration),
     configuration.get(ServiceConfiguration),
   ];
-  return textMessageSenders(settings, service, http).of[platformEnvironment];
+  return textMessageSenders(settings, service, http, new MessageFiles(service, new Clock())).of[
+    platformEnvironment
+  ];
 }
 
 describe('Text messages', () => {

@@ -2,6 +2,7 @@ import { Global, Logger, Module } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
 import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
+import { MessageFiles } from '../message-files/index.js';
 import { FileTextMessageSender } from './file.text-message-sender.js';
 import { TextMessages, TextMessageSenders } from './text-messages.js';
 import { TextMessagesConfiguration } from './text-messages.configuration.js';
@@ -12,8 +13,9 @@ export function textMessageSenders(
   { account, inDevelopment }: TextMessagesConfiguration,
   service: ServiceConfiguration,
   http: HttpClient,
+  messageFiles: MessageFiles,
 ): TextMessageSenders {
-  const files = new FileTextMessageSender(service.dataDirectory);
+  const files = new FileTextMessageSender(messageFiles);
   if (account) {
     if (http.urlProblem(account.apiUrl) !== undefined)
       throw new OperatorError('TWILIO_API_URL must be a public https URL, unless WEBHOOK_TARGETS is any.');
@@ -34,7 +36,7 @@ export function textMessageSenders(
     TextMessages,
     {
       provide: TextMessageSenders,
-      inject: [TextMessagesConfiguration, ServiceConfiguration, HttpClient],
+      inject: [TextMessagesConfiguration, ServiceConfiguration, HttpClient, MessageFiles],
       useFactory: textMessageSenders,
     },
   ],
