@@ -5,6 +5,7 @@ import { CryptoModule } from './infrastructure/crypto/index.js';
 import { DatabaseModule } from './infrastructure/database/index.js';
 import { HttpClientModule } from './infrastructure/http-client/index.js';
 import { HttpModule, HttpServicesModule } from './infrastructure/http/index.js';
+import { MessageFilesModule } from './infrastructure/message-files/index.js';
 import { MailModule } from './infrastructure/mail/index.js';
 import { MetricsModule } from './infrastructure/metrics/index.js';
 import { PagingModule } from './infrastructure/paging/index.js';
@@ -52,6 +53,7 @@ const INFRASTRUCTURE = [
   PagingModule,
   RedisModule,
   RateLimitingModule,
+  MessageFilesModule,
   MailModule,
   HttpClientModule,
   TextMessagesModule,

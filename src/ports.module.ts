@@ -25,10 +25,11 @@ import {
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
 import { UserLogins } from './modules/dashboard-users/index.js';
-import { McpTokensModule, StoredMcpTokenVerifier } from './modules/mcp-tokens/index.js';
+import { McpTokensModule, RevokedTokens, StoredMcpTokenVerifier } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
 import { EventBodies, RequestLogsModule, RequestLogWriter } from './modules/request-logs/index.js';
 import { ServiceTokensModule, StoredServiceTokenVerifier } from './modules/service-tokens/index.js';
+import { LinksOfRevokedTokens, SignInLinksModule } from './modules/sign-in-links/index.js';
 import { EndpointDeliveries, EventNames } from './modules/webhook-endpoints/index.js';
 import {
   EVENT_NAMES,
@@ -54,6 +55,7 @@ const PORTS = [
   { provide: EventBodies, useExisting: WebhookEventsRepository },
   { provide: McpTokenVerifier, useExisting: StoredMcpTokenVerifier },
   { provide: RequestRecorder, useExisting: RequestLogWriter },
+  { provide: RevokedTokens, useExisting: LinksOfRevokedTokens },
   { provide: ServiceTokenVerifier, useExisting: StoredServiceTokenVerifier },
   { provide: UserLogins, useExisting: UserLoginsService },
   { provide: EventNames, useValue: EVENT_CATALOG },
@@ -74,6 +76,7 @@ const PORTS = [
     OAuthModule,
     RequestLogsModule,
     ServiceTokensModule,
+    SignInLinksModule,
     WebhooksModule,
   ],
   providers: [...PORTS, BasicStrategy, BearerStrategy, McpTokenStrategy, ServiceTokenStrategy],

@@ -27,6 +27,7 @@ const ALL_TOOLS = [
   'search_detected_accounts',
   'list_merchant_accounts',
   'create_sign_in_link',
+  'list_sign_in_links',
   'get_sign_in_link',
   'cancel_sign_in_link',
 ];
@@ -332,6 +333,50 @@ describe('get_connection_info', () => {
   });
 });
 
+describe('A premium-rate number', () => {
+  it.each(['+19002345678', '+12129765678'])(
+    'gets no text message, and the agent learns why: %s',
+    async (number) => {
+      const body = { external_user_id: 'user-1', phone_number: number };
+      const created = await service.request<{ token: string }>('/mcp/tokens/create', {
+        body,
+        as: service.development,
+      });
+      expect(created.status).toBe(200);
+      await asAgent(created.body.token, async (agent) => {
+        expect(await agent.tools()).not.toContain('create_sign_in_link');
+        const { reason, ...info } = await agent.result('get_connection_info');
+        expect(info).toMatchObject({ can_create_sign_in_links: false });
+        expect(reason).toContain('is a premium-rate number, which gets no text messages.');
+        expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
+          isError: true,
+          content: { error_type: 'INVALID_REQUEST', error_code: 'NO_ACCESS', error_message: reason },
+        });
+      });
+    },
+  );
+});
+
+describe('The environment production, which has no sign-in to merchants', () => {
+  it('offers no sign-in links, and says why', async () => {
+    const live = await mcpToken(service, 'user-1', { as: service.production });
+    await asAgent(live, async (agent) => {
+      expect(await agent.tools()).not.toContain('create_sign_in_link');
+      const { reason, ...info } = await agent.result('get_connection_info');
+      expect(info).toMatchObject({ environment: 'production', can_create_sign_in_links: false });
+      expect(reason).toBe('Users cannot sign in to merchants in the environment production yet.');
+      expect(await agent.call('create_sign_in_link', { merchant_id: NETFLIX.id })).toEqual({
+        isError: true,
+        content: { error_type: 'MERCHANT_ERROR', error_code: 'MERCHANT_UNAVAILABLE', error_message: reason },
+      });
+      const { merchants } = await agent.result<{ merchants: object[] }>('search_merchants', {
+        query: 'netflix',
+      });
+      expect(merchants).toMatchObject([{ id: NETFLIX.id, can_sign_in: false }]);
+    });
+  });
+});
+
 describe('search_merchants', () => {
   const NOT_TEXT =
     'Invalid input: expected text that is not blank, with at most 256 characters and without U+0000';
@@ -344,12 +389,13 @@ describe('search_merchants', () => {
     await service.database.query(
       `INSERT INTO merchant_status (merchant_id, type, status, requested_at) VALUES (16, 'link', 'DOWN', now())`,
     );
-    const { merchants } = await asAgent(token, (agent) =>
-      agent.result<Found>('search_merchants', { query: 'NetFl' }),
-    );
+    const search = async () =>
+      (await asAgent(token, (agent) => agent.result<Found>('search_merchants', { query: 'NetFl' })))
+        .merchants;
     const UP = { card_switcher: 'UP', transaction_link: 'UP', vault: 'UP' };
-    expect(merchants).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' } }]);
+    expect(await search()).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' }, can_sign_in: false }]);
     await service.database.query('DELETE FROM merchant_status');
+    expect(await search()).toMatchObject([{ ...NETFLIX, can_sign_in: true }]);
   });
 
   it('counts Unicode characters, as operation 5 does', async () => {
@@ -433,6 +479,75 @@ describe('list_merchant_accounts', () => {
     for (const stranger of strangers) expect((await listOf(stranger)).accounts).toEqual([]);
     await sandbox('accounts/disconnect', account);
     expect(await listOf(mine)).toMatchObject({ accounts: [{ state: 'disconnected' }] });
+  });
+});
+
+describe('list_sign_in_links', () => {
+  interface Listed {
+    readonly links: { readonly link_id: string; readonly status: string }[];
+    readonly next_cursor: string | null;
+  }
+  const listOf = (withToken: string, cursor?: string): Promise<Listed> =>
+    asAgent(withToken, (agent) => agent.result<Listed>('list_sign_in_links', { cursor }));
+
+  it('lets another conversation find the links of the user, and nobody else', async () => {
+    const created = await asAgent(await mcpToken(service, 'user-l'), (agent) =>
+      agent.result('create_sign_in_link', { merchant_id: NETFLIX.id }),
+    );
+    const { phone_number: _, url: __, ...link } = created;
+    expect(await listOf(await mcpToken(service, 'user-l'))).toEqual({ links: [link], next_cursor: null });
+    const other = await service.anotherOrganization();
+    const strangers = [
+      await mcpToken(service, 'user-m'),
+      await mcpToken(service, 'user-l', { as: service.production }),
+      await mcpToken(service, 'user-l', { as: other.development }),
+    ];
+    for (const stranger of strangers) expect((await listOf(stranger)).links).toEqual([]);
+  });
+
+  it('shows the links of a revoked token as cancelled', async () => {
+    const [revoked, kept] = [await mcpToken(service, 'user-r'), await mcpToken(service, 'user-r')];
+    const create = (withToken: string) =>
+      asAgent(withToken, (agent) =>
+        agent.result<{ link_id: string; url: string }>('create_sign_in_link', { merchant_id: NETFLIX.id }),
+      );
+    const [first, second] = [await create(revoked), await create(kept)];
+    await sendForm(service, '/oauth/revoke', { token: revoked, client_id: service.development.clientId });
+    expect((await listOf(kept)).links).toMatchObject([
+      { link_id: second.link_id, status: 'pending' },
+      { link_id: first.link_id, status: 'cancelled' },
+    ]);
+    expect((await fetch(new URL(new URL(first.url).pathname, service.baseUrl))).status).toBe(410);
+    expect((await fetch(new URL(new URL(second.url).pathname, service.baseUrl))).status).toBe(200);
+  });
+
+  it('returns pages that together have every link of the last week once, the newest first', async () => {
+    await service.database.query(
+      `INSERT INTO sign_in_link (id, token_hash, client_id, environment, external_user_id, merchant_id, status,
+                                 created_at, expires_at)
+       SELECT gen_random_uuid(), sha256(n::text::bytea), $1, 'development', 'user-p', 16, 'cancelled', time, time
+         FROM generate_series(0, 173) n, date_trunc('minute', now() - n / 2 * interval '2 hours') time`,
+      [service.development.clientId],
+    );
+    const paged = await mcpToken(service, 'user-p');
+    const pages: Listed[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listOf(paged, cursor);
+      pages.push(page);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined && pages.length < 10);
+    expect(pages.map(({ links }) => links.length)).toEqual([50, 50, 50, 18]);
+    const ids = pages.flatMap(({ links }) => links.map(({ link_id }) => link_id));
+    const rows = await service.database.query<{ id: string }>(
+      `SELECT id FROM sign_in_link WHERE external_user_id = 'user-p' ORDER BY created_at DESC, id DESC LIMIT 168`,
+    );
+    expect(ids).toEqual(rows.map(({ id }) => id));
+    const stranger = await mcpToken(service, 'user-q');
+    const refused = await asAgent(stranger, (agent) =>
+      agent.call('list_sign_in_links', { cursor: pages[0]?.next_cursor }),
+    );
+    expect(refused).toMatchObject({ isError: true, content: { error_code: 'INVALID_CURSOR_FORMAT' } });
   });
 });
 

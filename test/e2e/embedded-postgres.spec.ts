@@ -254,6 +254,19 @@ describe('embedded PostgreSQL', () => {
   });
 
   asRoot(
+    'creates a data directory that nobody but the unprivileged user can enter',
+    async () => {
+      const created = join(folder, 'created');
+      const server = await startEmbeddedPostgres({ directory: join(created, 'postgres'), durable: false });
+      await server.release();
+      expect(server.directory).toBe(join(created, 'postgres'));
+      const [data, cluster] = [await stat(created), await stat(server.directory)];
+      expect([data.mode & 0o777, data.uid, data.gid]).toEqual([0o710, 0, cluster.gid]);
+    },
+    30 * SECONDS,
+  );
+
+  asRoot(
     'keeps the data elsewhere when the unprivileged user cannot enter the folder',
     async () => {
       const sentences: string[] = [];

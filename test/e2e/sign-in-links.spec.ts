@@ -2,9 +2,13 @@ import { statSync } from 'node:fs';
 import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
+import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
+import { sha256 } from '../../src/infrastructure/crypto/index.js';
+import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
+import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
 import {
   GOOD,
@@ -42,6 +46,9 @@ const sessionsOf = ({ externalUserId }: TestAgent) =>
   ]);
 const accountsOf = async ({ client, externalUserId }: TestAgent) =>
   (await service.app.get(MerchantAccountsService).page(client, externalUserId, { limit: 10 })).data;
+
+const setStatus = (type: 'link' | 'card_switcher', status: 'UP' | 'DOWN') =>
+  service.app.get(MerchantStatusesService).set(String(NETFLIX.id), { type, status });
 
 /** Opens the page, sends its form, and follows the redirect. */
 async function send(visitor: Visitor, path: string, fields: Record<string, string>): Promise<PageResponse> {
@@ -88,6 +95,23 @@ describe('Creating a sign-in link', () => {
     expect(textMessagesTo(service, agent.phoneNumber)).toEqual([]);
   });
 
+  it('is refused while the status of the merchant for links is DOWN', async () => {
+    const agent = newAgent(service);
+    await setStatus('card_switcher', 'DOWN');
+    await newLink(service, agent);
+    await setStatus('link', 'DOWN');
+    try {
+      await expect(links.create(agent, NETFLIX.id)).rejects.toMatchObject({
+        status: 409,
+        code: 'MERCHANT_UNAVAILABLE',
+      });
+    } finally {
+      await setStatus('link', 'UP');
+    }
+    expect(textMessagesTo(service, agent.phoneNumber)).toHaveLength(1);
+    await newLink(service, agent);
+  });
+
   it('never returns the URL in production', async () => {
     const agent = newAgent(service, service.production, service.organizationId, 'production');
     const port = service.app.get(MerchantSignIn);
@@ -125,17 +149,17 @@ describe('Creating a sign-in link', () => {
     await expect(links.create(agent, NETFLIX.id)).rejects.toMatchObject({ code: 'NO_ACCESS' });
   });
 
-  it('accepts exactly 5 of 12 concurrent requests per user and hour', async () => {
+  it('accepts exactly 5 of 25 concurrent requests per user and hour', async () => {
     const agent = newAgent(service);
-    const created = await Promise.allSettled(Array.from({ length: 12 }, () => newLink(service, agent)));
+    const created = await Promise.allSettled(Array.from({ length: 25 }, () => newLink(service, agent)));
     const rejected = created.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    expect(rejected).toHaveLength(7);
+    expect(rejected).toHaveLength(20);
     for (const error of rejected) {
       expect(error).toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' });
       expect(error.body.retry_after).toBeGreaterThan(3_500);
     }
     expect(textMessagesTo(service, agent.phoneNumber)).toHaveLength(5);
-    await newLink(service, { ...agent, externalUserId: `${agent.externalUserId}-2` });
+    await newLink(service, { ...newAgent(service), client: agent.client });
   });
 });
 
@@ -170,6 +194,73 @@ describe('A sign-in link', () => {
     const restore = moveClock(service, 16 * MINUTE);
     expect(await links.cancel(expired.agent, expired.id)).toMatchObject({ status: 'expired' });
     restore();
+  });
+
+  it('is cancelled once another link of the user for the merchant has completed', async () => {
+    const agent = newAgent(service);
+    const [completed, ...others] = [
+      await newLink(service, agent),
+      await newLink(service, agent),
+      await newLink(service, agent),
+    ] as const;
+    const elsewhere = await links.create(agent, NETFLIX.id + 1);
+    const stranger = await newLink(service, { ...newAgent(service), phoneNumber: agent.phoneNumber });
+    await send(new Visitor(service), completed.path, GOOD);
+    expect(await statusOf(completed)).toBe('completed');
+    for (const other of others) {
+      expect(await statusOf(other)).toBe('cancelled');
+      expect(titleOf(await new Visitor(service).get(other.path))).toBe('This link was cancelled');
+    }
+    expect((await links.find(agent, elsewhere.id)).status).toBe('pending');
+    expect(await statusOf(stranger)).toBe('pending');
+  });
+
+  it('is the only one of five that completes, even if 25 concurrent forms complete them', async () => {
+    const agent = newAgent(service);
+    const all = await Promise.all(Array.from({ length: 5 }, () => newLink(service, agent)));
+    const visitors = await Promise.all(
+      Array.from({ length: 25 }, async (_, index) => {
+        const visitor = new Visitor(service);
+        const { path } = all[index % 5]!;
+        await visitor.get(path);
+        return () => visitor.submit(path, GOOD);
+      }),
+    );
+    await Promise.all(visitors.map((submit) => submit()));
+    const statuses = await Promise.all(all.map(statusOf));
+    expect(statuses.toSorted()).toEqual([...Array<string>(4).fill('cancelled'), 'completed']);
+    expect(await eventsOf(agent)).toHaveLength(1);
+    expect(await sessionsOf(agent)).toHaveLength(1);
+  });
+
+  it('is cancelled with the revocation of the MCP token, even if 25 links are created concurrently', async () => {
+    const { clientId } = service.development;
+    const agents = await Promise.all(
+      Array.from({ length: 25 }, async () => {
+        const agent = newAgent(service);
+        const token = await mcpToken(service, agent.externalUserId);
+        return { token, agent: { ...agent, tokenHash: sha256(token) } };
+      }),
+    );
+    const outcomes = await Promise.all(
+      agents.map(async ({ token, agent }) => {
+        const [created] = await Promise.allSettled([
+          links.create(agent, NETFLIX.id),
+          sendForm(service, '/oauth/revoke', { token, client_id: clientId }),
+        ]);
+        return created.status === 'fulfilled'
+          ? (await links.find(agent, created.value.id)).status
+          : (created.reason as { code: string }).code;
+      }),
+    );
+    expect(outcomes.filter((outcome) => !['cancelled', 'INVALID_ACCESS_TOKEN'].includes(outcome))).toEqual(
+      [],
+    );
+    const pending = await service.database.query(
+      `SELECT FROM sign_in_link WHERE status = 'pending' AND external_user_id = ANY ($1)`,
+      [agents.map(({ agent }) => agent.externalUserId)],
+    );
+    expect(pending).toEqual([]);
   });
 
   it('is deleted a week after it expired', async () => {
@@ -404,6 +495,17 @@ describe('The page of a sign-in link', () => {
     Reflect.deleteProperty(port, 'start');
     expect(await statusOf(link)).toBe('cancelled');
     expect([await eventsOf(link.agent), await sessionsOf(link.agent)]).toEqual([[], []]);
+  });
+
+  it('does not sign in while the status of the merchant for links is DOWN', async () => {
+    const link = await newLink(service);
+    const visitor = new Visitor(service);
+    await visitor.get(link.path);
+    await setStatus('link', 'DOWN');
+    const page = await resend(visitor, link.path).finally(() => setStatus('link', 'UP'));
+    expect([page.status, titleOf(page)]).toEqual([409, 'Netflix is not available']);
+    expect(await rowOf(link.id)).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(titleOf(await resend(visitor, link.path))).toBe('You are signed in');
   });
 
   it('says when the merchant is unavailable', async () => {

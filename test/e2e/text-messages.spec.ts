@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generateSecret } from '../../src/infrastructure/crypto/index.js';
 import { TextMessages } from '../../src/infrastructure/text-messages/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
+import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
 import { logLines } from '../support/log-lines.js';
 import { serveMetrics, type Scraper } from '../support/metrics.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { GOOD, NETFLIX, newAgent, newLink } from '../support/sign-in-links.js';
+import { GOOD, NETFLIX, newAgent, newLink, textMessagesTo } from '../support/sign-in-links.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
@@ -20,6 +22,7 @@ const REFUSAL = 'The text message with the sign-in link could not be sent. Creat
 class Twilio {
   readonly requests: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
   status = 201;
+  code = 20003;
   private readonly server: Server;
 
   constructor() {
@@ -33,7 +36,11 @@ class Twilio {
         const to = new URLSearchParams(body).get('To');
         response.writeHead(this.status, { 'content-type': 'application/json' });
         response.end(
-          JSON.stringify({ code: 21211, message: `The 'To' number ${to} is not valid`, status: this.status }),
+          JSON.stringify({
+            code: this.code,
+            message: `The 'To' number ${to} is not valid`,
+            status: this.status,
+          }),
         );
       });
     });
@@ -68,9 +75,11 @@ describe('Text messages through Twilio', () => {
       TWILIO_FROM: SENDER,
       TWILIO_API_URL: `${await twilio.listen()}/`,
       WEBHOOK_TARGETS: 'any',
+      TEXT_MESSAGES_IN_DEVELOPMENT: 'on',
       // A host of its own.
       SURFACES: 'connector',
       SIGN_IN_FORMS_PER_MINUTE: '2',
+      UNKNOWN_SIGN_IN_LINKS_PER_MINUTE: '20',
       METRICS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
@@ -84,6 +93,7 @@ describe('Text messages through Twilio', () => {
   beforeEach(() => {
     twilio.requests.length = 0;
     twilio.status = 201;
+    twilio.code = 20003;
   });
 
   it('sends exactly one request with the form and the credentials', async () => {
@@ -121,21 +131,62 @@ describe('Text messages through Twilio', () => {
     expect(logLines().find((line) => line['link_id'] === link?.['id'])).toMatchObject({
       level: 'error',
       message:
-        'The text message with a sign-in link could not be sent: the provider responded with 400 (code 21211)',
+        'The text message with a sign-in link could not be sent: the provider responded with 400 (code 20003)',
     });
   });
 
+  it.each([
+    [
+      21610,
+      'the user has stopped the messages of this sender by replying STOP, and can allow them again by replying START',
+    ],
+    [21211, 'the number does not exist'],
+    [21614, 'the number cannot receive text messages, for example because it is a landline'],
+    [21408, 'text messages to the region of the number are not enabled'],
+  ])('says why the provider never accepts a message (code %i), and counts no link', async (code, why) => {
+    const agent = newAgent(service);
+    secrets.push(agent.phoneNumber);
+    const links = service.app.get(SignInLinksService);
+    Object.assign(twilio, { status: 400, code });
+    const error = await links.create(agent, NETFLIX.id).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      status: 403,
+      code: 'NO_ACCESS',
+      message: `No text message can be sent to the phone number of this connection: ${why}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`,
+      options: {},
+    });
+    expect(twilio.requests).toHaveLength(1);
+    const statuses = await service.database.query(
+      'SELECT status FROM sign_in_link WHERE external_user_id = $1',
+      [agent.externalUserId],
+    );
+    expect(statuses).toEqual([{ status: 'failed' }]);
+    expect(logLines().at(-1)).toMatchObject({
+      level: 'warn',
+      message: `The text message with a sign-in link could not be sent: the provider responded with 400 (code ${code})`,
+    });
+    twilio.status = 201;
+    const elsewhere = { ...agent, phoneNumber: newAgent(service).phoneNumber };
+    secrets.push(elsewhere.phoneNumber);
+    for (let count = 0; count < 5; count += 1) await links.create(elsewhere, NETFLIX.id);
+    await expect(
+      links.create({ ...agent, phoneNumber: newAgent(service).phoneNumber }, NETFLIX.id),
+    ).rejects.toMatchObject({ status: 429 });
+  });
+
   it('counts messages by outcome', async () => {
-    const countOf = (outcome: string) => metrics.value('mcs_text_messages_total', { outcome });
-    const [accepted, failed] = [await countOf('accepted'), await countOf('failed')];
-    const send = () => service.app.get(TextMessages).send({ to: SENDER, body: 'Hello' });
+    const OUTCOMES = ['accepted', 'failed', 'undeliverable'];
+    const counts = () =>
+      Promise.all(OUTCOMES.map((outcome) => metrics.value('mcs_text_messages_total', { outcome })));
+    const before = await counts();
+    const { client } = newAgent(service);
+    const send = () => service.app.get(TextMessages).send({ client, to: SENDER, body: 'Hello' });
     await send();
     twilio.status = 500;
     await expect(send()).rejects.toThrow('the provider responded with 500');
-    expect([await countOf('accepted'), await countOf('failed')]).toEqual([
-      Number(accepted) + 1,
-      Number(failed) + 1,
-    ]);
+    Object.assign(twilio, { status: 400, code: 21610 });
+    await expect(send()).rejects.toThrow('the provider responded with 400');
+    expect(await counts()).toEqual(before.map((value) => Number(value) + 1));
   });
 
   it('belong to a host that serves the pages of sign-in links and their stylesheet, and no other pages', async () => {
@@ -149,7 +200,7 @@ describe('Text messages through Twilio', () => {
     expect(statuses).toEqual([200, 200, 404, 404]);
   });
 
-  it('lead to pages that accept a limited number of forms per address', async () => {
+  it('lead to pages that accept a limited number of forms per link', async () => {
     const { path } = await newLink(service);
     secrets.push(path.slice('/sign-in/'.length));
     const visitor = new Visitor(service);
@@ -157,13 +208,28 @@ describe('Text messages through Twilio', () => {
     const wrong = { ...GOOD, password: 'wrong' };
     for (const status of [400, 400, 429]) expect((await visitor.submit(path, wrong)).status).toBe(status);
     const refused = await visitor.submit(path, GOOD);
-    expect(refused.text).toContain(
-      'Too many attempts came from your network. Wait a minute, then try again.',
-    );
+    expect(refused.text).toContain('There were too many attempts. Wait a minute, then try again.');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const elsewhere = new Visitor(service);
     await elsewhere.get(path);
-    expect((await elsewhere.submit(path, GOOD)).location).toBe(`${path}?done=completed`);
+    expect((await elsewhere.submit(path, GOOD)).status).toBe(429);
+    const other = await newLink(service);
+    secrets.push(other.path.slice('/sign-in/'.length));
+    await visitor.get(other.path);
+    expect((await visitor.submit(other.path, GOOD)).location).toBe(`${other.path}?done=completed`);
+  });
+
+  it('work for users behind the address of somebody who guesses links', async () => {
+    const { path } = await newLink(service);
+    secrets.push(path.slice('/sign-in/'.length));
+    const visitor = new Visitor(service);
+    await visitor.get(path);
+    const guesses = await Promise.all(
+      Array.from({ length: 62 }, () => visitor.copy().submit(`/sign-in/${generateSecret('')}`, GOOD)),
+    );
+    const statuses = guesses.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array<number>(20).fill(404), ...Array<number>(42).fill(429)]);
+    expect((await visitor.submit(path, GOOD)).location).toBe(`${path}?done=completed`);
   });
 
   it('leave no phone number, link or credential in logs, metrics or traces', async () => {
@@ -174,5 +240,34 @@ describe('Text messages through Twilio', () => {
     for (const each of recorded) expect(each).toContain('/sign-in/:token');
     expect(secrets.length).toBeGreaterThan(6);
     for (const secret of secrets) for (const each of recorded) expect(each).not.toContain(secret);
+  });
+});
+
+describe('Text messages of the two environments', () => {
+  it('are files in development, even if production sends them, unless a setting says otherwise', async () => {
+    const twilio = new Twilio();
+    const provider = {
+      TWILIO_ACCOUNT_SID: ACCOUNT,
+      TWILIO_AUTH_TOKEN: AUTH_TOKEN,
+      TWILIO_FROM: SENDER,
+      TWILIO_API_URL: await twilio.listen(),
+      WEBHOOK_TARGETS: 'any',
+    };
+    const apart = await startTestApp(provider);
+    Object.assign(apart.app.get(MerchantSignIn), { isAvailable: () => true });
+    const links = apart.app.get(SignInLinksService);
+    try {
+      for (const environment of ['development', 'production'] as const) {
+        const agent = newAgent(apart, apart[environment], apart.organizationId, environment);
+        await links.create(agent, NETFLIX.id);
+        const files = textMessagesTo(apart, agent.phoneNumber);
+        expect([files.length, twilio.requests.length]).toEqual(
+          environment === 'production' ? [0, 1] : [1, 0],
+        );
+      }
+    } finally {
+      await apart.close();
+      twilio.close();
+    }
   });
 });

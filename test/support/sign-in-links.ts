@@ -17,7 +17,7 @@ export const NETFLIX = { id: 16, name: 'Netflix' } as const;
 /** The form of a user who can sign in. */
 export const GOOD = { action: 'sign_in', user_name: 'user_good', password: 'pass_good' } as const;
 
-export type TestAgent = Required<SignInAgent>;
+export type TestAgent = SignInAgent & { readonly phoneNumber: string };
 
 /** Returns an agent of a new user with a phone of their own. */
 export function newAgent(

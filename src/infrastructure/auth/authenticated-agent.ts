@@ -5,6 +5,8 @@ import type { AttributedClient } from '../http/index.js';
 export interface AuthenticatedAgent {
   /** Identifies the token in rate limits. */
   readonly tokenId: string;
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
   readonly client: AttributedClient;
   readonly organizationId: string;
   readonly externalUserId: string;

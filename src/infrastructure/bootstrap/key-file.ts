@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
  * only by its owner. If several processes create it at the same time, all of them return the same key.
  */
 export function readOrCreateKey(file: string): string {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {

@@ -34,8 +34,10 @@ export async function prepareProcess(
   report: (message: string) => void,
 ): Promise<PreparedProcess> {
   const configuration = loadConfiguration(environment, findProductionProblems);
+  // Before the keys, because the embedded database decides who can enter a new data directory.
+  const release = await provideDatabase(configuration, report);
   provideKeys(configuration);
-  return { configuration, release: await provideDatabase(configuration, report) };
+  return { configuration, release };
 }
 
 /**

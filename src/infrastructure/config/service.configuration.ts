@@ -48,7 +48,7 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'DATA_DIR',
-    'Directory for the files of a development installation: the embedded database, generated keys and credentials.',
+    'Directory for the files of a development installation: the embedded database, generated keys and credentials, and messages that are not sent, which are deleted after a day. The service creates it with mode 0700.',
   )
   dataDirectory: string = '.data';
 

@@ -7,5 +7,6 @@ export {
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
+  isWellFormedToken,
   SECRET_PATTERN,
 } from './secret-format.js';

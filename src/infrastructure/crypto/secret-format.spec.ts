@@ -4,6 +4,7 @@ import {
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
+  isWellFormedToken,
   SECRET_PATTERN,
 } from './secret-format.js';
 
@@ -25,6 +26,13 @@ describe('Format of secrets', () => {
       }
     }
     expect('mcs_dev_short mcs_test_'.concat('0'.repeat(49)).match(SECRET_PATTERN)).toBeNull();
+  });
+
+  it('can have no prefix', () => {
+    const token = generateSecret('');
+    expect(isWellFormedToken(token)).toBe(true);
+    for (const text of ['', 'invented', '0'.repeat(49), token.toLowerCase(), `${token}0`, ` ${token}`])
+      expect(isWellFormedToken(text)).toBe(false);
   });
 
   /** Scanners rely on the checksum: another algorithm would be another format. */

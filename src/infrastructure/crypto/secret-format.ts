@@ -54,6 +54,11 @@ export function isWellFormedSecret(text: string): boolean {
   return found === text && withChecksum(text.slice(0, -CHECKSUM_DIGITS)) === text;
 }
 
+/** Returns whether the text has the format of a secret without a prefix, including the right checksum. */
+export function isWellFormedToken(text: string): boolean {
+  return /^[0-9A-Za-z]{49}$/.test(text) && withChecksum(text.slice(0, -CHECKSUM_DIGITS)) === text;
+}
+
 function randomDigits(count: number): string {
   let digits = '';
   while (digits.length < count) {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, programFailure } from './embedded-postgres.error.js';
 import * as programs from './programs.js';
@@ -19,12 +19,13 @@ export interface Cluster {
 
 /**
  * Decides where the cluster is. The same requested directory always leads to the same cluster. PostgreSQL refuses to
- * run as root, so root's cluster belongs to another user, and is elsewhere if that user cannot reach the directory.
+ * run as root, so root's cluster belongs to another user, who alone can enter a new data directory too. The cluster is
+ * elsewhere if that user cannot reach the directory.
  */
 export async function locateCluster(requested: string, report: (sentence: string) => void): Promise<Cluster> {
   const installed = await programs.findPrograms();
   const parent = dirname(requested);
-  await mkdir(parent, { recursive: true });
+  const created = await mkdir(parent, { recursive: true, mode: 0o700 });
   if (process.getuid?.() !== 0) return { directory: requested, log: `${requested}.log`, programs: installed };
 
   const hash = createHash('sha256').update(requested).digest('hex').slice(0, 16);
@@ -33,6 +34,10 @@ export async function locateCluster(requested: string, report: (sentence: string
   const owner = await ownerOf(requested);
   const alternativeOwner = owner ? undefined : await ownerOf(alternative);
   const user = owner ?? alternativeOwner ?? (await programs.unprivilegedUser(report));
+  if (created !== undefined) {
+    await chown(parent, 0, user.gid);
+    await chmod(parent, 0o710);
+  }
   // Tries to enter the directory, because file modes do not show everything that can deny access.
   const isReachable = (await programs.run('/bin/sh', ['-c', 'cd "$0"', parent], user)).isOk;
   if (owner && !isReachable) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { MessageFiles } from '../message-files/index.js';
+import type { MessageFiles } from '../message-files/index.js';
 import type { Clock } from '../time/index.js';
 import type { MailConfiguration } from './mail.configuration.js';
 import { Mailer, type RenderedMail } from './mailer.js';
@@ -8,19 +8,17 @@ import { Mailer, type RenderedMail } from './mailer.js';
 /** Writes each email to a file and logs the path of the file. Used if no SMTP server is configured. */
 export class FileMailer extends Mailer {
   private readonly logger = new Logger('Mail');
-  private readonly files: MessageFiles;
 
   constructor(
     private readonly configuration: MailConfiguration,
     private readonly clock: Clock,
-    dataDirectory: string,
+    private readonly files: MessageFiles,
   ) {
     super();
-    this.files = new MessageFiles(dataDirectory, 'mail', 'eml');
   }
 
   override async deliver(mail: RenderedMail): Promise<void> {
-    const file = await this.files.write(this.format(mail));
+    const file = await this.files.write('mail', this.format(mail));
     this.logger.log(`An email was written to ${file}`);
   }
 

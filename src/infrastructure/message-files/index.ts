@@ -1,1 +1,2 @@
 export { MessageFiles } from './message-files.js';
+export { MessageFilesModule } from './message-files.module.js';

@@ -7,10 +7,8 @@ import {
   UseGuards,
   UseInterceptors,
   type CallHandler,
-  type CanActivate,
   type ExecutionContext,
   type NestInterceptor,
-  type Type,
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -57,8 +55,6 @@ export interface PageRouteOptions {
   readonly withoutSecondFactor?: boolean;
   /** Whether the route receives a form. */
   readonly form?: boolean;
-  /** A `RateLimitGuard`, which runs before the form is read. */
-  readonly limit?: Type<CanActivate>;
 }
 
 /** Marks a route as a page, which is not part of the API document. Its handler returns a `PageResponse` or a file. */
@@ -67,14 +63,12 @@ export function PageRoute({
   login,
   withoutSecondFactor = false,
   form = false,
-  limit,
 }: PageRouteOptions): MethodDecorator {
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),
     UseGuards(
       surface === 'dashboard' ? PageGuard : AnonymousPageGuard,
-      ...(limit ? [limit] : []),
       ...(login ? [LoginGuard] : []),
       ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
       ...(form ? [FormGuard] : []),

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
-import { SECOND } from '../time/index.js';
+import type { ApiError } from '../errors/index.js';
+import { Clock, SECOND } from '../time/index.js';
 import { CountedLimit } from './counted-limit.js';
 import { RateLimitRejections } from './rate-limit-rejections.js';
 
@@ -17,6 +18,7 @@ export interface AttemptLimitOptions {
 /** A limit on failed attempts, such as logins or codes. */
 export class AttemptLimit extends CountedLimit {
   constructor(
+    readonly options: AttemptLimitOptions,
     private readonly attempts: RateLimiterPostgres,
     private readonly digest: SecretDigest,
     countRejection: () => void,
@@ -32,6 +34,11 @@ export class AttemptLimit extends CountedLimit {
    */
   override count(subject: string): Promise<number | undefined> {
     return super.count(this.keyOf(subject));
+  }
+
+  /** Returns the key of the row that counts the attempts of the subject. */
+  rowOf(subject: string): string {
+    return this.attempts.getKey(this.keyOf(subject));
   }
 
   /** Resets the count of the subject, after an attempt that succeeded. */
@@ -50,9 +57,17 @@ export class AttemptLimit extends CountedLimit {
   }
 }
 
+/** An attempt that counts toward several limits, seen from one of them. */
+export interface LimitedAttempt {
+  readonly limit: AttemptLimit;
+  readonly subject: string;
+  /** Returns what the attempt fails with if it exceeds the limit. */
+  readonly error: (retryAfter: number) => ApiError;
+}
+
 /**
- * Limits on guessing, counted in PostgreSQL so that they hold across processes and restarts. Requests are counted in
- * Redis or in memory (`RateLimitGuard`), which is faster.
+ * Limits on guessing and on messages, counted in PostgreSQL so that they hold across processes and restarts. Requests are
+ * counted in Redis or in memory (`RateLimitGuard`), which is faster.
  */
 @Injectable()
 export class AttemptLimitsRepository {
@@ -60,9 +75,11 @@ export class AttemptLimitsRepository {
     private readonly dataSource: DataSource,
     private readonly digest: SecretDigest,
     private readonly rejections: RateLimitRejections,
+    private readonly clock: Clock,
   ) {}
 
-  limit({ name, attempts, within }: AttemptLimitOptions): AttemptLimit {
+  limit(options: AttemptLimitOptions): AttemptLimit {
+    const { name, attempts, within } = options;
     const limiter = new RateLimiterPostgres({
       storeClient: this.dataSource,
       storeType: 'typeorm',
@@ -73,6 +90,50 @@ export class AttemptLimitsRepository {
       points: attempts,
       duration: within / SECOND,
     });
-    return new AttemptLimit(limiter, this.digest, this.rejections.of(name));
+    return new AttemptLimit(options, limiter, this.digest, this.rejections.of(name));
   }
+
+  /**
+   * Counts an attempt toward all of the limits or, if it exceeds one of them, toward none. The statement locks the counts, in
+   * the order of their keys, until the transaction ends, so that concurrent attempts can't exceed a limit. The transaction is
+   * one of its own: what else the request writes must not decide about the counts.
+   *
+   * @throws ApiError that of the limit with the longest time to wait
+   */
+  async countAll(attempts: readonly LimitedAttempt[]): Promise<void> {
+    const now = this.clock.milliseconds();
+    await this.dataSource.transaction(async (manager) => {
+      const counts = await manager.query<Count[]>(COUNT, [
+        attempts.map(({ limit, subject }) => limit.rowOf(subject)),
+        attempts.map(({ limit }) => limit.options.within),
+        now,
+      ]);
+      const [refused] = attempts
+        .map((attempt) => ({ attempt, count: countOf(attempt, counts) }))
+        .filter(({ attempt, count }) => count.points > attempt.limit.options.attempts)
+        .toSorted((one, other) => other.count.expire - one.count.expire);
+      if (!refused) return;
+      refused.attempt.limit.countRejection();
+      throw refused.attempt.error(Math.max(1, Math.ceil((refused.count.expire - now) / SECOND)));
+    });
+  }
+}
+
+interface Count {
+  readonly key: string;
+  readonly points: number;
+  /** Milliseconds since the epoch. */
+  readonly expire: number;
+}
+
+const COUNT = `
+  INSERT INTO attempt_count AS counted (key, points, expire)
+  SELECT key, 1, $3::bigint + within FROM unnest($1::text[], $2::bigint[]) AS attempt (key, within) ORDER BY key
+  ON CONFLICT (key) DO UPDATE
+     SET points = CASE WHEN counted.expire <= $3 THEN 1 ELSE counted.points + 1 END,
+         expire = CASE WHEN counted.expire <= $3 THEN excluded.expire ELSE counted.expire END
+  RETURNING key, points, expire::float8`;
+
+function countOf({ limit, subject }: LimitedAttempt, counts: readonly Count[]): Count {
+  return counts.find(({ key }) => key === limit.rowOf(subject)) as Count;
 }

@@ -15,7 +15,7 @@ export interface LimitState {
 export class CountedLimit {
   constructor(
     private readonly limiter: Pick<RateLimiterAbstract, 'consume'>,
-    private readonly countRejection: () => void,
+    readonly countRejection: () => void,
   ) {}
 
   /** Counts a request or an attempt. @returns seconds to wait if the limit is exceeded, at least 1 */

@@ -5,7 +5,7 @@ import { rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
 import { RateLimiters } from './rate-limiters.js';
 
-const WINDOW = { per: 'address', seconds: 60 } as const;
+const WINDOW = { seconds: 60 };
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 

@@ -37,7 +37,7 @@ export class RateLimiters {
   ) {}
 
   /** Returns the limit of this name. All guards with the same name share one limit. */
-  limit(limit: RateLimit): RequestLimit {
+  limit(limit: Omit<RateLimit, 'per'>): RequestLimit {
     let counted = this.limits.get(limit.name);
     if (!counted) {
       const policy = { ...limit, requests: limit.requests(this.configuration) };

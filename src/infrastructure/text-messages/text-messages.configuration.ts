@@ -1,7 +1,9 @@
 import { IsUrl, type ValidationArguments } from 'class-validator';
-import { Configuration, EnvironmentVariable, Satisfies } from '../config/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween, Satisfies } from '../config/index.js';
 
 const API_URL = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+
+const MAX_MESSAGES = 100_000_000;
 
 const ALL_OR_NONE =
   'requires the other settings of Twilio: set TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM, or none of them';
@@ -47,6 +49,40 @@ export class TextMessagesConfiguration {
   )
   @IsUrl(API_URL)
   apiUrl: string = 'https://api.twilio.com';
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_IN_DEVELOPMENT',
+    'Whether text messages of clients of the environment `development` are sent too. By default, they are written to files in the data directory.',
+  )
+  inDevelopment: boolean = false;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_NUMBER_AND_HOUR',
+    'Maximum number of text messages to one phone number per hour, from all clients together.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perNumberAndHour: number = 5;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_NUMBER_AND_DAY',
+    'Maximum number of text messages to one phone number per day, from all clients together.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perNumberAndDay: number = 20;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_CLIENT_AND_DAY',
+    'Maximum number of text messages of one client per day.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perClientAndDay: number = 10_000;
+
+  @EnvironmentVariable(
+    'TEXT_MESSAGES_PER_DAY',
+    'Maximum number of text messages of all clients together per day. Messages that are written to files count separately.',
+  )
+  @IsIntegerBetween(1, MAX_MESSAGES)
+  perDay: number = 100_000;
 
   get account(): TwilioAccount | undefined {
     const { accountSid, authToken, from, apiUrl } = this;

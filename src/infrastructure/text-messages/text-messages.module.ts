@@ -2,38 +2,42 @@ import { Global, Logger, Module } from '@nestjs/common';
 import { ServiceConfiguration } from '../config/index.js';
 import { OperatorError } from '../errors/index.js';
 import { HttpClient } from '../http-client/index.js';
-import { Metrics } from '../metrics/index.js';
-import { FileTextMessages } from './file.text-messages.js';
-import { TextMessages } from './text-messages.js';
+import { MessageFiles } from '../message-files/index.js';
+import { FileTextMessageSender } from './file.text-message-sender.js';
+import { TextMessages, TextMessageSenders } from './text-messages.js';
 import { TextMessagesConfiguration } from './text-messages.configuration.js';
-import { TwilioTextMessages } from './twilio.text-messages.js';
+import { TwilioTextMessageSender } from './twilio.text-message-sender.js';
 
 /** @throws OperatorError if the HTTP client must not send requests to the provider's URL */
-export function textMessages(
-  { account }: TextMessagesConfiguration,
+export function textMessageSenders(
+  { account, inDevelopment }: TextMessagesConfiguration,
   service: ServiceConfiguration,
   http: HttpClient,
-  metrics: Metrics,
-): TextMessages {
+  messageFiles: MessageFiles,
+): TextMessageSenders {
+  const files = new FileTextMessageSender(messageFiles);
   if (account) {
-    if (http.urlProblem(account.apiUrl) === undefined) return new TwilioTextMessages(metrics, account, http);
-    throw new OperatorError('TWILIO_API_URL must be a public https URL, unless WEBHOOK_TARGETS is any.');
+    if (http.urlProblem(account.apiUrl) !== undefined)
+      throw new OperatorError('TWILIO_API_URL must be a public https URL, unless WEBHOOK_TARGETS is any.');
+    const twilio = new TwilioTextMessageSender(account, http);
+    return new TextMessageSenders({ development: inDevelopment ? twilio : files, production: twilio });
   }
   if (service.isProduction && service.serves('connector')) {
     new Logger('Text messages').warn(
       'TWILIO_ACCOUNT_SID is not set: text messages are written to files in DATA_DIR/messages, and their recipients do not get them',
     );
   }
-  return new FileTextMessages(metrics, service.dataDirectory);
+  return new TextMessageSenders({ development: files, production: files });
 }
 
 @Global()
 @Module({
   providers: [
+    TextMessages,
     {
-      provide: TextMessages,
-      inject: [TextMessagesConfiguration, ServiceConfiguration, HttpClient, Metrics],
-      useFactory: textMessages,
+      provide: TextMessageSenders,
+      inject: [TextMessagesConfiguration, ServiceConfiguration, HttpClient, MessageFiles],
+      useFactory: textMessageSenders,
     },
   ],
   exports: [TextMessages],

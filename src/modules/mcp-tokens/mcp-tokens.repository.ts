@@ -24,6 +24,18 @@ export class McpTokensRepository {
     return row?.createdAt;
   }
 
+  /**
+   * Returns whether the token was not revoked. Its revocation waits until the transaction ends. Searches all partitions, so
+   * only rare use cases may call it.
+   */
+  async lockUnrevoked(tokenHash: Buffer): Promise<boolean> {
+    const rows = await this.transaction.manager.query<unknown[]>(
+      'SELECT FROM mcp_token WHERE token_hash = $1 AND revoked_at IS NULL FOR SHARE',
+      [tokenHash],
+    );
+    return rows.length > 0;
+  }
+
   /** Revokes a token. The time of its creation leads PostgreSQL to its partition. */
   async revoke(tokenHash: Buffer, createdAt: Date, now: Date): Promise<void> {
     await this.transaction.manager.query(

@@ -8,10 +8,12 @@ import {
   Sealer,
   sha256,
 } from '../../infrastructure/crypto/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import { McpTokensBatch, type StoredMcpToken } from './mcp-tokens.batch.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
+import { RevokedTokens, type RevokedMcpToken } from './revoked-tokens.js';
 
 /** The data of a token that is still valid. */
 export interface ActiveMcpToken {
@@ -26,6 +28,8 @@ export interface ActiveMcpToken {
 /** A valid token that an agent presented. */
 export interface PresentedMcpToken extends Omit<ActiveMcpToken, 'createdAt' | 'phoneNumber'> {
   readonly id: string;
+  /** SHA-256. */
+  readonly tokenHash: Buffer;
   /** Decrypts the phone number, which few requests need. */
   readonly phoneNumber: () => string | undefined;
 }
@@ -44,6 +48,7 @@ export class McpTokensService {
   constructor(
     private readonly repository: McpTokensRepository,
     private readonly batch: McpTokensBatch,
+    private readonly revokedTokens: RevokedTokens,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
@@ -98,16 +103,30 @@ export class McpTokensService {
     if (found.expiresAt <= this.clock.now()) return 'expired';
     const { id, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const phoneNumber = () => this.openPhoneNumber(phoneNumberSealed, tokenHash);
-    return { id, clientId, environment, externalUserId, expiresAt, phoneNumber };
+    return { id, tokenHash, clientId, environment, externalUserId, expiresAt, phoneNumber };
   }
 
-  /** Revokes a token of this client. Idempotent; unknown tokens and those of other clients are ignored. */
+  /** Revokes a token of this client, and ends what depends on it. Idempotent; unknown tokens and those of other clients are ignored. */
   async revoke(clientId: string, token: string): Promise<void> {
     const tokenHash = sha256(token);
     const found = await this.lookUp(token, tokenHash);
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
-    if (createdAt) await this.repository.revoke(tokenHash, createdAt, this.clock.now());
+    if (createdAt) await this.revokeStored({ tokenHash, ...found }, createdAt);
+  }
+
+  /**
+   * Returns whether the token was not revoked. Until the transaction ends, its revocation waits, and then finds what the
+   * transaction wrote.
+   */
+  async lockUnrevoked(tokenHash: Buffer): Promise<boolean> {
+    return this.repository.lockUnrevoked(tokenHash);
+  }
+
+  @Transactional()
+  protected async revokeStored(token: RevokedMcpToken, createdAt: Date): Promise<void> {
+    await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
+    await this.revokedTokens.cleanUpAfter(token);
   }
 
   /**

@@ -16,11 +16,12 @@ export class StoredMcpTokenVerifier extends McpTokenVerifier {
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const found = await this.tokens.authenticate(token);
     if (found === undefined || found === 'expired') return found;
-    const { id, clientId, environment, externalUserId, expiresAt } = found;
+    const { id, tokenHash, clientId, environment, externalUserId, expiresAt } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
     return {
       tokenId: id,
+      tokenHash,
       client: { clientId, environment },
       organizationId: client.organizationId,
       externalUserId,

@@ -1,2 +1,2 @@
 export { MerchantStatusesModule } from './merchant-statuses.module.js';
-export { MerchantStatusesService } from './merchant-statuses.service.js';
+export { MerchantStatusesService, type StatusByType } from './merchant-statuses.service.js';

@@ -56,7 +56,7 @@ function credentialsFile(created: CreatedOrganization, baseUrl: string): Credent
 
 /** Replaces the file atomically, so that a crash never leaves a partial file. */
 function writePrivately(file: string, content: CredentialsFile): void {
-  mkdirSync(join(file, '..'), { recursive: true });
+  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   // writeFileSync ignores the mode for an existing file.

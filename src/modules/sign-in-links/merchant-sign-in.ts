@@ -23,8 +23,8 @@ export type SignInOutcome =
 
 /** Port for signing in to merchants. Implementations have their own time limits; no transaction is open during a call. */
 export abstract class MerchantSignIn {
-  /** Returns whether users can sign in to the merchant in this environment. */
-  abstract isAvailable(environment: PlatformEnvironment, merchantId: number): boolean | Promise<boolean>;
+  /** Returns whether users can sign in to merchants in this environment at all. Each merchant has a status besides. */
+  abstract isAvailable(environment: PlatformEnvironment): boolean;
 
   abstract start(target: SignInTarget, credentials: MerchantCredentials): Promise<SignInOutcome>;
 

@@ -10,6 +10,7 @@ import type { SignInLinkStatus } from './sign-in-link-statuses.js';
  */
 @Entity({ name: 'sign_in_link' })
 @Unique('sign_in_link_token_hash_key', ['tokenHash'])
+@Index('sign_in_link_owner_index', ['clientId', 'externalUserId', 'createdAt'])
 @Check('sign_in_link_status_check', `status IN ('pending', 'completed', 'failed', 'cancelled')`)
 export class SignInLink {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'sign_in_link_pkey' })
@@ -28,6 +29,10 @@ export class SignInLink {
 
   @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
   externalUserId!: string;
+
+  /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null if the previous release created the link. */
+  @Column({ name: 'mcp_token_hash', type: 'bytea', nullable: true })
+  mcpTokenHash!: Buffer | null;
 
   @ForeignKey('merchant', { name: 'sign_in_link_merchant_fkey' })
   @Column({ name: 'merchant_id', type: 'integer' })

@@ -1,12 +1,17 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { McpTokensModule } from '../mcp-tokens/index.js';
 import { MerchantAccountsModule } from '../merchant-accounts/index.js';
+import { MerchantStatusesModule } from '../merchant-statuses/index.js';
 import { MerchantsModule } from '../merchants/index.js';
 import { OrganizationsModule } from '../organizations/index.js';
 import { SessionsModule } from '../sessions/index.js';
+import { LinksOfRevokedTokens } from './links-of-revoked-tokens.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SandboxMerchantSignIn } from './sandbox-merchant-sign-in.js';
+import { SignInAvailability } from './sign-in-availability.js';
+import { SignInFormLimits } from './sign-in-form-limits.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 import { SignInLinksService } from './sign-in-links.service.js';
@@ -18,7 +23,9 @@ import { SignInService } from './sign-in.service.js';
   imports: [
     TypeOrmModule.forFeature([SignInLink]),
     ApiClientsModule,
+    McpTokensModule,
     MerchantAccountsModule,
+    MerchantStatusesModule,
     MerchantsModule,
     OrganizationsModule,
     SessionsModule,
@@ -26,11 +33,14 @@ import { SignInService } from './sign-in.service.js';
   controllers: [SignInPagesController],
   providers: [
     SignInLinksService,
+    LinksOfRevokedTokens,
+    SignInAvailability,
     SignInService,
+    SignInFormLimits,
     SignInPagesService,
     SignInLinksRepository,
     { provide: MerchantSignIn, useClass: SandboxMerchantSignIn },
   ],
-  exports: [SignInLinksService],
+  exports: [SignInLinksService, SignInAvailability, LinksOfRevokedTokens],
 })
 export class SignInLinksModule {}

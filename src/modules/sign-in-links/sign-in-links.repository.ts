@@ -9,6 +9,9 @@ export interface LinkOwner {
   readonly externalUserId: string;
 }
 
+/** The place of a link in the list of its owner. */
+export type LinkPosition = Pick<SignInLink, 'createdAt' | 'id'>;
+
 @Injectable()
 export class SignInLinksRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -19,6 +22,21 @@ export class SignInLinksRepository {
 
   async ofOwner({ clientId, externalUserId }: LinkOwner, id: string): Promise<SignInLink | null> {
     return this.transaction.manager.findOneBy(SignInLink, { id, clientId, externalUserId });
+  }
+
+  /** Returns the links of a user that were created since this time and before `after`, the newest first. */
+  async ofOwnerSince(
+    { clientId, externalUserId }: LinkOwner,
+    since: Date,
+    { after, limit }: { readonly after: LinkPosition | undefined; readonly limit: number },
+  ): Promise<SignInLink[]> {
+    const query = this.transaction.manager
+      .createQueryBuilder(SignInLink, 'link')
+      .where({ clientId, externalUserId, createdAt: MoreThan(since) })
+      .orderBy({ 'link.createdAt': 'DESC', 'link.id': 'DESC' })
+      .limit(limit);
+    if (after) query.andWhere('(link.createdAt, link.id) < (:createdAt, :id)', after);
+    return query.getMany();
   }
 
   async withToken(tokenHash: Buffer): Promise<SignInLink | null> {
@@ -44,22 +62,50 @@ export class SignInLinksRepository {
     await this.transaction.manager.update(SignInLink, { id, status: 'pending' }, { challengeSealed });
   }
 
-  /**
-   * Ends a link that is still pending. A concurrent call waits for the transaction of the first.
-   *
-   * @returns whether this call ended it
-   */
-  async finish(
-    id: string,
-    status: 'completed' | 'failed' | 'cancelled',
-    now: Date,
-    sessionId: string | null = null,
-  ): Promise<boolean> {
-    const { affected } = await this.transaction.manager.update(
+  /** Ends a link, if it is still pending. */
+  async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<void> {
+    await this.transaction.manager.update(
       SignInLink,
       { id, status: 'pending', expiresAt: MoreThan(now) },
-      { status, sessionId, finishedAt: now, challengeSealed: null },
+      { status, finishedAt: now, challengeSealed: null },
     );
-    return affected === 1;
+  }
+
+  /**
+   * Completes a link that is still pending, and cancels the user's other pending links for the merchant. Concurrent calls
+   * lock the links in the order of their IDs, so that only one of them finds its link still pending.
+   *
+   * @returns whether this call completed the link
+   */
+  async complete(link: SignInLink, sessionId: string, now: Date): Promise<boolean> {
+    const [completed] = await this.transaction.manager.query<[unknown[], number]>(
+      `WITH pending AS MATERIALIZED (
+         SELECT id FROM sign_in_link
+          WHERE client_id = $2 AND external_user_id = $3 AND merchant_id = $4
+            AND status = 'pending' AND expires_at > $5
+          ORDER BY id FOR UPDATE)
+       UPDATE sign_in_link link
+          SET status = CASE WHEN link.id = $1 THEN 'completed' ELSE 'cancelled' END,
+              session_id = CASE WHEN link.id = $1 THEN $6::uuid END, finished_at = $5, challenge_sealed = NULL
+         FROM pending
+        WHERE link.id = pending.id AND EXISTS (SELECT FROM pending WHERE id = $1)
+        RETURNING link.id`,
+      [link.id, link.clientId, link.externalUserId, link.merchantId, now, sessionId],
+    );
+    return completed.length > 0;
+  }
+
+  /** Cancels the pending links that were created with an MCP token. Locks them in the same order as `complete`. */
+  async cancelOfToken({ clientId, externalUserId }: LinkOwner, tokenHash: Buffer, now: Date): Promise<void> {
+    await this.transaction.manager.query(
+      `WITH pending AS MATERIALIZED (
+         SELECT id FROM sign_in_link
+          WHERE client_id = $1 AND external_user_id = $2 AND mcp_token_hash = $3
+            AND status = 'pending' AND expires_at > $4
+          ORDER BY id FOR UPDATE)
+       UPDATE sign_in_link link SET status = 'cancelled', finished_at = $4, challenge_sealed = NULL
+         FROM pending WHERE link.id = pending.id`,
+      [clientId, externalUserId, tokenHash, now],
+    );
   }
 }

@@ -2,21 +2,41 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
-import { NO_ACCESS, SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import {
+  INVALID_ACCESS_TOKEN,
+  SERVICE_UNAVAILABLE,
+  TOO_MANY_REQUESTS,
+  type ApiError,
+} from '../../infrastructure/errors/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
 import { PublicAddress, type AttributedClient } from '../../infrastructure/http/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/paging/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
-import { TextMessages } from '../../infrastructure/text-messages/index.js';
-import { Clock, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import {
+  isPremiumRate,
+  TextMessages,
+  UndeliverableTextMessage,
+  type TextMessage,
+  type UndeliverableReason,
+} from '../../infrastructure/text-messages/index.js';
+import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { McpTokensService } from '../mcp-tokens/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
-import { MerchantSignIn } from './merchant-sign-in.js';
-import { MERCHANT_UNAVAILABLE, SIGN_IN_LINK_NOT_FOUND } from './sign-in-link-errors.js';
+import { SignInAvailability } from './sign-in-availability.js';
+import {
+  MERCHANT_UNAVAILABLE,
+  PHONE_NUMBER_UNREACHABLE,
+  SIGN_IN_LINK_NOT_FOUND,
+} from './sign-in-link-errors.js';
 import type { SignInLinkStatus } from './sign-in-link-statuses.js';
 import type { SignInLink } from './sign-in-link.entity.js';
-import { SignInLinksRepository, type LinkOwner } from './sign-in-links.repository.js';
+import { SignInLinksRepository, type LinkOwner, type LinkPosition } from './sign-in-links.repository.js';
 
 export const LINK_LIFETIME = 15 * MINUTE;
 const LINKS_PER_HOUR = 5;
+/** Agents see links in lists until a week after their creation. */
+const LISTED_FOR = 7 * DAY;
 /** Seconds until another text message may be accepted, after one could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
 
@@ -25,6 +45,8 @@ export interface SignInAgent {
   readonly client: AttributedClient;
   readonly organizationId: string;
   readonly externalUserId: string;
+  /** SHA-256 of the MCP token of the agent, whose revocation cancels the links. */
+  readonly tokenHash?: Buffer | undefined;
   /** E.164. Links are sent there. */
   readonly phoneNumber?: string | undefined;
 }
@@ -34,6 +56,17 @@ export interface SignInLinkView {
   readonly status: SignInLinkStatus;
   readonly merchant: CatalogEntry;
   readonly expiresAt: Date;
+}
+
+/** A page to read, after the one that the cursor is from. */
+interface RequestedPage {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+interface SignInLinkPage {
+  readonly links: SignInLinkView[];
+  readonly nextCursor: string | null;
 }
 
 export interface CreatedSignInLink extends SignInLinkView {
@@ -56,26 +89,31 @@ export class SignInLinksService {
     private readonly repository: SignInLinksRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly organizations: OrganizationsService,
-    private readonly merchantSignIn: MerchantSignIn,
+    private readonly availability: SignInAvailability,
+    private readonly mcpTokens: McpTokensService,
     private readonly textMessages: TextMessages,
     private readonly address: PublicAddress,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Sends a new link to the user's phone.
    *
-   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, NO_ACCESS without a phone number, TOO_MANY_REQUESTS, or
-   * SERVICE_UNAVAILABLE if the text message could not be sent
+   * @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, PHONE_NUMBER_UNREACHABLE, TOO_MANY_REQUESTS,
+   * INVALID_ACCESS_TOKEN if the MCP token was revoked meanwhile, or SERVICE_UNAVAILABLE if the text message could not be sent
    */
   async create(agent: SignInAgent, merchantId: number): Promise<CreatedSignInLink> {
-    const { client, organizationId, externalUserId, phoneNumber } = agent;
+    const { client, organizationId, externalUserId, tokenHash } = agent;
     const { clientId, environment } = client;
+    const phoneNumber = this.phoneNumberOf(agent);
     const merchant = await this.merchants.visibleTo({ organizationId, environment }, merchantId);
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    if (!(await this.merchantSignIn.isAvailable(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
-    if (phoneNumber === undefined) throw NO_ACCESS.error(NO_PHONE_NUMBER);
-    await this.countLink(ownerOf(agent));
+    if (!(await this.availability.atMerchant(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
+    await this.limits.countAll([
+      { limit: this.perUser, subject: subjectOf(agent), error: tooManyLinks },
+      ...this.textMessages.limitsOf({ client, to: phoneNumber }),
+    ]);
     const token = generateSecret('');
     const url = `${this.address.of('connector')}/sign-in/${token}`;
     const organization = await this.organizations.nameOf(organizationId);
@@ -86,6 +124,7 @@ export class SignInLinksService {
       clientId,
       environment,
       externalUserId,
+      mcpTokenHash: tokenHash ?? null,
       merchantId,
       status: 'pending',
       attempts: 0,
@@ -95,16 +134,47 @@ export class SignInLinksService {
       expiresAt: new Date(createdAt.getTime() + LINK_LIFETIME),
       finishedAt: null,
     };
-    await this.repository.add(link);
-    await this.send(link, phoneNumber, textOf(organization, merchant.name, url));
+    await this.store(link);
+    await this.send(link, agent, { client, to: phoneNumber, body: textOf(organization, merchant.name, url) });
     return { ...this.toView(link, merchant), ...(environment === 'development' && { url }) };
+  }
+
+  /** Returns why the agent can create no links, whatever the merchant, or undefined if it can. */
+  problemOf({ client: { environment }, phoneNumber }: SignInAgent): ApiError | undefined {
+    if (!this.availability.inEnvironment(environment))
+      return MERCHANT_UNAVAILABLE.error(
+        `Users cannot sign in to merchants in the environment ${environment} yet.`,
+      );
+    if (phoneNumber === undefined) return PHONE_NUMBER_UNREACHABLE.error();
+    return isPremiumRate(phoneNumber) ? PHONE_NUMBER_UNREACHABLE.error(PREMIUM_RATE) : undefined;
   }
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: SignInAgent, linkId: string): Promise<SignInLinkView> {
     const link = isUUID(linkId) ? await this.repository.ofOwner(ownerOf(agent), linkId) : null;
     if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
-    return this.toView(link, await this.merchant(link));
+    return this.toView(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
+  }
+
+  /**
+   * Returns a page of the user's links of the last week, the newest first.
+   *
+   * @throws ApiError INVALID_CURSOR_FORMAT
+   */
+  async page(agent: SignInAgent, { cursor, limit }: RequestedPage): Promise<SignInLinkPage> {
+    const owner = ownerOf(agent);
+    const scope: CursorScope = ['sign_in_links', owner.clientId, owner.externalUserId];
+    const after = cursor === undefined ? undefined : positionIn(this.cursors.decode(cursor, scope));
+    const since = new Date(this.clock.milliseconds() - LISTED_FOR);
+    // One more link shows whether there is a next page.
+    const found = await this.repository.ofOwnerSince(owner, since, { after, limit: limit + 1 });
+    const links = found.slice(0, limit);
+    const last = found.length > limit ? links.at(-1) : undefined;
+    const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
+    return {
+      links: links.map((link) => this.toView(link, merchantIn(merchants, link))),
+      nextCursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,
+    };
   }
 
   /**
@@ -118,30 +188,36 @@ export class SignInLinksService {
     return this.find(agent, id);
   }
 
-  private async countLink({ clientId, externalUserId }: LinkOwner): Promise<void> {
-    const retryAfter = await this.perUser.count(`${clientId} ${externalUserId}`);
-    if (retryAfter !== undefined) throw TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
+  private phoneNumberOf(agent: SignInAgent): string {
+    const problem = this.problemOf(agent);
+    if (problem) throw problem;
+    return agent.phoneNumber as string;
   }
 
-  private async send(link: SignInLink, to: string, body: string): Promise<void> {
+  /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */
+  @Transactional()
+  protected async store(link: SignInLink): Promise<void> {
+    const { mcpTokenHash } = link;
+    if (mcpTokenHash && !(await this.mcpTokens.lockUnrevoked(mcpTokenHash)))
+      throw INVALID_ACCESS_TOKEN.error('The MCP token is not valid.');
+    await this.repository.add(link);
+  }
+
+  /** A link that was not sent fails. A link that can never be sent does not count toward the limit of links. */
+  private async send(link: SignInLink, agent: SignInAgent, message: TextMessage): Promise<void> {
     try {
-      await this.textMessages.send({ to, body });
+      await this.textMessages.send(message);
     } catch (error) {
-      this.logger.error(
+      const isUndeliverable = error instanceof UndeliverableTextMessage;
+      this.logger[isUndeliverable ? 'warn' : 'error'](
         `The text message with a sign-in link could not be sent: ${(error as Error).message}`,
-        {
-          link_id: link.id,
-        },
+        { link_id: link.id },
       );
       await this.repository.finish(link.id, 'failed', this.clock.now());
-      throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
+      if (!isUndeliverable) throw SERVICE_UNAVAILABLE.error(NOT_SENT, { retryAfter: RETRY_AFTER_SECONDS });
+      await this.perUser.subtract(subjectOf(agent));
+      throw PHONE_NUMBER_UNREACHABLE.error(undeliverable(UNDELIVERABLE[error.reason]));
     }
-  }
-
-  private async merchant({ merchantId }: SignInLink): Promise<CatalogEntry> {
-    const merchant = (await this.merchants.byIds([merchantId])).get(merchantId);
-    if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
-    return merchant;
   }
 
   private toView(link: SignInLink, { id, name }: CatalogEntry): SignInLinkView {
@@ -150,18 +226,49 @@ export class SignInLinksService {
   }
 }
 
-const NO_PHONE_NUMBER =
-  'The MCP token has no phone number to send the link to. Create a token with the field phone_number.';
+const PREMIUM_RATE =
+  'The phone number of this connection is a premium-rate number, which gets no text messages. The company can create an MCP token with another phone number.';
 const TOO_MANY_LINKS = `A user gets at most ${LINKS_PER_HOUR} sign-in links per hour. Retry after the time in retry_after.`;
 const NOT_SENT = 'The text message with the sign-in link could not be sent. Create another link later.';
+
+const UNDELIVERABLE: Readonly<Record<UndeliverableReason, string>> = {
+  stopped:
+    'the user has stopped the messages of this sender by replying STOP, and can allow them again by replying START',
+  unknownNumber: 'the number does not exist',
+  notMobile: 'the number cannot receive text messages, for example because it is a landline',
+  regionDisabled: 'text messages to the region of the number are not enabled',
+};
+
+function undeliverable(reason: string): string {
+  return `No text message can be sent to the phone number of this connection: ${reason}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`;
+}
+
+function tooManyLinks(retryAfter: number): ApiError {
+  return TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
+}
 
 /** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
 }
 
+function merchantIn(merchants: ReadonlyMap<number, CatalogEntry>, { merchantId }: SignInLink): CatalogEntry {
+  const merchant = merchants.get(merchantId);
+  if (!merchant) throw new Error(`There is no merchant ${merchantId}`);
+  return merchant;
+}
+
+function positionIn([createdAt, id]: (string | number)[]): LinkPosition {
+  return { createdAt: new Date(String(createdAt)), id: String(id) };
+}
+
 function ownerOf({ client: { clientId }, externalUserId }: SignInAgent): LinkOwner {
   return { clientId, externalUserId };
+}
+
+/** Returns the subject of the limit of links. */
+function subjectOf({ client: { clientId }, externalUserId }: SignInAgent): string {
+  return `${clientId} ${externalUserId}`;
 }
 
 /** The URL ends with a letter or digit and stands before a space, so that every phone recognizes its end. */

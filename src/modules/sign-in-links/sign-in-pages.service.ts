@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import type { FormFields, RequestOrigin } from '../../infrastructure/http/index.js';
 import type { PageResponse } from '../../infrastructure/pages/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { SignInFormLimits } from './sign-in-form-limits.js';
 import { statusOf } from './sign-in-links.service.js';
 import { MAX_ATTEMPTS, SignInService, type AttemptResult, type OpenedLink } from './sign-in.service.js';
 import {
@@ -18,12 +19,14 @@ import {
 export class SignInPagesService {
   constructor(
     private readonly signIns: SignInService,
+    private readonly limits: SignInFormLimits,
     private readonly clock: Clock,
   ) {}
 
   /** @param query `done` names what a form of this page has done, and `again` to enter the credentials again instead of a code */
   async show(token: string, { done, again }: Record<string, unknown>): Promise<PageResponse> {
-    const opened = await this.signIns.open(token);
+    const link = await this.signIns.find(token);
+    const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
     const view = viewOf(opened, token, this.clock.now());
     const end = this.endOf(opened);
@@ -31,8 +34,11 @@ export class SignInPagesService {
     return opened.link.challengeSealed && again === undefined ? codePage(view) : credentialsPage(view);
   }
 
-  async submit(token: string, form: FormFields): Promise<PageResponse> {
-    const opened = await this.signIns.open(token);
+  /** @throws ApiError SIGN_IN_RATE_EXCEEDED */
+  async submit(token: string, form: FormFields, { ip }: RequestOrigin): Promise<PageResponse> {
+    const link = await this.signIns.find(token);
+    await this.limits.count(link, ip);
+    const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
     if (this.endOf(opened)) return { redirectTo: pathOf(token) };
     const view = viewOf(opened, token, this.clock.now());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
@@ -9,6 +9,7 @@ import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js
 import { OrganizationsService } from '../organizations/index.js';
 import { SessionsService } from '../sessions/index.js';
 import { MerchantSignIn, type MerchantCredentials, type SignInOutcome } from './merchant-sign-in.js';
+import { SignInAvailability } from './sign-in-availability.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksRepository } from './sign-in-links.repository.js';
 
@@ -42,19 +43,24 @@ export class SignInService {
     private readonly accounts: MerchantAccountsService,
     private readonly sessions: SessionsService,
     private readonly merchantSignIn: MerchantSignIn,
+    private readonly availability: SignInAvailability,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
   ) {}
 
-  /** Changes nothing, because message apps open links to show a preview. @returns undefined if there is no such link */
-  async open(token: string): Promise<OpenedLink | undefined> {
-    const link = await this.repository.withToken(sha256(token));
-    const client = link && (await this.clients.find(link.clientId));
-    const merchant = link && (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
+  /** Returns the link with this token, which may have ended. Tokens that the service cannot have issued cost no query. */
+  async find(token: string): Promise<SignInLink | null> {
+    return isWellFormedToken(token) ? this.repository.withToken(sha256(token)) : null;
+  }
+
+  /** Changes nothing, because message apps open links to show a preview. */
+  async open(link: SignInLink): Promise<OpenedLink | undefined> {
+    const client = await this.clients.find(link.clientId);
+    const merchant = (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
-      this.merchantSignIn.isAvailable(link.environment, merchant.id),
+      this.availability.atMerchant(link.environment, merchant.id),
     ]);
     return { link, client, merchant, organization, isAvailable };
   }
@@ -99,9 +105,9 @@ export class SignInService {
   /** Does nothing if the link was finished meanwhile, for example by the same form sent twice, or has expired. */
   @Transactional()
   protected async complete({ link, client, merchant }: OpenedLink): Promise<void> {
-    const { id, externalUserId } = link;
+    const { externalUserId } = link;
     const sessionId = randomUUID();
-    if (!(await this.repository.finish(id, 'completed', this.clock.now(), sessionId))) return;
+    if (!(await this.repository.complete(link, sessionId, this.clock.now()))) return;
     await this.sessions.createForSignIn(sessionId, client, externalUserId);
     const login = { externalUserId, merchant, sessionId, cardId: null, metadata: undefined };
     await this.accounts.connect(client, login);

@@ -20,6 +20,7 @@ import { RequestLogTool1790000000024 } from './1790000000024-request-log-tool.js
 import { McpTokenPartitions1790000000025 } from './1790000000025-mcp-token-partitions.js';
 import { DistributedPartitions1790000000026 } from './1790000000026-distributed-partitions.js';
 import { ColumnarPartitions1790000000027 } from './1790000000027-columnar-partitions.js';
+import { SignInLinkTokens1790000000028 } from './1790000000028-sign-in-link-tokens.js';
 
 /** All migrations, oldest first. Never edit one that has landed, released or not. */
 export const MIGRATIONS = [
@@ -47,4 +48,5 @@ export const MIGRATIONS = [
   McpTokenPartitions1790000000025,
   DistributedPartitions1790000000026,
   ColumnarPartitions1790000000027,
+  SignInLinkTokens1790000000028,
 ];

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { SignInLinksService } from '../../sign-in-links/index.js';
-import { maskedPhoneNumber, SIGN_IN_LINK, signInProblem, toSignInLink } from './sign-in-link.js';
+import { maskedPhoneNumber, SIGN_IN_LINK, toSignInLink } from './sign-in-link.js';
 import { Tool } from './tool.js';
 
 const MAX_MERCHANT_ID = 2 ** 31 - 1;
@@ -36,8 +37,8 @@ export class CreateSignInLinkTool extends Tool<typeof INPUT, typeof OUTPUT> {
     super();
   }
 
-  override unavailableTo(agent: AuthenticatedAgent): string | undefined {
-    return signInProblem(agent);
+  override unavailableTo(agent: AuthenticatedAgent): ApiError | undefined {
+    return this.links.problemOf(agent);
   }
 
   /** @throws ApiError MERCHANT_NOT_FOUND, MERCHANT_UNAVAILABLE, TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE */

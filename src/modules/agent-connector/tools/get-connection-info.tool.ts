@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
-import { maskedPhoneNumber, signInProblem } from './sign-in-link.js';
+import { SignInLinksService } from '../../sign-in-links/index.js';
+import { maskedPhoneNumber } from './sign-in-link.js';
 import { READ_ONLY, timestamp, Tool } from './tool.js';
 
 const INPUT = z.strictObject({});
@@ -35,14 +36,18 @@ export class GetConnectionInfoTool extends Tool<typeof INPUT, typeof OUTPUT> {
   readonly input = INPUT;
   readonly output = OUTPUT;
 
+  constructor(private readonly links: SignInLinksService) {
+    super();
+  }
+
   async run(agent: AuthenticatedAgent): Promise<z.input<typeof OUTPUT>> {
-    const problem = signInProblem(agent);
+    const problem = this.links.problemOf(agent);
     return {
       environment: agent.client.environment,
       expires_at: agent.expiresAt.toISOString(),
       phone_number: agent.phoneNumber === undefined ? null : maskedPhoneNumber(agent.phoneNumber),
       can_create_sign_in_links: problem === undefined,
-      reason: problem ?? null,
+      reason: problem?.message ?? null,
     };
   }
 }

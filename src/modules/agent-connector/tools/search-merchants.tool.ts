@@ -4,6 +4,7 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/paging/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
 import { matchKey, MerchantsService } from '../../merchants/index.js';
+import { SignInAvailability } from '../../sign-in-links/index.js';
 import { MERCHANT_SESSION_TYPES, MERCHANT_STATUSES } from '../../webhooks/index.js';
 import { CURSOR, NEXT_CURSOR, READ_ONLY, text, Tool } from './tool.js';
 
@@ -28,7 +29,10 @@ const OUTPUT = z.object({
         name: z.string(),
         status: z
           .record(z.enum(MERCHANT_SESSION_TYPES), z.enum(MERCHANT_STATUSES))
-          .describe('Whether each type of session works now. Signing in requires link to be UP.'),
+          .describe('Whether each type of session works now.'),
+        can_sign_in: z
+          .boolean()
+          .describe('Whether the user can sign in to the merchant with a sign-in link now.'),
       }),
     )
     .describe('The merchants, sorted by name.'),
@@ -51,6 +55,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
   constructor(
     private readonly merchants: MerchantsService,
     private readonly statuses: MerchantStatusesService,
+    private readonly signIns: SignInAvailability,
     private readonly cursors: CursorCodec,
   ) {
     super();
@@ -70,7 +75,12 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
     const last = found.length > limit ? page.at(-1) : undefined;
     const statuses = await this.statuses.statusesOf(page.map(({ id }) => id));
     return {
-      merchants: page.map(({ id, name }) => ({ id, name, status: statuses(id) })),
+      merchants: page.map(({ id, name }) => ({
+        id,
+        name,
+        status: statuses(id),
+        can_sign_in: this.signIns.withStatus(client.environment, statuses(id)),
+      })),
       next_cursor: last ? this.cursors.encode([last.id], scope) : null,
     };
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
-import { INVALID_FIELD, NO_ACCESS, type ApiError } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
 import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import type { Tool } from './tool.js';
@@ -49,8 +49,8 @@ export class ToolCalls {
 }
 
 function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
-  const reason = tool.unavailableTo(agent);
-  if (reason !== undefined) throw NO_ACCESS.error(reason);
+  const problem = tool.unavailableTo(agent);
+  if (problem) throw problem;
   const { data, error } = tool.input.safeParse(input);
   if (error) throw INVALID_FIELD.error(messageOf(error));
   return tool.run(agent, data);

@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { isMissing, validateText } from '../../../infrastructure/validation/index.js';
 
 /** What `tools/list` says about a tool, apart from its schemas. */
@@ -33,8 +34,8 @@ export abstract class Tool<
    */
   abstract run(agent: AuthenticatedAgent, input: z.output<Input>): Promise<z.input<Output>>;
 
-  /** Returns why the agent cannot use the tool, which `tools/list` then leaves out. */
-  unavailableTo(_agent: AuthenticatedAgent): string | undefined {
+  /** Returns why the agent cannot use the tool, which `tools/list` then leaves out. Calls get the error. */
+  unavailableTo(_agent: AuthenticatedAgent): ApiError | undefined {
     return undefined;
   }
 }

@@ -6,6 +6,7 @@ import { CreateSignInLinkTool } from './create-sign-in-link.tool.js';
 import { GetConnectionInfoTool } from './get-connection-info.tool.js';
 import { GetSignInLinkTool } from './get-sign-in-link.tool.js';
 import { ListMerchantAccountsTool } from './list-merchant-accounts.tool.js';
+import { ListSignInLinksTool } from './list-sign-in-links.tool.js';
 import { SearchDetectedAccountsTool } from './search-detected-accounts.tool.js';
 import { SearchMerchantsTool } from './search-merchants.tool.js';
 import type { Tool } from './tool.js';
@@ -17,6 +18,7 @@ export const TOOL_CLASSES = [
   SearchDetectedAccountsTool,
   ListMerchantAccountsTool,
   CreateSignInLinkTool,
+  ListSignInLinksTool,
   GetSignInLinkTool,
   CancelSignInLinkTool,
 ];

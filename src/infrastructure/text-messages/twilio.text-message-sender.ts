@@ -1,24 +1,41 @@
 import type { HttpClient, OutgoingResult } from '../http-client/index.js';
-import type { Metrics } from '../metrics/index.js';
-import { TextMessages, type TextMessage } from './text-messages.js';
 import type { TwilioAccount } from './text-messages.configuration.js';
+import {
+  TextMessageSender,
+  UndeliverableTextMessage,
+  type AddressedText,
+  type UndeliverableReason,
+} from './text-message-sender.js';
+
+/** The errors of Twilio that every message to the number gets (https://www.twilio.com/docs/api/errors). */
+const PERMANENT_ERRORS: ReadonlyMap<string | undefined, UndeliverableReason> = new Map([
+  ['21610', 'stopped'],
+  ['21211', 'unknownNumber'],
+  ['21614', 'notMobile'],
+  ['21408', 'regionDisabled'],
+]);
 
 /** Sends text messages through Twilio's Messages API. A message is sent once and never retried, so it cannot arrive twice. */
-export class TwilioTextMessages extends TextMessages {
+export class TwilioTextMessageSender extends TextMessageSender {
+  readonly outcome = 'accepted';
+
   constructor(
-    metrics: Metrics,
     private readonly account: TwilioAccount,
     private readonly http: HttpClient,
   ) {
-    super(metrics, 'accepted');
+    super();
   }
 
-  protected override async deliver({ to, body }: TextMessage): Promise<void> {
+  override async deliver({ to, body }: AddressedText): Promise<void> {
     const { from } = this.account;
     const sender = from.startsWith('MG') ? 'MessagingServiceSid' : 'From';
     const result = await post(this.account, this.http, { To: to, [sender]: from, Body: body });
     const isAccepted = result.statusCode >= 200 && result.statusCode < 300;
-    if (!isAccepted) throw new Error(problemIn(result));
+    if (isAccepted) return;
+    const reason = PERMANENT_ERRORS.get(codeIn(result));
+    throw reason === undefined
+      ? new Error(problemIn(result))
+      : new UndeliverableTextMessage(reason, problemIn(result));
   }
 }
 
@@ -50,8 +67,13 @@ function post(
 }
 
 /** Leaves out the message of the provider, which may contain the phone number. */
-function problemIn({ statusCode, failure, explanation, text }: OutgoingResult): string {
+function problemIn(result: OutgoingResult): string {
+  const { statusCode, failure, explanation } = result;
   if (failure !== null) return `${explanation ?? failure}`;
-  const [, code] = /"code"\s*:\s*(\d{1,6})\b/.exec(text?.text ?? '') ?? [];
+  const code = codeIn(result);
   return `the provider responded with ${statusCode}${code === undefined ? '' : ` (code ${code})`}`;
+}
+
+function codeIn({ text }: OutgoingResult): string | undefined {
+  return /"code"\s*:\s*(\d{1,6})\b/.exec(text?.text ?? '')?.[1];
 }

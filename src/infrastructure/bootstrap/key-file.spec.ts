@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readOrCreateKey } from './key-file.js';
+
+describe('readOrCreateKey', () => {
+  it('creates a data directory and a key that only the user of the process can read', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'key-file-'));
+    try {
+      const [data, file] = [join(directory, 'data'), join(directory, 'data', 'key')];
+      const key = readOrCreateKey(file);
+      expect(readOrCreateKey(file)).toBe(key);
+      expect([data, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

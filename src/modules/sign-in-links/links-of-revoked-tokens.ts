@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../infrastructure/time/index.js';
+import { RevokedTokens, type RevokedMcpToken } from '../mcp-tokens/index.js';
+import { SignInLinksRepository } from './sign-in-links.repository.js';
+
+/** Cancels the pending links that an agent created with a token, when the token is revoked. */
+@Injectable()
+export class LinksOfRevokedTokens extends RevokedTokens {
+  constructor(
+    private readonly repository: SignInLinksRepository,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async cleanUpAfter({ tokenHash, ...owner }: RevokedMcpToken): Promise<void> {
+    await this.repository.cancelOfToken(owner, tokenHash, this.clock.now());
+  }
+}
