@@ -28,7 +28,7 @@ import {
   ReadFormWith,
   SecondFactorGuard,
 } from './page.guards.js';
-import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
+import { PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
 @Injectable()
@@ -133,12 +133,6 @@ function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,
-);
-
-/** Handler parameter: the environment that the browser last showed. */
-export const LastEnvironment = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): PlatformEnvironment =>
-    rememberedEnvironment(context.switchToHttp().getRequest<Request>()) ?? 'development',
 );
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -47,7 +47,7 @@ export class DeviceAccessService {
   }
 
   private visibleTo({ organizationId }: DashboardActor): Visibility {
-    const environment = this.configuration.pinnedEnvironment as PlatformEnvironment | undefined;
+    const environment = this.configuration.pinnedEnvironment;
     return { organizationId, environment };
   }
 }
