@@ -100,7 +100,7 @@ function mails(): number {
 
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
-/** The audit log entry of a denied request. */
+/** The audit log entry of a denied request to an operation on the production environment or on something unknown. */
 const denied = ({ action, path }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
   event: { action, outcome: { status: 'denied' } },
   actor: { name, email },
@@ -615,6 +615,21 @@ it('lists contain nothing of other organizations', async () => {
   const [id] = await newConfiguration();
   expect((await service.request(`/saml-configurations/${id}`, { login: otherOwner })).status).toBe(404);
   expect((await service.request(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
+});
+
+describe.each(['development', 'production'] as const)('A denied attempt on the %s client', (environment) => {
+  it.each(DASHBOARD_OPERATIONS.filter(({ path, action }) => path.startsWith('/api-clients/') && action))(
+    'is recorded with its environment: $id',
+    async (operation) => {
+      const { clientId } = service[environment];
+      const path = operation.path.replace(UNKNOWN_ID, clientId);
+      expect((await send({ ...operation, path }, { login: member })).status).toBe(403);
+      expect(await newestEntry()).toMatchObject({
+        event: { action: operation.action, outcome: { status: 'denied' } },
+        target: { name: clientId, environment },
+      });
+    },
+  );
 });
 
 // Last, because in one process only the application that started last can use its database in every way.

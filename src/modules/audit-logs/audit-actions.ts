@@ -75,6 +75,20 @@ export const AUDIT_ACTION_NAMES = Object.keys(AUDIT_ACTIONS) as readonly AuditAc
 /** The types of all targets. */
 export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map(({ target }) => target))];
 
+/** The types of targets that belong to one environment. All others belong to the whole organization. */
+const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIONS)[AuditAction]['target']>([
+  'api_client',
+  'device',
+  'merchant',
+  'secret',
+  'webhook_endpoint',
+]);
+
+/** Returns whether targets of this type belong to one environment. */
+export function isTargetOfEnvironment(type: string): boolean {
+  return TARGETS_OF_ENVIRONMENTS.has(type);
+}
+
 /** Names the action of an operation, so that denied attempts are recorded. */
 export function auditAction(action: AuditAction): AuditedAction {
   return { action };

@@ -9,7 +9,13 @@ import {
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { AUDIT_ACTIONS, isAuditAction, type AuditAction, type AuditOutcome } from './audit-actions.js';
+import {
+  AUDIT_ACTIONS,
+  isAuditAction,
+  isTargetOfEnvironment,
+  type AuditAction,
+  type AuditOutcome,
+} from './audit-actions.js';
 import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
@@ -28,9 +34,6 @@ export interface AuditRecord {
   /** Defaults to success. */
   readonly outcome?: AuditOutcome;
 }
-
-/** The types of targets that belong to one environment. All others belong to the whole organization. */
-const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set(['merchant', 'secret', 'webhook_endpoint']);
 
 /**
  * Writes the audit log. Each organization has its own chain of entries. Appending locks the head of the chain until
@@ -73,7 +76,7 @@ export class AuditLog extends DenialRecorder {
 
   async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
     if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
-    const isOfEnvironment = TARGETS_OF_ENVIRONMENTS.has(AUDIT_ACTIONS[action].target);
+    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[action].target);
     await this.record({
       action,
       actor,

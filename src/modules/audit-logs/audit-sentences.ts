@@ -1,4 +1,4 @@
-import type { AuditAction, AuditOutcome } from './audit-actions.js';
+import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-logs.dto.js';
 import { OPERATOR } from './operator-audit.js';
 import { SYSTEM } from './system-actor.js';
@@ -67,15 +67,6 @@ const BEGINNINGS: Readonly<Record<AuditOutcome, (phrase: Phrase) => string>> = {
   denied: ([, infinitive]) => `was not allowed to ${infinitive}`,
 };
 
-/** Targets that belong to one environment. */
-const TARGETS_OF_ENVIRONMENTS: readonly string[] = [
-  'api_client',
-  'device',
-  'merchant',
-  'secret',
-  'webhook_endpoint',
-];
-
 /** Returns what an entry says as a sentence without its actor, such as "added the user bob@example.com". */
 export function predicateOf(entry: AuditLogEntryResponse): string {
   const { event, actor, target } = entry;
@@ -93,7 +84,7 @@ export function predicateOf(entry: AuditLogEntryResponse): string {
 
 /** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */
 export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boolean {
-  return event.outcome.status !== 'denied' && TARGETS_OF_ENVIRONMENTS.includes(target.type);
+  return event.outcome.status !== 'denied' && isTargetOfEnvironment(target.type);
 }
 
 /** Returns who acted, for the beginning of a sentence. */
