@@ -220,9 +220,7 @@ export interface components {
       /** @description Your own ID for the card. */
       card_id: string | null;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     AuthorizationServerMetadata: {
       /**
@@ -334,9 +332,7 @@ export interface components {
       /** @description The reason as a sentence. The wording may change. */
       reason: string;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     /** @description The merchant now charges the card. */
     CardUpdatedWebhook: {
@@ -366,9 +362,7 @@ export interface components {
       /** @description Your own ID for the card. */
       card_id: string;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     CreateDetectionRequest: {
       /**
@@ -390,6 +384,11 @@ export interface components {
        * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
        */
       client_id: string;
+      /**
+       * @description Makes retries safe: an event with the same key and content is published once.
+       * @example detection-4711
+       */
+      idempotency_key?: string | null;
     };
     CreateMcpTokenRequest: {
       /**
@@ -436,7 +435,7 @@ export interface components {
        */
       phone_number?: string | null;
       /**
-       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. The SDK can add to the metadata when it opens the session.
+       * @description Your own values, echoed as `data.metadata` in every webhook of the session. The SDK can add to the metadata when it opens the session.
        * @example {
        *       "order": "4711"
        *     }
@@ -566,14 +565,6 @@ export interface components {
       id: number;
       /** @description Name of the merchant. */
       name: string;
-    };
-    DetectionResponse: {
-      /**
-       * Format: uuid
-       * @description ID of the event: its `webhook-id` header.
-       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
-       */
-      event_id: string;
     };
     DeviceCodeRequest: {
       /**
@@ -748,7 +739,7 @@ export interface components {
        */
       event_id: string;
       /**
-       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @description Whether the event had been published before with this key. Then `event_id` is its ID.
        * @example false
        */
       duplicate: boolean;
@@ -761,7 +752,7 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @description Whether the event had been published before with this key. Then `event_id` is its ID.
        * @example false
        */
       duplicate: boolean;
@@ -1316,7 +1307,7 @@ export interface components {
        */
       session_id: string;
       /**
-       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. Merged with the metadata of the session: values given here override those with the same key, and the limits apply to the merged metadata.
+       * @description Your own values, echoed as `data.metadata` in every webhook of the session. Merged with the metadata of the session: these values override those with the same key, and the limits apply to the result.
        * @example {
        *       "order": "4711"
        *     }
@@ -1412,23 +1403,23 @@ export interface components {
         [key: string]: unknown;
       } | null;
       /**
-       * @description Replaces the metadata of the session. Send an empty object for no metadata.
+       * @description Replaces the metadata of the session. An empty object means none.
        * @example {
-       *       "trace_id": "t-1"
+       *       "order": "4711"
        *     }
        */
       metadata?: {
         [key: string]: string;
       } | null;
       /**
-       * @description Makes retries safe: a client’s event with the same key and the same content is published only once.
+       * @description Makes retries safe: an event with the same key and content is published once.
        * @example task-25605-card-updated
        */
       idempotency_key?: string | null;
     };
     PublishEventsRequest: {
       /**
-       * @description 1 to 1000 events.
+       * @description 1 to 1000 events of at most 524288 bytes each.
        * @example [
        *       {
        *         "client_id": "3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d",
@@ -1934,9 +1925,9 @@ export interface components {
         [key: string]: unknown;
       } | null;
       /**
-       * @description The metadata, for events of a session. Send an empty object for no metadata.
+       * @description For events of a session. An empty object means none.
        * @example {
-       *       "trace_id": "t-1"
+       *       "order": "4711"
        *     }
        */
       metadata?: {
@@ -2081,6 +2072,10 @@ export interface components {
       /** @description The merchant’s name. */
       name: string;
     };
+    /** @description Metadata of the session; absent if none was attached. */
+    WebhookMetadata: {
+      [key: string]: string;
+    };
   };
   responses: never;
   parameters: never;
@@ -2117,7 +2112,6 @@ export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
 export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
 export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
 export type DetectedMerchant = components['schemas']['DetectedMerchant'];
-export type DetectionResponse = components['schemas']['DetectionResponse'];
 export type DeviceCodeRequest = components['schemas']['DeviceCodeRequest'];
 export type DeviceCodeResponse = components['schemas']['DeviceCodeResponse'];
 export type DisconnectAccountRequest = components['schemas']['DisconnectAccountRequest'];
@@ -2208,3 +2202,4 @@ export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResp
 export type WebhookEndpointStatus = components['schemas']['WebhookEndpointStatus'];
 export type WebhookEvent = components['schemas']['WebhookEvent'];
 export type WebhookMerchant = components['schemas']['WebhookMerchant'];
+export type WebhookMetadata = components['schemas']['WebhookMetadata'];

@@ -47,8 +47,8 @@ export const CREATE_USER: OperationDocument = {
   description:
     'Adds a user to your organization and sends them an invitation by email. They can log in after they set a ' +
     'password. Use it to give a colleague access. If the organization has allowlisted domains, the email address must ' +
-    'belong to one of them. A mailbox can be invited ' +
-    `${INVITATIONS_PER_MAILBOX} times a day, and an organization can send ${MAX_USERS} invitations a day. Available to ` +
+    'belong to one of them. At most ' +
+    `${INVITATIONS_PER_MAILBOX} invitations a day go to a mailbox, and ${MAX_USERS} in total. Available to ` +
     'admins and owners; only an owner can invite owners. Audited as `user.add`.',
   body: CreateUserRequest,
   response: UserResponse,
