@@ -73,10 +73,13 @@ export interface components {
       | 'auth.logout'
       | 'auth.two_factor_enable'
       | 'auth.two_factor_disable'
+      | 'auth.recovery_codes_renew'
+      | 'auth.session_end'
       | 'auth.password_reset'
       | 'auth.password_change'
       | 'auth.device_approve'
       | 'auth.device_deny'
+      | 'auth.device_revoke'
       | 'user.add'
       | 'user.update'
       | 'user.unlock'
@@ -84,6 +87,8 @@ export interface components {
       | 'merchant.activate'
       | 'merchant.hide'
       | 'merchant.export'
+      | 'request_log.export'
+      | 'audit_log.export'
       | 'webhook.create'
       | 'webhook.update'
       | 'webhook.delete'
@@ -177,7 +182,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
+       * @description The kind of target: `user`, `device`, `merchant`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
        * @example secret
        */
       type: string;
@@ -366,7 +371,7 @@ export interface components {
     };
     CreateDetectionRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -392,7 +397,7 @@ export interface components {
     };
     CreateMcpTokenRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -414,7 +419,7 @@ export interface components {
        */
       type: components['schemas']['SessionType'];
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -528,7 +533,7 @@ export interface components {
     };
     DetectAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -615,7 +620,7 @@ export interface components {
     };
     DisconnectAccountRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -810,7 +815,7 @@ export interface components {
       | 'INTERRUPTED';
     IdentifyDetectedAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -941,7 +946,7 @@ export interface components {
     KeyType: 'EC' | 'RSA';
     LinkAccountRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -1003,7 +1008,7 @@ export interface components {
     ListMerchantAccountsQuery: {
       /** @description Required with a login. With Basic credentials, the environment is that of the client. */
       environment?: components['schemas']['Environment'];
-      /** @description Your own identifier for the user: at most 256 characters. */
+      /** @description Your own identifier for the user. */
       external_user_id: string;
       /**
        * @description Maximum number of accounts in the page.
@@ -1052,7 +1057,7 @@ export interface components {
        */
       task_id?: number;
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string;
@@ -1373,7 +1378,7 @@ export interface components {
        */
       event: components['schemas']['EventName'];
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string | null;
@@ -1632,7 +1637,7 @@ export interface components {
     Scope: 'request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write';
     SearchDetectedAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -1906,7 +1911,7 @@ export interface components {
        */
       session_id?: string | null;
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string | null;

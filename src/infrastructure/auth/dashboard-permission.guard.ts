@@ -41,6 +41,16 @@ export abstract class DenialRecorder {
   abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
 }
 
+/** Port: records that a user exported data. */
+export abstract class ExportRecorder {
+  /** @param environment of the data; undefined if it belongs to the whole organization */
+  abstract recordExport(
+    actor: DashboardActor,
+    action: AuditedAction,
+    environment: PlatformEnvironment | undefined,
+  ): Promise<void>;
+}
+
 /** The permission that an operation of the dashboard API requires. */
 export interface DashboardPermission {
   /**

@@ -6,6 +6,7 @@ export { usePage } from './page-context.js';
 export type { Page, PageResponse } from './page-response.js';
 export {
   DashboardAction,
+  DashboardExport,
   DashboardFile,
   DashboardPage,
   FormBody,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   DenialRecorder,
+  type ExportRecorder,
   type AuditedAction,
   type DashboardActor,
   type DeniedTarget,
@@ -40,7 +41,7 @@ export interface AuditRecord {
  * the transaction ends, so call `record` last in the transaction.
  */
 @Injectable()
-export class AuditLog extends DenialRecorder {
+export class AuditLog extends DenialRecorder implements ExportRecorder {
   constructor(
     private readonly repository: AuditLogRepository,
     private readonly clock: Clock,
@@ -75,14 +76,22 @@ export class AuditLog extends DenialRecorder {
   }
 
   async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
-    if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
-    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[action].target);
+    const known = catalogued(action);
+    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[known].target);
     await this.record({
-      action,
+      action: known,
       actor,
       target: isOfEnvironment ? target : { name: target.name },
       outcome: 'denied',
     });
+  }
+
+  async recordExport(
+    actor: DashboardActor,
+    { action }: AuditedAction,
+    environment: PlatformEnvironment | undefined,
+  ): Promise<void> {
+    await this.record({ action: catalogued(action), actor, ...(environment && { target: { environment } }) });
   }
 
   /**
@@ -92,4 +101,9 @@ export class AuditLog extends DenialRecorder {
   private timeAfter(previous: Date): Date {
     return new Date(Math.max(this.clock.milliseconds(), previous.getTime()));
   }
+}
+
+function catalogued(action: string): AuditAction {
+  if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
+  return action;
 }
