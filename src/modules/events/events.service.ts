@@ -111,7 +111,7 @@ export class EventsService {
   }
 }
 
-export const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_SIZE} bytes.`;
+const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_SIZE} bytes.`;
 
 function readEvent(event: unknown): PublishEventRequest {
   if (event instanceof ApiError) throw event;
