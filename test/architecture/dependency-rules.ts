@@ -44,7 +44,7 @@ export const MODULE_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = 
   'request-logs': [],
   'saml-configurations': ['audit-logs'],
   'service-tokens': [],
-  sessions: ['api-clients'],
+  sessions: ['api-clients', 'webhooks'],
   'sign-in-links': [
     'api-clients',
     'mcp-tokens',

@@ -2,7 +2,7 @@ import { BackgroundTasks } from '../../src/infrastructure/http/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
-import { addInvited, addUser, sessionsOf, type TestUser } from '../support/dashboard-users.js';
+import { addInvited, addUser, auditOf, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
@@ -76,6 +76,8 @@ describe('The account page', () => {
     expect(await sessionsOf(service, user)).toBe(1);
     expect((await here.get('/account')).status).toBe(200);
     for (const other of [there, third]) expect((await other.get('/account')).status).toBe(303);
+    const entries = (await auditOf(service, user)).filter((entry) => entry.startsWith('auth.session_end'));
+    expect(entries).toEqual(['auth.session_end success', 'auth.session_end success']);
     expect((await foreign.get('/account')).status).toBe(200);
   });
 });

@@ -181,6 +181,24 @@ describe('The export of the audit log', () => {
     expect(lines[1]).toContain(",'=1+1,");
     expect((await visitor.get(`${PATH}/export/xls`)).text).toContain('Allowed values: csv, ndjson.');
   });
+
+  it('is recorded in the audit log, unless another site requests it', async () => {
+    const { id, visitor } = await organizationWith([]);
+    const exports = async (): Promise<unknown> =>
+      service.database.query(
+        `SELECT action, outcome FROM audit_log WHERE organization_id = $1 AND action = 'audit_log.export'`,
+        [id],
+      );
+    await visitor.get(`${PATH}/export/xls`);
+    expect(await exports()).toEqual([]);
+    await visitor.get(`${PATH}/export/csv`);
+    const entry = { action: 'audit_log.export', outcome: 'success' };
+    expect(await exports()).toEqual([entry]);
+    const foreign = new Visitor(service, undefined, { 'sec-fetch-site': 'cross-site' });
+    for (const [name, value] of visitor.cookies) foreign.cookies.set(name, value);
+    expect((await foreign.get(`${PATH}/export/csv`)).status).toBe(403);
+    expect(await exports()).toEqual([entry]);
+  });
 });
 
 describe('The verification of the audit log', () => {

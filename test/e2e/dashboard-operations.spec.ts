@@ -19,6 +19,7 @@ import {
   type Login,
   type TestApp,
 } from '../support/test-app.js';
+import { Visitor } from '../support/visitor.js';
 
 const INSUFFICIENT_ROLE = error(
   'INVALID_REQUEST',
@@ -99,7 +100,7 @@ function mails(): number {
 
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
-/** The audit log entry of a denied request. */
+/** The audit log entry of a denied request to an operation on the production environment or on something unknown. */
 const denied = ({ action, path }: TestedDashboardOperation, { email }: Login, name: string): unknown => ({
   event: { action, outcome: { status: 'denied' } },
   actor: { name, email },
@@ -614,4 +615,79 @@ it('lists contain nothing of other organizations', async () => {
   const [id] = await newConfiguration();
   expect((await service.request(`/saml-configurations/${id}`, { login: otherOwner })).status).toBe(404);
   expect((await service.request(`/saml-configurations/${id}`, { login: owner })).status).toBe(200);
+});
+
+describe.each(['development', 'production'] as const)('A denied attempt on the %s client', (environment) => {
+  it.each(DASHBOARD_OPERATIONS.filter(({ path, action }) => path.startsWith('/api-clients/') && action))(
+    'is recorded with its environment: $id',
+    async (operation) => {
+      const { clientId } = service[environment];
+      const path = operation.path.replace(UNKNOWN_ID, clientId);
+      expect((await send({ ...operation, path }, { login: member })).status).toBe(403);
+      expect(await newestEntry()).toMatchObject({
+        event: { action: operation.action, outcome: { status: 'denied' } },
+        target: { name: clientId, environment },
+      });
+    },
+  );
+});
+
+// Last, because in one process only the application that started last can use its database in every way.
+describe.each([
+  ['development', 'production'],
+  ['production', 'development'],
+] as const)('A deployment pinned to %s', (pinned, other) => {
+  let host: TestApp;
+  let login: Login;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
+    login = await host.login('owner');
+    visitor = new Visitor(host);
+    visitor.cookies.set('session', login.cookie.replace('session=', ''));
+    visitor.cookies.set('environment', other);
+  });
+  afterAll(() => host.close());
+
+  it('neither lists nor changes the client of the other environment', async () => {
+    const { body: clients } = await host.request<{ client_id: string }[]>('/api-clients', { login });
+    expect(clients.map(({ client_id }) => client_id)).toEqual([host[pinned].clientId]);
+    for (const [method, path, body] of [
+      ['PATCH', '', { name: 'Renamed' }],
+      ['POST', '/secret/view'],
+      ['POST', '/secret/rotate', { overlap_hours: 0 }],
+      ['POST', '/secret/activate'],
+    ] as const) {
+      const of = (clientId: string) => `/api-clients/${clientId}${path}`;
+      expect((await host.request(of(host[other].clientId), { method, body, login })).status).toBe(404);
+      expect((await host.request(of(host[pinned].clientId), { method, body, login })).status).toBe(200);
+    }
+  });
+
+  it.each(
+    DASHBOARD_OPERATIONS.filter(({ path, body }) => path.includes('environment=') || body?.['environment']),
+  )('refuses the other environment: $id', async ({ path, method, body }) => {
+    const { status, body: refusal } = await host.request(path.replace('=production', `=${other}`), {
+      method,
+      ...(body && { body: { ...body, environment: other } }),
+      login,
+    });
+    const message = `The selected environment is invalid. Allowed values: ${pinned}.`;
+    expect([status, refusal['error_message']]).toEqual([400, message]);
+  });
+
+  it('has no page of the other environment', async () => {
+    expect((await visitor.get('/dashboard')).location).toBe(`/dashboard/${pinned}`);
+    const { text } = await visitor.get(`/dashboard/${pinned}`);
+    const pages = [...text.matchAll(/href="(\/dashboard\/[a-z]+(?:\/[\w-]+)?)"/g)].map(([, path]) =>
+      String(path),
+    );
+    expect(pages.length).toBeGreaterThan(6);
+    expect(pages.filter((path) => path.startsWith(`/dashboard/${other}`))).toEqual([]);
+    for (const path of new Set(pages.filter((each) => each.startsWith(`/dashboard/${pinned}`)))) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
+      expect([path, (await visitor.get(path.replace(pinned, other))).status]).toEqual([path, 404]);
+    }
+  });
 });

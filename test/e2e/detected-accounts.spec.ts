@@ -243,7 +243,7 @@ describe('POST /detections', () => {
 
   it('records the accounts and publishes the event', async () => {
     const { status, body: created } = await create();
-    expect([status, created]).toEqual([200, { event_id: expect.any(String) as string }]);
+    expect([status, created]).toEqual([200, { event_id: expect.any(String) as string, duplicate: false }]);
     const results = await searchNames('detected', ['DoorDash', 'Netflix', 'Hulu'], service.production);
     expect(results.map(({ detected }) => detected)).toEqual([true, true, false]);
     const { clientId } = service.production;
@@ -266,6 +266,34 @@ describe('POST /detections', () => {
   ])('rejects %j', async (change, status, expected) => {
     const response = await create(change);
     expect([response.status, response.body]).toEqual([status, expected]);
+  });
+
+  it('publishes the event once for 20 concurrent requests with the same key and content', async () => {
+    const idempotency_key = 'detection-1';
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        create({
+          external_user_id: 'repeated',
+          // The same merchants in other spellings.
+          merchants: index % 2 === 0 ? ['DoorDash', 16] : ['door dash', 'Netflix'],
+          idempotency_key,
+        }),
+      ),
+    );
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ body: { event_id } }) => event_id)).size).toBe(1);
+    expect(responses.filter(({ body: { duplicate } }) => duplicate === false)).toHaveLength(1);
+    expect(await detectedEvents('repeated')).toHaveLength(1);
+    const other = await create({ external_user_id: 'repeated', merchants: ['Hulu'], idempotency_key });
+    expect([other.status, other.body['error_code']]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    const [hulu] = await searchNames('repeated', ['Hulu'], service.production);
+    expect(hulu?.detected).toBe(false);
+  });
+
+  it('rejects a blank key', async () => {
+    const message = 'The idempotency key field must not be blank.';
+    const { status, body: refusal } = await create({ idempotency_key: '' });
+    expect([status, refusal]).toEqual([400, invalidField(message)]);
   });
 
   it('rejects a large body and other media types', async () => {

@@ -190,8 +190,14 @@ describe('POST /events', () => {
     [
       'invalid metadata',
       { ...cardUpdatedWithout(), metadata: { order: 4711 } },
-      'The metadata value field must be a string.',
+      'The metadata.order field must be a string.',
     ],
+    [
+      'a metadata key that is too long',
+      { ...cardUpdatedWithout(), metadata: { ['x'.repeat(501)]: '' } },
+      'The metadata keys field must not be greater than 500 characters.',
+    ],
+    ['a blank idempotency key', { idempotency_key: ' ' }, 'The idempotency key field must not be blank.'],
     [
       'a key that is too long',
       { idempotency_key: 'x'.repeat(256) },
@@ -217,6 +223,30 @@ describe('POST /events', () => {
       expect([status, body]).toEqual([404, expected]);
     }
     await published(cardUpdated(own));
+  });
+
+  it('rejects detected accounts with merchants that do not exist', async () => {
+    const detected = (id: number): Event => ({
+      client_id: clientId,
+      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+      external_user_id: 'user-1',
+      data: { detected_accounts: [19, id].map((each) => ({ id: each, name: 'DoorDash' })) },
+    });
+    const expected = error(
+      'INVALID_REQUEST',
+      'NOT_FOUND',
+      'The merchant in data.detected accounts[1] does not exist.',
+    );
+    for (const id of [999_999, 0, -1, Number.MAX_SAFE_INTEGER]) {
+      const { status, body } = await publish(detected(id));
+      expect([status, body]).toEqual([404, expected]);
+    }
+    await published(detected(16));
+  });
+
+  it('ignores unknown fields, but not misspelled ones', async () => {
+    await published(loginRequired({ source: 'a test' }));
+    expect((await publish(loginRequired({ idempotencyKey: 'a' }))).status).toBe(400);
   });
 
   it('must be JSON within the size limit', async () => {
@@ -268,6 +298,20 @@ describe('An idempotency key', () => {
       const { status, body } = await publish(different);
       expect([status, body]).toEqual([409, KEY_REUSED]);
     }
+  });
+
+  it('does not depend on the spelling of IDs, empty data or fields that are ignored', async () => {
+    const session = await createSession('user-1');
+    const [key, other] = [randomUUID(), randomUUID()];
+    const login = await published(loginRequired({ idempotency_key: key }));
+    const card = await published(cardUpdated(session, { idempotency_key: other }));
+    for (const [event_id, same] of [
+      [login, loginRequired({ idempotency_key: key, data: {} })],
+      [login, loginRequired({ idempotency_key: key, data: { unknown: 1 }, source: 'a test' })],
+      [login, loginRequired({ idempotency_key: key, client_id: clientId.toUpperCase() })],
+      [card, cardUpdated(session.toUpperCase(), { idempotency_key: other })],
+    ] as const)
+      expect(await publish(same)).toMatchObject({ status: 200, body: { event_id, duplicate: true } });
   });
 
   it('belongs to one client', async () => {
@@ -349,6 +393,32 @@ describe('POST /events/batch', () => {
     null,
     SESSION_NOT_FOUND,
   ];
+
+  it.each([
+    ['JSON', 'application/json', (events: readonly Event[]) => JSON.stringify({ events })],
+    [
+      'NDJSON',
+      'application/x-ndjson',
+      (events: readonly Event[]) => events.map((event) => JSON.stringify(event)).join('\n'),
+    ],
+  ])('rejects only the events that are larger than 512 KiB (%s)', async (_what, type, write) => {
+    const sized = (size: number): Event => {
+      const rest = JSON.stringify(loginRequired({ data: { padding: '' } })).length;
+      return loginRequired({ data: { padding: 'x'.repeat(size - rest) } });
+    };
+    const { status, body } = await service.request<{ results: Result[] }>('/events/batch', {
+      body: write([sized(524_288), sized(524_289), loginRequired()]),
+      headers: { 'content-type': type },
+      token,
+    });
+    expect(status).toBe(200);
+    const tooLarge = error(
+      'INVALID_REQUEST',
+      'PAYLOAD_TOO_LARGE',
+      'The event must not be larger than 524288 bytes.',
+    );
+    expect(body.results.map(({ error: problem }) => problem)).toEqual([null, tooLarge, null]);
+  });
 
   it('publishes the valid events, and returns one result for each event in order', async () => {
     const before = await numberOfEvents();

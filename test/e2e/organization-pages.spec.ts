@@ -386,6 +386,7 @@ describe('The page of devices', () => {
     // The newest device comes first.
     expect((await viewer.submit(PATH, { device: devices[0] ?? '' })).location).toBe(`${PATH}?done=ended`);
     expect(await Promise.all(tokens.map(isActive))).toEqual([true, false]);
+    expect((await auditOf(service, viewer.login)).at(-1)).toBe('auth.device_revoke success');
     expect((await viewer.get(PATH)).text.match(/name="device"/g)).toHaveLength(1);
     const restore = moveClock(service, 15 * 60_000);
     expect((await viewer.get(PATH)).text).toContain('No device has access');

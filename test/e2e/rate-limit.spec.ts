@@ -215,6 +215,18 @@ describe('Requests with wrong credentials', () => {
     expect(other?.status).toBe(401);
   });
 
+  it('are counted together for all spellings of a client ID', async () => {
+    const { development } = await service.anotherOrganization();
+    const spellings = spellingsOf(development.clientId, 7);
+    expect(new Set(spellings).size).toBe(7);
+    const responses = await Promise.all(
+      spellings.map((clientId) => search({ ...development, clientId, secret: 'wrong' }, '192.0.2.6')),
+    );
+    expect([countOf(responses, 401), countOf(responses, 429)]).toEqual([5, 2]);
+    const [right] = spellingsOf(development.clientId, 1);
+    expect((await search({ ...development, clientId: right ?? '' }, '192.0.2.6')).status).toBe(200);
+  });
+
   it('are limited at OAuth endpoints too', async () => {
     const { development } = await service.anotherOrganization();
     const introspect = (secret: string) =>
@@ -229,6 +241,14 @@ describe('Requests with wrong credentials', () => {
     expect((await introspect(development.secret)).status).toBe(200);
   });
 });
+
+/** Returns different spellings of a UUID in upper and lower case. */
+function spellingsOf(clientId: string, count: number): string[] {
+  const letters = [...clientId.matchAll(/[a-f]/g)].map(({ index }) => index);
+  return letters
+    .slice(0, count)
+    .map((each) => clientId.slice(0, each) + clientId.charAt(each).toUpperCase() + clientId.slice(each + 1));
+}
 
 // Last, because in one process only the application that started last can use its database in every way.
 describe('Rate limit of the dashboard API', () => {

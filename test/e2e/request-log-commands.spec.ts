@@ -107,6 +107,10 @@ describe('request-log export', () => {
         await commands.run(`${command('ndjson')} --start 2026-03-01T00:00:00Z --end 2026-03-21T00:00:00Z`),
       );
       expect(rows.at(-1)).toMatchObject({ external_user_id: 'within' });
+      const [entry] = await service.database.query(
+        `SELECT actor_name, target_environment FROM audit_log WHERE action = 'request_log.export'`,
+      );
+      expect(entry).toEqual({ actor_name: 'operator', target_environment: 'development' });
       expect(rows.slice(0, -1).map(({ id }) => id)).toEqual(stored.map(({ id }) => Number(id)));
       expect(stored).toHaveLength(3_300);
     },

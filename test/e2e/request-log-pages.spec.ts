@@ -328,6 +328,10 @@ describe('The export of request logs', () => {
     const csv = await visitor.get(`${PATH}/export/csv`);
     expect(csv.text.split('\n')[0]).toMatch(/^id,type,datetime,.*,tool\r?$/);
     expect(csv.text).toContain(",'=1+1,");
+    const entries = await service.database.query(
+      `SELECT target_environment, outcome FROM audit_log WHERE action = 'request_log.export'`,
+    );
+    expect(entries).toEqual(Array(2).fill({ target_environment: 'production', outcome: 'success' }));
   });
 
   it('ends after the 10,000 newest entries', async () => {

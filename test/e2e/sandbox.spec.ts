@@ -336,11 +336,16 @@ describe('POST /development/webhooks/trigger', () => {
       'The data.detected accounts[0].name field is required.',
     ],
     ['a string as metadata', { metadata: 'a' }, 'The metadata field must be an object.'],
-    ['a numeric metadata value', { metadata: { a: 1 } }, 'The metadata value field must be a string.'],
+    ['a numeric metadata value', { metadata: { a: 1 } }, 'The metadata.a field must be a string.'],
     [
       'a metadata value that is too long',
       { metadata: { a: 'x'.repeat(501) } },
-      'The metadata value field must not be greater than 500 characters.',
+      'The metadata.a field must not be greater than 500 characters.',
+    ],
+    [
+      'a metadata key that is too long',
+      { metadata: { ['x'.repeat(501)]: '' } },
+      'The metadata keys field must not be greater than 500 characters.',
     ],
     [
       'too much metadata',

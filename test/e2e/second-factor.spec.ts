@@ -429,6 +429,8 @@ describe('A recovery code', () => {
     const visitor = await passFirstStep(user);
     expect((await prove(visitor, { recovery_code: user.recoveryCodes[0] ?? '' })).status).toBe(403);
     expect((await prove(visitor, { recovery_code: codes[0] ?? '' })).status).toBe(303);
+    const entries = (await auditOf(service, user)).filter((entry) => entry.includes('recovery_codes'));
+    expect(entries).toEqual(['auth.recovery_codes_renew failure', 'auth.recovery_codes_renew success']);
   });
 });
 

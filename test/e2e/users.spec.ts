@@ -133,11 +133,47 @@ describe('POST /users/create', () => {
     expect(there).toMatchObject({ invitation_pending: false });
   });
 
+  it('accepts exactly 10 of 30 concurrent invitations to a mailbox, however it is spelled', async () => {
+    const [otherOwner] = (await ownersOf(1)) as [Login];
+    const mailbox = randomBytes(6).toString('hex');
+    const spelling = (index: number) => (index % 2 === 0 ? mailbox : mailbox.toUpperCase());
+    const inviteAt = (email: string, login = otherOwner) =>
+      invite({ email, name: 'Ada', role: 'member' }, login);
+    const responses = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => inviteAt(`${spelling(index)}+${index}@example.com`)),
+    );
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
+    expect((await inviteAt(`other-${mailbox}@example.com`)).status).toBe(200);
+    expect((await inviteAt(`${mailbox}@example.com`, owner)).status).toBe(200);
+  });
+
+  it('counts invitations of users who were removed, but no requests that fail', async () => {
+    const [otherOwner] = (await ownersOf(1)) as [Login];
+    const body = newUser();
+    const statuses: number[] = [];
+    for (let index = 0; index < 11; index += 1) {
+      const added = await invite(body, otherOwner);
+      statuses.push(added.status);
+      if (added.status !== 200) {
+        expect([added.body['error_code'], added.body['error_message']]).toEqual([
+          'RATE_LIMIT_EXCEEDED',
+          'There were too many invitations. Try again in 24 hours.',
+        ]);
+        expect(added.headers.get('retry-after')).toBe(String(added.body['retry_after']));
+        continue;
+      }
+      if (index < 9) expect((await invite(body, otherOwner)).status).toBe(400);
+      await remove(String(added.body['id']), otherOwner);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(200), 429]);
+  });
+
   it('adds an email once for 20 concurrent requests', async () => {
     const body = newUser();
     const responses = await Promise.all(Array.from({ length: 20 }, () => invite(body)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const response of responses.filter(({ status }) => status !== 200))
+    for (const response of responses.filter(({ status }) => ![200, 429].includes(status)))
       expectRefused(response, invalidField('The email has already been taken.'));
     expect((await list()).filter(({ email }) => email === body.email)).toHaveLength(1);
   });

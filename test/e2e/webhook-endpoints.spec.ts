@@ -581,6 +581,30 @@ describe('The audit log', () => {
   });
 });
 
+describe('The URL of an endpoint', () => {
+  it('is shown to viewers without secrets, by the API and on pages', async () => {
+    const url = `${someUrl()}hooks?token=4711-secret&shop=7`;
+    const { id } = await created({ url });
+    const masked = url.replace('4711-secret', '***');
+    const viewer = await service.login('viewer');
+    const urlOf = async (as: RequestOptions): Promise<unknown[]> => {
+      const listed = await list('development', as);
+      const { body: one } = await get(id, as);
+      return [listed.find((each) => each.id === id)?.url, one.url];
+    };
+    expect(await urlOf({ login: await service.login('member') })).toEqual([url, url]);
+    expect(await urlOf({ login: viewer })).toEqual([masked, masked]);
+    for (const path of ['', `/${id}`, `/${id}/recover`]) {
+      const page = await fetch(`${service.baseUrl}/dashboard/development/webhook-endpoints${path}`, {
+        headers: { cookie: viewer.cookie },
+      });
+      expect([path, page.status]).toEqual([path, 200]);
+      expect(await page.text()).not.toContain('4711-secret');
+    }
+    await remove(id);
+  });
+});
+
 // This test is last because `@Transactional()` uses the application that was started last in the process.
 describe('A deployment pinned to one environment', () => {
   it('returns 404 for endpoints of the other environment', async () => {

@@ -11,7 +11,6 @@ import type {
   CreateWebhookEndpointRequest,
   CurrentUserResponse,
   DetectAccountsRequest,
-  DetectionResponse,
   DeviceCodeRequest,
   DeviceCodeResponse,
   DisconnectAccountRequest,
@@ -141,7 +140,7 @@ export class MerchantConnectivity extends Transport {
    *
    * Records that accounts of a user were detected at these merchants now, and publishes `NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts.
    */
-  createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<DetectionResponse> {
+  createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
       'createDetection',
       { method: 'POST', path: '/detections', surface: 'internal', credentials: 'service', body },

@@ -73,10 +73,13 @@ export interface components {
       | 'auth.logout'
       | 'auth.two_factor_enable'
       | 'auth.two_factor_disable'
+      | 'auth.recovery_codes_renew'
+      | 'auth.session_end'
       | 'auth.password_reset'
       | 'auth.password_change'
       | 'auth.device_approve'
       | 'auth.device_deny'
+      | 'auth.device_revoke'
       | 'user.add'
       | 'user.update'
       | 'user.unlock'
@@ -84,6 +87,8 @@ export interface components {
       | 'merchant.activate'
       | 'merchant.hide'
       | 'merchant.export'
+      | 'request_log.export'
+      | 'audit_log.export'
       | 'webhook.create'
       | 'webhook.update'
       | 'webhook.delete'
@@ -177,7 +182,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `device`, `merchant`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
+       * @description The kind of target: `user`, `device`, `merchant`, `request_log`, `audit_log`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `domain`, `api_client`, `account`. More may be added.
        * @example secret
        */
       type: string;
@@ -220,9 +225,7 @@ export interface components {
       /** @description Your own ID for the card. */
       card_id: string | null;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     AuthorizationServerMetadata: {
       /**
@@ -334,9 +337,7 @@ export interface components {
       /** @description The reason as a sentence. The wording may change. */
       reason: string;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     /** @description The merchant now charges the card. */
     CardUpdatedWebhook: {
@@ -366,13 +367,11 @@ export interface components {
       /** @description Your own ID for the card. */
       card_id: string;
       /** @description Metadata of the session; absent if none was attached. */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     CreateDetectionRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -390,10 +389,15 @@ export interface components {
        * @example 3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d
        */
       client_id: string;
+      /**
+       * @description Makes retries safe: an event with the same key and content is published once.
+       * @example detection-4711
+       */
+      idempotency_key?: string | null;
     };
     CreateMcpTokenRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -415,7 +419,7 @@ export interface components {
        */
       type: components['schemas']['SessionType'];
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -436,7 +440,7 @@ export interface components {
        */
       phone_number?: string | null;
       /**
-       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. The SDK can add to the metadata when it opens the session.
+       * @description Your own values, echoed as `data.metadata` in every webhook of the session. The SDK can add to the metadata when it opens the session.
        * @example {
        *       "order": "4711"
        *     }
@@ -529,7 +533,7 @@ export interface components {
     };
     DetectAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -566,14 +570,6 @@ export interface components {
       id: number;
       /** @description Name of the merchant. */
       name: string;
-    };
-    DetectionResponse: {
-      /**
-       * Format: uuid
-       * @description ID of the event: its `webhook-id` header.
-       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
-       */
-      event_id: string;
     };
     DeviceCodeRequest: {
       /**
@@ -624,7 +620,7 @@ export interface components {
     };
     DisconnectAccountRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -748,7 +744,7 @@ export interface components {
        */
       event_id: string;
       /**
-       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @description Whether the event had been published before with this key. Then `event_id` is its ID.
        * @example false
        */
       duplicate: boolean;
@@ -761,7 +757,7 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.
+       * @description Whether the event had been published before with this key. Then `event_id` is its ID.
        * @example false
        */
       duplicate: boolean;
@@ -819,7 +815,7 @@ export interface components {
       | 'INTERRUPTED';
     IdentifyDetectedAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -950,7 +946,7 @@ export interface components {
     KeyType: 'EC' | 'RSA';
     LinkAccountRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -1012,7 +1008,7 @@ export interface components {
     ListMerchantAccountsQuery: {
       /** @description Required with a login. With Basic credentials, the environment is that of the client. */
       environment?: components['schemas']['Environment'];
-      /** @description Your own identifier for the user: at most 256 characters. */
+      /** @description Your own identifier for the user. */
       external_user_id: string;
       /**
        * @description Maximum number of accounts in the page.
@@ -1061,7 +1057,7 @@ export interface components {
        */
       task_id?: number;
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string;
@@ -1316,7 +1312,7 @@ export interface components {
        */
       session_id: string;
       /**
-       * @description Your own keys and values, echoed as `data.metadata` in every webhook of the session: at most 10 keys, each value a string of at most 500 characters. Merged with the metadata of the session: values given here override those with the same key, and the limits apply to the merged metadata.
+       * @description Your own values, echoed as `data.metadata` in every webhook of the session. Merged with the metadata of the session: these values override those with the same key, and the limits apply to the result.
        * @example {
        *       "order": "4711"
        *     }
@@ -1382,7 +1378,7 @@ export interface components {
        */
       event: components['schemas']['EventName'];
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string | null;
@@ -1412,23 +1408,23 @@ export interface components {
         [key: string]: unknown;
       } | null;
       /**
-       * @description Replaces the metadata of the session. Send an empty object for no metadata.
+       * @description Replaces the metadata of the session. An empty object means none.
        * @example {
-       *       "trace_id": "t-1"
+       *       "order": "4711"
        *     }
        */
       metadata?: {
         [key: string]: string;
       } | null;
       /**
-       * @description Makes retries safe: a client’s event with the same key and the same content is published only once.
+       * @description Makes retries safe: an event with the same key and content is published once.
        * @example task-25605-card-updated
        */
       idempotency_key?: string | null;
     };
     PublishEventsRequest: {
       /**
-       * @description 1 to 1000 events.
+       * @description 1 to 1000 events of at most 524288 bytes each.
        * @example [
        *       {
        *         "client_id": "3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d",
@@ -1641,7 +1637,7 @@ export interface components {
     Scope: 'request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write';
     SearchDetectedAccountsRequest: {
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id: string;
@@ -1915,7 +1911,7 @@ export interface components {
        */
       session_id?: string | null;
       /**
-       * @description Your own identifier for the user: at most 256 characters.
+       * @description Your own identifier for the user.
        * @example user-8f3a
        */
       external_user_id?: string | null;
@@ -1934,9 +1930,9 @@ export interface components {
         [key: string]: unknown;
       } | null;
       /**
-       * @description The metadata, for events of a session. Send an empty object for no metadata.
+       * @description For events of a session. An empty object means none.
        * @example {
-       *       "trace_id": "t-1"
+       *       "order": "4711"
        *     }
        */
       metadata?: {
@@ -2081,6 +2077,10 @@ export interface components {
       /** @description The merchant’s name. */
       name: string;
     };
+    /** @description Metadata of the session; absent if none was attached. */
+    WebhookMetadata: {
+      [key: string]: string;
+    };
   };
   responses: never;
   parameters: never;
@@ -2117,7 +2117,6 @@ export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
 export type DetectAccountsRequest = components['schemas']['DetectAccountsRequest'];
 export type DetectedAccountResponse = components['schemas']['DetectedAccountResponse'];
 export type DetectedMerchant = components['schemas']['DetectedMerchant'];
-export type DetectionResponse = components['schemas']['DetectionResponse'];
 export type DeviceCodeRequest = components['schemas']['DeviceCodeRequest'];
 export type DeviceCodeResponse = components['schemas']['DeviceCodeResponse'];
 export type DisconnectAccountRequest = components['schemas']['DisconnectAccountRequest'];
@@ -2208,3 +2207,4 @@ export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResp
 export type WebhookEndpointStatus = components['schemas']['WebhookEndpointStatus'];
 export type WebhookEvent = components['schemas']['WebhookEvent'];
 export type WebhookMerchant = components['schemas']['WebhookMerchant'];
+export type WebhookMetadata = components['schemas']['WebhookMetadata'];

@@ -14,7 +14,7 @@ import { OrganizationsService } from '../../modules/organizations/index.js';
 import { EXIT } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { exportRows, printResult, withProgress } from './output.js';
+import { exportRows, printResult, recorded, withProgress } from './output.js';
 import { FORMAT, ORGANIZATION, Options, requirePeriod, type PeriodOptions } from './options.js';
 
 interface ExportOptions extends PeriodOptions {
@@ -91,7 +91,8 @@ class ExportAuditLogCommand extends OperatorCommand {
     await app.get(OrganizationsService).require(organization);
     requirePeriod(bounds);
     const entries = app.get(AuditLogsService).all(organization, bounds);
-    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(entries));
+    const exported = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
+    await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
   }
 }
 

@@ -1,6 +1,8 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { pipeline } from 'node:stream/promises';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { EXPORT_FORMATS, exportedRows } from '../../infrastructure/exports/index.js';
+import { OperatorAudit, type OperatorChange } from '../../modules/audit-logs/index.js';
 
 const KEEP_OPEN = { end: false };
 
@@ -52,4 +54,14 @@ async function* formatLines<Row>(
   format: (row: Row) => string,
 ): AsyncGenerator<string> {
   for await (const row of rows) yield `${format(row)}\n`;
+}
+
+/** Records an export in the audit log before its first row is read, and returns the rows. */
+export async function* recorded<Row>(
+  app: INestApplicationContext,
+  change: OperatorChange,
+  rows: AsyncIterable<Row>,
+): AsyncGenerator<Row> {
+  await app.get(OperatorAudit).record(change);
+  yield* rows;
 }

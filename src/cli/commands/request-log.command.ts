@@ -14,7 +14,7 @@ import {
 import { EXIT, OperatorSession } from '../operator-session.js';
 import { CommandGroup } from './command-group.js';
 import { OperatorCommand } from './operator-command.js';
-import { exportRows, printResult, withProgress, writeLines } from './output.js';
+import { exportRows, printResult, recorded, withProgress, writeLines } from './output.js';
 import { CLIENT, FORMAT, Options, parseNumber, requirePeriod, type PeriodOptions } from './options.js';
 
 const DEFAULT_LINES = 20;
@@ -84,8 +84,11 @@ class ExportRequestLogCommand extends OperatorCommand {
   ): Promise<void> {
     const client = await findClient(app, id);
     requirePeriod(bounds);
+    const { organizationId } = await app.get(ApiClientsService).require(id);
+    const target = { environment: client.environment };
+    const exported = { organizationId, action: 'request_log.export', target } as const;
     const entries = app.get(RequestLogHistory).all(client, bounds);
-    await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(entries));
+    await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(recorded(app, exported, entries)));
   }
 }
 

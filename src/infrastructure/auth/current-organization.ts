@@ -1,13 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { PlatformEnvironment } from '../config/index.js';
+import type { AuthenticatedClient } from './credential-verifier.js';
+import type { DashboardIdentity } from './dashboard-actor.js';
 
-/** The organization whose client or user sent a request. */
-export interface RequestingOrganization {
-  readonly organizationId: string;
-  /** The environment of an API client. A login belongs to both environments. */
-  readonly environment?: PlatformEnvironment;
-}
+/** The client or user that sent a request. */
+export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
 
 /** Handler parameter of operations that accept both Basic credentials and a login. */
 export const CurrentOrganization = createParamDecorator(

@@ -1,12 +1,13 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
+import { ENVIRONMENTS, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
 import {
   INSUFFICIENT_ROLE,
   INSUFFICIENT_SCOPE,
   INVALID_ACCESS_TOKEN,
   NO_ACCESS,
+  NOT_FOUND,
   type ApiError,
 } from '../errors/index.js';
 import { environmentOf, isFromOtherSite } from '../http/index.js';
@@ -38,6 +39,16 @@ export interface DeniedTarget {
 /** Port: records a denied attempt at an audited action. */
 export abstract class DenialRecorder {
   abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
+}
+
+/** Port: records that a user exported data. */
+export abstract class ExportRecorder {
+  /** @param environment of the data; undefined if it belongs to the whole organization */
+  abstract recordExport(
+    actor: DashboardActor,
+    action: AuditedAction,
+    environment: PlatformEnvironment | undefined,
+  ): Promise<void>;
 }
 
 /** The permission that an operation of the dashboard API requires. */
@@ -95,12 +106,16 @@ export class DashboardPermissionGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly denials: DenialRecorder,
     private readonly clients: AccessibleClients,
+    private readonly configuration: ServiceConfiguration,
     private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const permission = this.reflector.get<() => DashboardPermission>(PERMISSION, context.getHandler())();
     const request = context.switchToHttp().getRequest<Request>();
+    const shown = environmentOf(request.path);
+    // As if the page did not exist on this host.
+    if (shown && !this.configuration.environments.includes(shown)) throw NOT_FOUND.error();
     const actor = dashboardActorOf(request);
     // Also for GET: another site must not write audit log entries in the user's name. A denial would be such an entry.
     if (permission.action && actor.credential.kind === 'session' && isFromOtherSite(request))

@@ -34,6 +34,7 @@ export {
 export {
   DashboardPermissionGuard,
   DenialRecorder,
+  ExportRecorder,
   declarePermission,
   isRecentLogin,
   LOGIN_REQUIRED,

@@ -35,10 +35,10 @@ export class ServiceConfiguration {
 
   @EnvironmentVariable(
     'PIN_ENVIRONMENT',
-    'Restricts this deployment to one environment (`development` or `production`). Credentials of the other environment are rejected.',
+    'Restricts this deployment to one environment (`development` or `production`). Credentials of the other environment are rejected, and the dashboard shows nothing of it except audit log entries.',
   )
   @IsIn(ENVIRONMENTS)
-  pinnedEnvironment?: string;
+  pinnedEnvironment?: PlatformEnvironment;
 
   @EnvironmentVariable(
     'BACKGROUND_WORK',
@@ -102,5 +102,10 @@ export class ServiceConfiguration {
       careers: this.careersUrl,
       internal: this.internalUrl,
     }[surface];
+  }
+
+  /** The environments that this deployment serves. */
+  get environments(): readonly PlatformEnvironment[] {
+    return this.pinnedEnvironment === undefined ? ENVIRONMENTS : [this.pinnedEnvironment];
   }
 }

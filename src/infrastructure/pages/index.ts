@@ -1,14 +1,15 @@
 export { BASE_STYLES } from './assets.js';
 export { dashboardPath, inEachEnvironment } from '../http/index.js';
 export { browserOf } from './form-tokens.js';
+export { PageEnvironments } from './page-environments.js';
 export { usePage } from './page-context.js';
 export type { Page, PageResponse } from './page-response.js';
 export {
   DashboardAction,
+  DashboardExport,
   DashboardFile,
   DashboardPage,
   FormBody,
-  LastEnvironment,
   PAGE_OPERATION,
   PageEnvironment,
   PageRoute,

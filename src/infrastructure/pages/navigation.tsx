@@ -1,6 +1,6 @@
 import { Fragment, type VNode } from 'preact';
 import { mayPerform } from '../auth/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
+import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
 import { usePage, type PageContext } from './page-context.js';
 import { Form } from './parts/form.js';
@@ -102,12 +102,12 @@ function Links({ label }: { readonly label: string }): VNode {
 
 /** Links to the same page in each environment; from the page of one thing, to the list that it is in. */
 export function EnvironmentSwitch(): VNode {
-  const { environment, path } = usePage();
+  const { environment, environments, path } = usePage();
   const [, , isInEnvironment, page] =
     /^(\/dashboard)\/(development|production)(?:\/([\w-]+))?/.exec(path) ?? [];
   return (
     <ul class="environments" aria-label="Environment">
-      {ENVIRONMENTS.map((each) => (
+      {environments.map((each) => (
         <li key={each}>
           <a
             class={`environment ${each}`}

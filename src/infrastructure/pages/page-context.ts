@@ -11,6 +11,8 @@ export interface PageContext {
   readonly user?: DashboardIdentity;
   /** The environment that the page shows, or else the one that the browser last showed. */
   readonly environment: PlatformEnvironment;
+  /** The environments that this deployment serves. */
+  readonly environments: readonly PlatformEnvironment[];
   readonly path: string;
   /** The parameters of the query that appear once. */
   readonly query: Readonly<Record<string, string>>;
@@ -20,6 +22,7 @@ export interface PageContext {
 export const CurrentPage = createContext<PageContext>({
   formToken: '',
   environment: 'development',
+  environments: [],
   path: '',
   query: {},
   now: new Date(0),

@@ -2,6 +2,7 @@ import {
   applyDecorators,
   createParamDecorator,
   Injectable,
+  mixin,
   SetMetadata,
   StreamableFile,
   UseGuards,
@@ -9,11 +10,19 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
+  type Type,
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { map, type Observable } from 'rxjs';
-import { DashboardPermissionGuard, permissionOf, RequirePermission } from '../auth/index.js';
+import { map, mergeMap, type Observable } from 'rxjs';
+import {
+  dashboardActorOf,
+  DashboardPermissionGuard,
+  ExportRecorder,
+  permissionOf,
+  RequirePermission,
+  type AuditedAction,
+} from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
 import { environmentOf, OnSurface, type FormFields, type FormOptions } from '../http/index.js';
 import { DashboardLimitGuard } from '../surfaces/index.js';
@@ -26,7 +35,7 @@ import {
   ReadFormWith,
   SecondFactorGuard,
 } from './page.guards.js';
-import { PageRenderer, rememberedEnvironment } from './page.renderer.js';
+import { PageRenderer } from './page.renderer.js';
 
 /** Renders the page that the handler returns, or sends the file. */
 @Injectable()
@@ -110,14 +119,43 @@ export function DashboardFile(operationId: string): MethodDecorator {
   return dashboardRoute(operationId, true);
 }
 
-function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator {
+/** Records the export that the route declares, after its query was accepted and before the file is sent. */
+function RecordExport(action: AuditedAction): Type<NestInterceptor> {
+  @Injectable()
+  class ExportInterceptor implements NestInterceptor<StreamableFile, StreamableFile> {
+    constructor(private readonly recorder: ExportRecorder) {}
+
+    intercept(context: ExecutionContext, next: CallHandler<StreamableFile>): Observable<StreamableFile> {
+      const request = context.switchToHttp().getRequest<Request>();
+      const environment = environmentOf(request.path);
+      return next.handle().pipe(
+        mergeMap(async (file) => {
+          await this.recorder.recordExport(dashboardActorOf(request), action, environment);
+          return file;
+        }),
+      );
+    }
+  }
+  return mixin(ExportInterceptor);
+}
+
+/**
+ * A link of a page to a file with entries that the page lists. It requires the permission of the page's operation, and
+ * the export appears in the audit log. The handler returns a `StreamableFile`.
+ */
+export function DashboardExport(operationId: string, action: AuditedAction): MethodDecorator {
+  return applyDecorators(dashboardRoute(operationId, true, action), UseInterceptors(RecordExport(action)));
+}
+
+function dashboardRoute(operationId: string, isAction: boolean, exported?: AuditedAction): MethodDecorator {
   return applyDecorators(
     OnSurface('dashboard'),
     ApiExcludeEndpoint(),
     SetMetadata(PAGE_OPERATION, operationId),
     RequirePermission(() => {
       const { action, ...permission } = permissionOf(operationId);
-      return isAction && action ? { ...permission, action } : permission;
+      const audited = exported ?? action;
+      return isAction && audited ? { ...permission, action: audited } : permission;
     }),
     UseGuards(PageGuard, LoginGuard, SecondFactorGuard, DashboardLimitGuard, DashboardPermissionGuard),
   );
@@ -127,12 +165,6 @@ function dashboardRoute(operationId: string, isAction: boolean): MethodDecorator
 export const FormBody = createParamDecorator(
   (_data: unknown, context: ExecutionContext): FormFields =>
     context.switchToHttp().getRequest<Request>().body as FormFields,
-);
-
-/** Handler parameter: the environment that the browser last showed. */
-export const LastEnvironment = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): PlatformEnvironment =>
-    rememberedEnvironment(context.switchToHttp().getRequest<Request>()) ?? 'development',
 );
 
 /** Handler parameter: the environment that the page shows. For controllers with the paths of `inEachEnvironment`. */

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
-import { ENVIRONMENTS, type PlatformEnvironment } from '../config/index.js';
+import type { PlatformEnvironment } from '../config/index.js';
 import { cookieOf, environmentOf, setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
+import { ENVIRONMENT_COOKIE, PageEnvironments } from './page-environments.js';
 import type { PageContext } from './page-context.js';
 import type { PageResponse } from './page-response.js';
 
@@ -27,8 +28,6 @@ const HEADERS = {
   'X-Robots-Tag': 'noindex, nofollow',
 };
 
-/** Remembers the environment, so that pages of the whole organization lead back to it. */
-const ENVIRONMENT_COOKIE = 'environment';
 const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
 
 /** Renders a page into the status, headers and body of the response. */
@@ -36,6 +35,7 @@ const ENVIRONMENT_COOKIE_LIFETIME = 365 * DAY;
 export class PageRenderer {
   constructor(
     private readonly tokens: FormTokens,
+    private readonly environments: PageEnvironments,
     private readonly clock: Clock,
   ) {}
 
@@ -54,6 +54,7 @@ export class PageRenderer {
       formToken: this.tokens.issue(request, response),
       ...(user && { user }),
       environment: this.environmentOf(request, response),
+      environments: this.environments.served,
       path: request.path,
       query: singleParameters(request),
       now: this.clock.now(),
@@ -64,19 +65,13 @@ export class PageRenderer {
   }
 
   private environmentOf(request: Request, response: Response): PlatformEnvironment {
-    const remembered = rememberedEnvironment(request);
-    const shown = environmentOf(request.path);
-    if (shown && shown !== remembered) {
+    const shown = this.environments.of(request);
+    if (shown === environmentOf(request.path) && shown !== cookieOf(request, ENVIRONMENT_COOKIE)) {
       const expires = new Date(this.clock.milliseconds() + ENVIRONMENT_COOKIE_LIFETIME);
       setCookie(response, ENVIRONMENT_COOKIE, shown, expires);
     }
-    return shown ?? remembered ?? 'development';
+    return shown;
   }
-}
-
-/** Returns the environment that the browser last showed. */
-export function rememberedEnvironment(request: Request): PlatformEnvironment | undefined {
-  return ENVIRONMENTS.find((each) => each === cookieOf(request, ENVIRONMENT_COOKIE));
 }
 
 function singleParameters({ query }: Request): Record<string, string> {

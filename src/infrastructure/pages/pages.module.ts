@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AssetsController } from './assets.controller.js';
 import { FormTokens } from './form-tokens.js';
+import { PageEnvironments } from './page-environments.js';
 import { PageErrorFormat } from './page-error-format.js';
 import { PageRenderer } from './page.renderer.js';
 import { PartsController } from './parts.controller.js';
@@ -8,7 +9,7 @@ import { PartsController } from './parts.controller.js';
 @Global()
 @Module({
   controllers: [AssetsController, PartsController],
-  providers: [FormTokens, PageRenderer, PageErrorFormat],
-  exports: [FormTokens, PageRenderer],
+  providers: [FormTokens, PageEnvironments, PageRenderer, PageErrorFormat],
+  exports: [FormTokens, PageEnvironments, PageRenderer],
 })
 export class PagesModule {}

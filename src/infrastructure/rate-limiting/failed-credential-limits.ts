@@ -35,7 +35,8 @@ export class FailedCredentialLimits extends FailedCredentials {
 
   async count(request: Request, clientId: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
-    const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH)}`;
+    // In lower case, because credentials are accepted in every spelling of the UUID.
+    const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
     // Counts the address first, which limits the number of client IDs to count.
     for (const [limit, subject] of [
       [this.perAddress, address],

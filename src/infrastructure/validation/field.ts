@@ -19,6 +19,8 @@ export interface FieldOptions {
   readonly default?: unknown;
   /** Whether `null` and blank text clear the field and only an absent field keeps its value, as in a PATCH. */
   readonly clearable?: true;
+  /** Whether blank text is validated like other text. By default, it counts as missing. */
+  readonly keepsBlank?: true;
 }
 
 export type ConditionalPresence =
@@ -53,7 +55,8 @@ export function Field(field: FieldDefinition, ...validators: PropertyDecorator[]
   return applyDecorators(
     documented(field),
     Reflect.metadata(READER, (value: unknown) => {
-      if (isMissing(value)) return field.clearable && value !== undefined ? null : field.default;
+      if (isMissing(value) && !(field.keepsBlank && typeof value === 'string'))
+        return field.clearable && value !== undefined ? null : field.default;
       return field.read ? field.read(value) : value;
     }),
     ...presence(field.required ?? true),

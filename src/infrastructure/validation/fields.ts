@@ -234,7 +234,7 @@ export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in
   return TextField({
     ...options,
     max: EXTERNAL_USER_ID_LENGTH,
-    description: `Your own identifier for the user: at most ${EXTERNAL_USER_ID_LENGTH} characters.`,
+    description: 'Your own identifier for the user.',
     example: 'user-8f3a',
   });
 }

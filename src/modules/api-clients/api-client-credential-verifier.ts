@@ -55,9 +55,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     const digests = stored?.digests ?? [DUMMY_DIGEST];
     // Compares every digest, even after a match, so that the response time doesn't reveal which one matched.
     const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
-    const { pinnedEnvironment } = this.configuration;
-    if (!stored || (pinnedEnvironment && stored.environment !== pinnedEnvironment))
-      return { accepted: false };
+    if (!stored || !this.configuration.environments.includes(stored.environment)) return { accepted: false };
     if (!matches) {
       return { accepted: false, client: { clientId: stored.clientId, environment: stored.environment } };
     }

@@ -59,8 +59,7 @@ export class ApiClientDirectory {
   }
 
   private served(client: ClientRecord | undefined): ClientRecord | undefined {
-    const { pinnedEnvironment } = this.configuration;
-    return pinnedEnvironment && client?.environment !== pinnedEnvironment ? undefined : client;
+    return client && this.configuration.environments.includes(client.environment) ? client : undefined;
   }
 }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { AuditLog, type AuditAction } from '../audit-logs/index.js';
+import { ApiClientDirectory } from './api-client-directory.js';
 import { API_CLIENT_NOT_FOUND } from './api-client-errors.js';
 import type { ApiClient } from './api-client.entity.js';
 import type { ApiSecret } from './api-secret.entity.js';
@@ -23,13 +23,15 @@ export interface ClientCredentialsView {
 export class ApiSecretsService {
   constructor(
     private readonly clients: ApiClientsService,
+    private readonly directory: ApiClientDirectory,
     private readonly repository: ApiClientsRepository,
     private readonly auditLog: AuditLog,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<ApiClientResponse[]> {
     const clients = await this.clients.list(organizationId);
-    return Promise.all(clients.map((client) => this.toResponse(client)));
+    const served = await this.directory.findAll(clients.map(({ id }) => id));
+    return Promise.all(clients.filter(({ id }) => served.has(id)).map((client) => this.toResponse(client)));
   }
 
   /** Idempotent. */
@@ -49,7 +51,8 @@ export class ApiSecretsService {
     { organizationId }: DashboardActor,
     environment: PlatformEnvironment,
   ): Promise<ClientCredentialsView | undefined> {
-    const client = await this.repository.clientIn(organizationId, environment);
+    const found = await this.directory.ofOrganization(organizationId, environment);
+    const client = found && (await this.repository.client(found.clientId));
     if (!client) return undefined;
     const secrets = await this.clients.acceptedSecrets(client.id);
     return {
@@ -90,7 +93,8 @@ export class ApiSecretsService {
   }
 
   private async own({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
-    const client = isUUID(clientId) ? await this.repository.clientOf(organizationId, clientId) : null;
+    const found = await this.directory.find(clientId);
+    const client = found && (await this.repository.clientOf(organizationId, found.clientId));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
     return client;
   }

@@ -16,10 +16,13 @@ export const AUDIT_ACTIONS = {
   'auth.logout': { target: 'user', meaning: 'A user logged out.' },
   'auth.two_factor_enable': { target: 'user', meaning: 'A user enabled two-factor authentication.' },
   'auth.two_factor_disable': { target: 'user', meaning: 'Two-factor authentication was disabled.' },
+  'auth.recovery_codes_renew': { target: 'user', meaning: 'A user replaced their recovery codes.' },
+  'auth.session_end': { target: 'user', meaning: 'A user ended one or all of their other logins.' },
   'auth.password_reset': { target: 'user', meaning: 'A password was set with a link from an email.' },
   'auth.password_change': { target: 'user', meaning: 'A user changed the password while logged in.' },
   'auth.device_approve': { target: 'device', meaning: 'The request of a device was approved.' },
   'auth.device_deny': { target: 'device', meaning: 'The request of a device was denied.' },
+  'auth.device_revoke': { target: 'device', meaning: 'The access of a device was ended.' },
   'user.add': { target: 'user', meaning: 'A dashboard user was added.' },
   'user.update': {
     target: 'user',
@@ -30,6 +33,8 @@ export const AUDIT_ACTIONS = {
   'merchant.activate': { target: 'merchant', meaning: 'A merchant was made available to users.' },
   'merchant.hide': { target: 'merchant', meaning: 'A merchant was hidden from users.' },
   'merchant.export': { target: 'merchant', meaning: 'The list of merchants was exported.' },
+  'request_log.export': { target: 'request_log', meaning: 'Entries of the request log were exported.' },
+  'audit_log.export': { target: 'audit_log', meaning: 'Entries of the audit log were exported.' },
   'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
   'webhook.update': {
     target: 'webhook_endpoint',
@@ -74,6 +79,21 @@ export const AUDIT_ACTION_NAMES = Object.keys(AUDIT_ACTIONS) as readonly AuditAc
 
 /** The types of all targets. */
 export const AUDIT_TARGET_TYPES = [...new Set(Object.values(AUDIT_ACTIONS).map(({ target }) => target))];
+
+/** The types of targets that belong to one environment. All others belong to the whole organization. */
+const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set<(typeof AUDIT_ACTIONS)[AuditAction]['target']>([
+  'api_client',
+  'device',
+  'merchant',
+  'request_log',
+  'secret',
+  'webhook_endpoint',
+]);
+
+/** Returns whether targets of this type belong to one environment. */
+export function isTargetOfEnvironment(type: string): boolean {
+  return TARGETS_OF_ENVIRONMENTS.has(type);
+}
 
 /** Names the action of an operation, so that denied attempts are recorded. */
 export function auditAction(action: AuditAction): AuditedAction {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   DenialRecorder,
+  type ExportRecorder,
   type AuditedAction,
   type DashboardActor,
   type DeniedTarget,
@@ -9,7 +10,13 @@ import {
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { AUDIT_ACTIONS, isAuditAction, type AuditAction, type AuditOutcome } from './audit-actions.js';
+import {
+  AUDIT_ACTIONS,
+  isAuditAction,
+  isTargetOfEnvironment,
+  type AuditAction,
+  type AuditOutcome,
+} from './audit-actions.js';
 import { nextSequence, hashEntry, type UnhashedEntry } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
@@ -29,15 +36,12 @@ export interface AuditRecord {
   readonly outcome?: AuditOutcome;
 }
 
-/** The types of targets that belong to one environment. All others belong to the whole organization. */
-const TARGETS_OF_ENVIRONMENTS: ReadonlySet<string> = new Set(['merchant', 'secret', 'webhook_endpoint']);
-
 /**
  * Writes the audit log. Each organization has its own chain of entries. Appending locks the head of the chain until
  * the transaction ends, so call `record` last in the transaction.
  */
 @Injectable()
-export class AuditLog extends DenialRecorder {
+export class AuditLog extends DenialRecorder implements ExportRecorder {
   constructor(
     private readonly repository: AuditLogRepository,
     private readonly clock: Clock,
@@ -72,14 +76,22 @@ export class AuditLog extends DenialRecorder {
   }
 
   async recordDenial(actor: DashboardActor, { action }: AuditedAction, target: DeniedTarget): Promise<void> {
-    if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
-    const isOfEnvironment = TARGETS_OF_ENVIRONMENTS.has(AUDIT_ACTIONS[action].target);
+    const known = catalogued(action);
+    const isOfEnvironment = isTargetOfEnvironment(AUDIT_ACTIONS[known].target);
     await this.record({
-      action,
+      action: known,
       actor,
       target: isOfEnvironment ? target : { name: target.name },
       outcome: 'denied',
     });
+  }
+
+  async recordExport(
+    actor: DashboardActor,
+    { action }: AuditedAction,
+    environment: PlatformEnvironment | undefined,
+  ): Promise<void> {
+    await this.record({ action: catalogued(action), actor, ...(environment && { target: { environment } }) });
   }
 
   /**
@@ -89,4 +101,9 @@ export class AuditLog extends DenialRecorder {
   private timeAfter(previous: Date): Date {
     return new Date(Math.max(this.clock.milliseconds(), previous.getTime()));
   }
+}
+
+function catalogued(action: string): AuditAction {
+  if (!isAuditAction(action)) throw new Error(`${action} is not in the catalog: use auditAction()`);
+  return action;
 }

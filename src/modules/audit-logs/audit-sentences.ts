@@ -1,4 +1,4 @@
-import type { AuditAction, AuditOutcome } from './audit-actions.js';
+import { isTargetOfEnvironment, type AuditAction, type AuditOutcome } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-logs.dto.js';
 import { OPERATOR } from './operator-audit.js';
 import { SYSTEM } from './system-actor.js';
@@ -26,6 +26,8 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'auth.logout': ['logged out', 'log out'],
   'auth.two_factor_enable': ['enabled two-factor authentication', 'enable two-factor authentication'],
   'auth.two_factor_disable': ['disabled', 'disable', optionally('two-factor authentication', 'of')],
+  'auth.recovery_codes_renew': ['replaced the recovery codes', 'replace the recovery codes'],
+  'auth.session_end': ['ended other logins', 'end other logins'],
   'auth.password_reset': [
     'set a password with a link from an email',
     'set a password with a link from an email',
@@ -33,6 +35,7 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'auth.password_change': ['changed the password', 'change the password'],
   'auth.device_approve': ['approved', 'approve', DEVICE],
   'auth.device_deny': ['denied', 'deny', DEVICE],
+  'auth.device_revoke': ['ended', 'end', optionally('the access of a device', 'for the API client')],
   'user.add': ['added', 'add', the('user')],
   'user.update': ['changed', 'change', the('user')],
   'user.unlock': ['unlocked', 'unlock', the('user')],
@@ -40,6 +43,8 @@ const PHRASES: Readonly<Record<AuditAction, Phrase>> = {
   'merchant.activate': ['activated', 'activate', the('merchant')],
   'merchant.hide': ['hid', 'hide', the('merchant')],
   'merchant.export': ['exported the list of merchants', 'export the list of merchants'],
+  'request_log.export': ['exported the request log', 'export the request log'],
+  'audit_log.export': ['exported the audit log', 'export the audit log'],
   'webhook.create': ['created', 'create', the('webhook endpoint')],
   'webhook.update': ['changed', 'change', the('webhook endpoint')],
   'webhook.delete': ['deleted', 'delete', the('webhook endpoint')],
@@ -67,15 +72,6 @@ const BEGINNINGS: Readonly<Record<AuditOutcome, (phrase: Phrase) => string>> = {
   denied: ([, infinitive]) => `was not allowed to ${infinitive}`,
 };
 
-/** Targets that belong to one environment. */
-const TARGETS_OF_ENVIRONMENTS: readonly string[] = [
-  'api_client',
-  'device',
-  'merchant',
-  'secret',
-  'webhook_endpoint',
-];
-
 /** Returns what an entry says as a sentence without its actor, such as "added the user bob@example.com". */
 export function predicateOf(entry: AuditLogEntryResponse): string {
   const { event, actor, target } = entry;
@@ -93,7 +89,7 @@ export function predicateOf(entry: AuditLogEntryResponse): string {
 
 /** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */
 export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boolean {
-  return event.outcome.status !== 'denied' && TARGETS_OF_ENVIRONMENTS.includes(target.type);
+  return event.outcome.status !== 'denied' && isTargetOfEnvironment(target.type);
 }
 
 /** Returns who acted, for the beginning of a sentence. */

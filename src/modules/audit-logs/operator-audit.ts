@@ -29,8 +29,12 @@ export class OperatorAudit {
   @Transactional()
   async run<T>(work: () => Promise<T>, changesOf: (result: T) => readonly OperatorChange[]): Promise<T> {
     const result = await work();
-    for (const { organizationId, action, target } of changesOf(result))
-      await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
+    for (const change of changesOf(result)) await this.record(change);
     return result;
+  }
+
+  /** Records what an operator did, or is about to do. */
+  async record({ organizationId, action, target }: OperatorChange): Promise<void> {
+    await this.auditLog.record({ action, actor: { organizationId, ...OPERATOR }, target });
   }
 }

@@ -12,6 +12,7 @@ import { RoleDenials } from './role-denials.js';
 import { DashboardUser } from './users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from './users/dashboard-users.repository.js';
 import { DashboardUsersService } from './users/dashboard-users.service.js';
+import { InvitationLimits } from './users/invitation-limits.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
@@ -29,6 +30,7 @@ import { UsersController } from './users/users.controller.js';
   providers: [
     DashboardUsersService,
     DashboardUsersRepository,
+    InvitationLimits,
     PasswordRules,
     PrincipalsBatch,
     UserAdministrationService,

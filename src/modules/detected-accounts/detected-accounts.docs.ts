@@ -2,10 +2,10 @@ import { NO_ACCESS } from '../../infrastructure/errors/index.js';
 import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
 import {
   CreateDetectionRequest,
   DetectedAccountResponse,
-  DetectionResponse,
   IdentifyDetectedAccountsRequest,
   SearchDetectedAccountsRequest,
 } from './detected-accounts.dto.js';
@@ -50,10 +50,11 @@ export const CREATE_DETECTION: OperationDocument = {
     'Records that accounts of a user were detected at these merchants now, and publishes ' +
     '`NEW_DETECTED_ACCOUNTS_AVAILABLE`. Use it in the pipeline that detects accounts.',
   body: CreateDetectionRequest,
-  response: DetectionResponse,
+  response: EventResponse,
   responseDescription: 'The accounts are recorded and the event is published.',
   errors: [
     API_CLIENT_NOT_FOUND,
     withMessages(MERCHANT_NOT_FOUND, 'The merchant in merchants[0] does not exist.'),
+    IDEMPOTENCY_KEY_REUSED,
   ],
 };

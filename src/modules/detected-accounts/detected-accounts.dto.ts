@@ -1,9 +1,4 @@
-import {
-  BooleanProperty,
-  TextProperty,
-  TimestampProperty,
-  UuidProperty,
-} from '../../infrastructure/openapi/index.js';
+import { BooleanProperty, TextProperty, TimestampProperty } from '../../infrastructure/openapi/index.js';
 import { namedSchema } from '../../infrastructure/schemas/index.js';
 import {
   ArrayField,
@@ -13,6 +8,7 @@ import {
   UuidField,
   validateText,
 } from '../../infrastructure/validation/index.js';
+import { IdempotencyKeyField } from '../webhooks/index.js';
 
 const MAX_NAMES = 100;
 const NAME_LENGTH = 256;
@@ -104,9 +100,7 @@ export class CreateDetectionRequest extends DetectAccountsRequest {
     example: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
   })
   client_id!: string;
-}
 
-export class DetectionResponse {
-  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
-  event_id!: string;
+  @IdempotencyKeyField('detection-4711')
+  idempotency_key?: string;
 }

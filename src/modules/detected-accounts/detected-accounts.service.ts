@@ -4,12 +4,17 @@ import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
 import { matchKey, MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
-import { WebhookPublisher, type EventMerchant } from '../webhooks/index.js';
+import {
+  contentHash,
+  IDEMPOTENCY_KEY_REUSED,
+  WebhookPublisher,
+  type EventMerchant,
+  type EventResponse,
+} from '../webhooks/index.js';
 import type {
   CreateDetectionRequest,
   DetectAccountsRequest,
   DetectedAccountResponse,
-  DetectionResponse,
 } from './detected-accounts.dto.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
 
@@ -24,46 +29,47 @@ export class DetectedAccountsService {
     private readonly clock: Clock,
   ) {}
 
+  /** @throws ApiError if the client or a merchant does not exist, or the key was used for other content */
+  async create(request: CreateDetectionRequest): Promise<EventResponse> {
+    const client = await this.clients.find(request.client_id);
+    if (!client) throw API_CLIENT_NOT_FOUND.error();
+    const { clientId, environment } = client;
+    return this.detect({ clientId, environment }, request, request.idempotency_key);
+  }
+
   /**
    * Records that the user's accounts with these merchants are detected now, and publishes the webhook event
-   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction.
+   * `NEW_DETECTED_ACCOUNTS_AVAILABLE` in the same transaction. With the same key, the event is published once.
    *
-   * @returns the ID of the event
+   * @throws ApiError MERCHANT_NOT_FOUND if a merchant does not exist, or IDEMPOTENCY_KEY_REUSED
    */
   @Transactional()
-  async record(
+  async detect(
     client: AttributedClient,
-    externalUserId: string,
-    merchants: readonly EventMerchant[],
-  ): Promise<string> {
+    { external_user_id: externalUserId, merchants: named }: DetectAccountsRequest,
+    key?: string,
+  ): Promise<EventResponse> {
+    const merchants = await this.merchantsOf(named);
     const { clientId } = client;
     const detectedAt = this.clock.now();
     await this.repository.record(
       merchants.map(({ id }) => ({ clientId, externalUserId, merchantId: id, detectedAt })),
     );
-    return this.webhooks.publish(client, {
-      event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
-      externalUserId,
-      data: { detected_accounts: [...merchants] },
-    });
-  }
-
-  /** @throws ApiError if the client or a merchant does not exist */
-  async create(request: CreateDetectionRequest): Promise<DetectionResponse> {
-    const client = await this.clients.find(request.client_id);
-    if (!client) throw API_CLIENT_NOT_FOUND.error();
-    const { clientId, environment } = client;
-    return { event_id: await this.detect({ clientId, environment }, request) };
-  }
-
-  /**
-   * Records accounts with merchants that are given by name or ID, like `record`.
-   *
-   * @throws ApiError MERCHANT_NOT_FOUND if a merchant does not exist
-   */
-  @Transactional()
-  async detect(client: AttributedClient, request: DetectAccountsRequest): Promise<string> {
-    return this.record(client, request.external_user_id, await this.merchantsOf(request.merchants));
+    const content = { externalUserId, merchants: merchants.map(({ id }) => id) };
+    const [result] = await this.webhooks.publishAll([
+      {
+        client,
+        event: {
+          event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
+          externalUserId,
+          data: { detected_accounts: merchants },
+        },
+        idempotency: key === undefined ? undefined : { key, contentHash: contentHash(content) },
+      },
+    ]);
+    if (result?.outcome === 'failed') throw result.error;
+    if (!result || result.outcome === 'conflict') throw IDEMPOTENCY_KEY_REUSED.error();
+    return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
   }
 
   /** Returns one result per name, in the same order, including duplicates. An unknown user has no detected accounts. */

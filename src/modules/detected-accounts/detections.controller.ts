@@ -3,7 +3,8 @@ import { JsonBody } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { CREATE_DETECTION } from './detected-accounts.docs.js';
-import { CreateDetectionRequest, DetectionResponse } from './detected-accounts.dto.js';
+import { CreateDetectionRequest } from './detected-accounts.dto.js';
+import { EventResponse } from '../webhooks/index.js';
 import { DetectedAccountsService } from './detected-accounts.service.js';
 
 @Topic('Detections', 'Records the accounts that the platform detects.')
@@ -13,7 +14,7 @@ export class DetectionsController {
 
   @Post()
   @InternalOperation(CREATE_DETECTION, 'detections:write')
-  create(@JsonBody() request: CreateDetectionRequest): Promise<DetectionResponse> {
+  create(@JsonBody() request: CreateDetectionRequest): Promise<EventResponse> {
     return this.detectedAccounts.create(request);
   }
 }

@@ -5,12 +5,12 @@ import { Topic } from '../../infrastructure/openapi/index.js';
 import { InternalOperation } from '../../infrastructure/surfaces/index.js';
 import { PUBLISH_EVENT, PUBLISH_EVENTS } from './events.docs.js';
 import {
-  EventResponse,
   EventResultsResponse,
   MAX_BATCH_SIZE,
   PublishEventRequest,
   PublishEventsRequest,
 } from './events.dto.js';
+import { EventResponse } from '../webhooks/index.js';
 import { EventsService } from './events.service.js';
 
 @Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.')

@@ -8,9 +8,8 @@ import { withMessages, type OperationDocument } from '../../infrastructure/opena
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
-import { IDEMPOTENCY_KEY_REUSED } from './event-errors.js';
+import { EventResponse, IDEMPOTENCY_KEY_REUSED } from '../webhooks/index.js';
 import {
-  EventResponse,
   EventResultsResponse,
   MAX_BATCH_SIZE,
   MAX_EVENTS,

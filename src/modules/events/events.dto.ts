@@ -10,19 +10,18 @@ import {
   ExternalUserIdField,
   Field,
   IntegerField,
-  IsValidInside,
   MESSAGES,
   ObjectField,
-  TextField,
   UuidField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { EVENT_NAME, SESSION_METADATA, type EventName } from '../webhooks/index.js';
+import { EVENT_NAME, IdempotencyKeyField, MetadataField, type EventName } from '../webhooks/index.js';
 
-const MAX_KEY_LENGTH = 255;
 export const MAX_EVENTS = 1_000;
 /** Bytes: about 4 KiB for each event. */
 export const MAX_BATCH_SIZE = 4_194_304;
+/** Bytes, as for a request with one event. */
+export const MAX_EVENT_SIZE = 524_288;
 
 const EXAMPLE_EVENT = {
   client_id: '3f6c2a10-5a0e-4f5c-9a5c-6f0e8d7b1c2d',
@@ -81,24 +80,10 @@ export class PublishEventRequest {
   })
   data?: Readonly<Record<string, unknown>>;
 
-  @ObjectField(
-    {
-      required: false,
-      members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
-      description: 'Replaces the metadata of the session. Send an empty object for no metadata.',
-      example: SESSION_METADATA.example,
-    },
-    IsValidInside(SESSION_METADATA.validate, { order: 4711 }),
-  )
+  @MetadataField('Replaces the metadata of the session. An empty object means none.')
   metadata?: Readonly<Record<string, string>>;
 
-  @TextField({
-    required: false,
-    max: MAX_KEY_LENGTH,
-    description:
-      'Makes retries safe: a client’s event with the same key and the same content is published only once.',
-    example: EXAMPLE_EVENT.idempotency_key,
-  })
+  @IdempotencyKeyField(EXAMPLE_EVENT.idempotency_key)
   idempotency_key?: string;
 }
 
@@ -111,7 +96,7 @@ export class PublishEventsRequest {
         minItems: 1,
         maxItems: MAX_EVENTS,
       },
-      description: `1 to ${MAX_EVENTS} events.`,
+      description: `1 to ${MAX_EVENTS} events of at most ${MAX_EVENT_SIZE} bytes each.`,
       example: [EXAMPLE_EVENT],
     },
     IsArray(withMessage(MESSAGES.array)),
@@ -119,17 +104,6 @@ export class PublishEventsRequest {
     ArrayMaxSize(MAX_EVENTS, withMessage(MESSAGES.maxItems)),
   )
   events!: unknown[];
-}
-
-export class EventResponse {
-  @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
-  event_id!: string;
-
-  @BooleanProperty(
-    'Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.',
-    false,
-  )
-  duplicate!: boolean;
 }
 
 export class EventResult {
@@ -141,7 +115,7 @@ export class EventResult {
   event_id!: string | null;
 
   @BooleanProperty(
-    'Whether the event had been published before with this `idempotency_key`. Then `event_id` is its ID.',
+    'Whether the event had been published before with this key. Then `event_id` is its ID.',
     false,
   )
   duplicate!: boolean;

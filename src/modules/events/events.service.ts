@@ -1,26 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
 import { BatchedStatement } from '../../infrastructure/database/index.js';
-import { ApiError, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { ApiError, INVALID_FIELD, PAYLOAD_TOO_LARGE } from '../../infrastructure/errors/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
 import {
+  contentHash,
+  IDEMPOTENCY_KEY_REUSED,
   WebhookPublisher,
   type EventMerchant,
+  type EventResponse,
   type PublishRequest,
   type PublishResult,
 } from '../webhooks/index.js';
-import { contentHash } from './content-hash.js';
-import { IDEMPOTENCY_KEY_REUSED } from './event-errors.js';
 import {
+  MAX_EVENT_SIZE,
   PublishEventRequest,
-  type EventResponse,
   type EventResultsResponse,
   type PublishEventsRequest,
 } from './events.dto.js';
-import { requestedEvent, requireFieldsOf } from './requested-event.js';
+import { contentOf, detectedMerchantIds, requestedEvent, requireFieldsOf } from './requested-event.js';
 
 /** What the IDs in requests refer to. */
 interface References {
@@ -34,6 +35,9 @@ const CONCURRENT_STATEMENTS = 1;
 /** Milliseconds. Single events that arrive within this time share their statements, which saves CPU time (decision 0020). */
 const INTERVAL = 16;
 const ENOUGH_EVENTS = 16;
+
+/** PostgreSQL's `integer`. No merchant has a larger ID. */
+const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
@@ -93,7 +97,10 @@ export class EventsService {
   }
 
   private async referencesOf(requests: readonly PublishEventRequest[]): Promise<References> {
-    const merchantIds = requests.flatMap(({ merchant_id: id }) => id ?? []);
+    const merchantIds = requests.flatMap((request) => [
+      ...(request.merchant_id === undefined ? [] : [request.merchant_id]),
+      ...detectedMerchantIds(request).filter((id) => id >= 1 && id <= MAX_MERCHANT_ID),
+    ]);
     const sessionIds = requests.flatMap(({ session_id: id }) => id?.toLowerCase() ?? []);
     const [clients, merchants, sessions] = await Promise.all([
       this.clients.findAll(requests.map(({ client_id: id }) => id)),
@@ -104,9 +111,13 @@ export class EventsService {
   }
 }
 
+const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_SIZE} bytes.`;
+
 function readEvent(event: unknown): PublishEventRequest {
   if (event instanceof ApiError) throw event;
   if (!isObject(event)) throw INVALID_FIELD.error('The event must be a JSON object.');
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_SIZE)
+    throw PAYLOAD_TOO_LARGE.error(EVENT_TOO_LARGE);
   const request = validated(PublishEventRequest, event);
   requireFieldsOf(request);
   return request;
@@ -122,11 +133,14 @@ function resolve(request: PublishEventRequest, { clients, merchants, sessions }:
   if (request.session_id !== undefined && !isOfUser) throw SESSION_NOT_FOUND.error();
   const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
   if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
+  const unknown = detectedMerchantIds(request).findIndex((id) => !merchants.has(id));
+  if (unknown >= 0)
+    throw MERCHANT_NOT_FOUND.error(`The merchant in data.detected accounts[${unknown}] does not exist.`);
   const { idempotency_key: key } = request;
   return {
     client: { clientId: client.clientId, environment: client.environment },
     event: requestedEvent(request, merchant, request.metadata ?? session?.metadata),
-    idempotency: key === undefined ? undefined : { key, contentHash: contentHash(request) },
+    idempotency: key === undefined ? undefined : { key, contentHash: contentHash(contentOf(request)) },
   };
 }
 

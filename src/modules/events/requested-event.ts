@@ -1,5 +1,12 @@
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
-import { ENVELOPES, EVENTS, type AnyEvent, type EventMerchant, type EventName } from '../webhooks/index.js';
+import {
+  ENVELOPES,
+  EVENTS,
+  type AnyEvent,
+  type EventMerchant,
+  type EventName,
+  type EventOf,
+} from '../webhooks/index.js';
 import type { PublishEventRequest } from './events.dto.js';
 
 /** Fields that only some events have. */
@@ -43,7 +50,28 @@ export function requestedEvent(
 ): AnyEvent {
   const { event, task_id: taskId, external_user_id: externalUserId } = request;
   const sessionId = request.session_id?.toLowerCase();
-  const { example } = EVENTS[event].data;
-  const data = Object.fromEntries(Object.keys(example).map((field) => [field, request.data?.[field]]));
+  const data = dataOf(request);
   return { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent;
+}
+
+function dataOf({ event, data }: PublishEventRequest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.keys(EVENTS[event].data.example).map((field) => [field, data?.[field]]));
+}
+
+/** Returns what decides whether two valid requests are for the same event, whatever their spelling. */
+export function contentOf({ idempotency_key: _key, ...request }: PublishEventRequest): object {
+  const data = dataOf(request);
+  return {
+    ...request,
+    client_id: request.client_id.toLowerCase(),
+    session_id: request.session_id?.toLowerCase(),
+    data: Object.keys(data).length === 0 ? undefined : data,
+  };
+}
+
+/** Returns the IDs of the merchants in the data of a valid request. */
+export function detectedMerchantIds({ event, data }: PublishEventRequest): number[] {
+  if (event !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
+  const { detected_accounts: accounts } = data as EventOf<typeof event>['data'];
+  return accounts.map(({ id }) => id);
 }

@@ -1,11 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { CurrentOrganization } from '../../infrastructure/auth/index.js';
+import { CurrentOrganization, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import { Attribution, type RequestAttribution } from '../../infrastructure/http/index.js';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { SharedOperation } from '../../infrastructure/surfaces/index.js';
 import { LIST_MERCHANT_ACCOUNTS } from './merchant-accounts.docs.js';
 import { ListMerchantAccountsQuery, MerchantAccountPage } from './merchant-accounts.dto.js';
-import { MerchantAccountsService, type Requester } from './merchant-accounts.service.js';
+import { MerchantAccountsService } from './merchant-accounts.service.js';
 
 @Topic(
   'Merchant accounts',
@@ -18,7 +18,7 @@ export class MerchantAccountsController {
   @Get('merchant-accounts')
   @SharedOperation(LIST_MERCHANT_ACCOUNTS, { token: 'none' })
   list(
-    @CurrentOrganization() requester: Requester,
+    @CurrentOrganization() requester: RequestingOrganization,
     @Query() query: ListMerchantAccountsQuery,
     @Attribution() attribution: RequestAttribution,
   ): Promise<MerchantAccountPage> {

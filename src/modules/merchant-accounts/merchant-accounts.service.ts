@@ -1,9 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AccessibleClients,
-  type AuthenticatedClient,
-  type DashboardIdentity,
-} from '../../infrastructure/auth/index.js';
+import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
@@ -26,9 +22,6 @@ import type {
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
 import { MerchantAccountsRepository } from './merchant-accounts.repository.js';
-
-/** A client, or a dashboard user of its organization. */
-export type Requester = AuthenticatedClient | DashboardIdentity;
 
 /** A user's account at a merchant. */
 interface Account {
@@ -113,7 +106,7 @@ export class MerchantAccountsService {
    * @throws ApiError INVALID_FIELD if a dashboard user names no environment
    */
   async list(
-    requester: Requester,
+    requester: RequestingOrganization,
     { environment, external_user_id, ...page }: ListMerchantAccountsQuery,
     attribution: RequestAttribution = {},
   ): Promise<MerchantAccountPage> {
@@ -140,7 +133,10 @@ export class MerchantAccountsService {
     };
   }
 
-  private async clientOf(requester: Requester, environment?: PlatformEnvironment): Promise<AttributedClient> {
+  private async clientOf(
+    requester: RequestingOrganization,
+    environment?: PlatformEnvironment,
+  ): Promise<AttributedClient> {
     if ('credential' in requester) {
       if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
       return this.clients.forEnvironment(requester, environment);

@@ -1,6 +1,11 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { stringify } from 'csv-stringify/sync';
-import type { DashboardActor, RequestingOrganization } from '../../infrastructure/auth/index.js';
+import {
+  AccessibleClients,
+  type DashboardActor,
+  type DashboardIdentity,
+  type RequestingOrganization,
+} from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../../infrastructure/errors/index.js';
@@ -23,6 +28,7 @@ export class MerchantsService {
   constructor(
     private readonly repository: MerchantsRepository,
     private readonly catalog: MerchantCatalogService,
+    private readonly clients: AccessibleClients,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -32,32 +38,35 @@ export class MerchantsService {
    * @throws ApiError ENVIRONMENT_MISMATCH if the client belongs to the other environment
    */
   async list(
-    { organizationId, environment: own }: RequestingOrganization,
+    requester: RequestingOrganization,
     requested?: PlatformEnvironment,
   ): Promise<MerchantResponse[]> {
-    const environment = own ?? requested;
-    if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
-    if (requested !== undefined && requested !== environment)
+    if ('credential' in requester) {
+      if (requested === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+      return this.repository.list(await this.viewer(requester, requested), MAX_MERCHANTS);
+    }
+    if (requested !== undefined && requested !== requester.environment)
       throw ENVIRONMENT_MISMATCH.error(OTHER_ENVIRONMENT);
-    return this.repository.list({ organizationId, environment }, MAX_MERCHANTS);
+    return this.repository.list(requester, MAX_MERCHANTS);
   }
 
   /** Returns merchants that match the filters, in the order of their names. */
   async page(
-    organization: Pick<RequestingOrganization, 'organizationId'>,
+    { organizationId }: Pick<RequestingOrganization, 'organizationId'>,
     environment: PlatformEnvironment,
     filters: MerchantFilters,
     limit: number,
   ): Promise<MerchantResponse[]> {
-    return this.repository.page(viewer(organization, environment), filters, limit);
+    return this.repository.page({ organizationId, environment }, filters, limit);
   }
 
   /** Idempotent. */
   @Transactional()
   async hide(actor: DashboardActor, id: string, environment: PlatformEnvironment): Promise<MerchantResponse> {
+    const viewer = await this.viewer(actor, environment);
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
-    if (await this.repository.hide(viewer(actor, environment), merchant.id, this.clock.now()))
+    if (await this.repository.hide(viewer, merchant.id, this.clock.now()))
       await this.auditLog.record({ action: 'merchant.hide', actor, target });
     return { ...merchant, hidden: true };
   }
@@ -69,9 +78,10 @@ export class MerchantsService {
     id: string,
     environment: PlatformEnvironment,
   ): Promise<MerchantResponse> {
+    const viewer = await this.viewer(actor, environment);
     const merchant = await this.merchant(id);
     const target = { name: merchant.name, environment };
-    if (await this.repository.activate(viewer(actor, environment), merchant.id))
+    if (await this.repository.activate(viewer, merchant.id))
       await this.auditLog.record({ action: 'merchant.activate', actor, target });
     return { ...merchant, hidden: false };
   }
@@ -98,11 +108,10 @@ export class MerchantsService {
     if (!merchant) throw MERCHANT_NOT_FOUND.error();
     return merchant;
   }
-}
 
-function viewer(
-  { organizationId }: Pick<RequestingOrganization, 'organizationId'>,
-  environment: PlatformEnvironment,
-): Viewer {
-  return { organizationId, environment };
+  /** @throws ApiError INVALID_FIELD if this deployment does not serve the environment */
+  private async viewer(actor: DashboardIdentity, environment: PlatformEnvironment): Promise<Viewer> {
+    await this.clients.forEnvironment(actor, environment);
+    return { organizationId: actor.organizationId, environment };
+  }
 }

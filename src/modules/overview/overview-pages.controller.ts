@@ -1,10 +1,10 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   DashboardPage,
   inEachEnvironment,
-  LastEnvironment,
   PageEnvironment,
   PageRoute,
   type PageResponse,
@@ -17,8 +17,8 @@ export class OverviewPagesController {
 
   @Get('dashboard')
   @PageRoute({ login: true })
-  home(@LastEnvironment() environment: PlatformEnvironment): PageResponse {
-    return this.pages.home(environment);
+  home(@Req() request: Request): PageResponse {
+    return this.pages.home(request);
   }
 
   @Get(inEachEnvironment())

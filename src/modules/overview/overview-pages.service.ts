@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { AccessibleClients, type DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { dashboardPath, type PageResponse } from '../../infrastructure/pages/index.js';
+import { dashboardPath, PageEnvironments, type PageResponse } from '../../infrastructure/pages/index.js';
 import { RequestLogOverviewService, type OverviewPeriod } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
 import { overviewPage } from './overview.pages.js';
@@ -11,12 +12,13 @@ import { overviewPage } from './overview.pages.js';
 export class OverviewPagesService {
   constructor(
     private readonly clients: AccessibleClients,
+    private readonly environments: PageEnvironments,
     private readonly overviews: RequestLogOverviewService,
     private readonly endpoints: WebhookEndpointsService,
   ) {}
 
-  home(environment: PlatformEnvironment): PageResponse {
-    return { redirectTo: dashboardPath(environment) };
+  home(request: Request): PageResponse {
+    return { redirectTo: dashboardPath(this.environments.of(request)) };
   }
 
   /** @param wanted the period in the query; the last 24 hours if it is not `7d` */

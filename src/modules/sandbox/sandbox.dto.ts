@@ -3,11 +3,10 @@ import {
   EnumField,
   ExternalUserIdField,
   IntegerField,
-  IsValidInside,
   ObjectField,
   UuidField,
 } from '../../infrastructure/validation/index.js';
-import { EVENT_NAME, SESSION_METADATA, type EventName } from '../webhooks/index.js';
+import { EVENT_NAME, MetadataField, type EventName } from '../webhooks/index.js';
 
 const MERCHANT_ID = { min: 1, max: 2 ** 31 - 1, description: 'ID of the merchant.', example: 16 };
 
@@ -61,15 +60,7 @@ export class TriggerWebhookRequest {
   })
   data?: Record<string, unknown>;
 
-  @ObjectField(
-    {
-      required: false,
-      members: { additionalProperties: { type: 'string', maxLength: 500 }, maxProperties: 10 },
-      description: 'The metadata, for events of a session. Send an empty object for no metadata.',
-      example: SESSION_METADATA.example,
-    },
-    IsValidInside(SESSION_METADATA.validate, { order: 4711 }),
-  )
+  @MetadataField('For events of a session. An empty object means none.')
   metadata?: Record<string, string>;
 }
 

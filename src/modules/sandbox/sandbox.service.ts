@@ -56,7 +56,8 @@ export class SandboxService {
 
   @Transactional()
   async detect(client: AuthenticatedClient, request: DetectAccountsRequest): Promise<PublishedEventResponse> {
-    return { event_id: await this.detectedAccounts.detect(client, request) };
+    const { event_id } = await this.detectedAccounts.detect(client, request);
+    return { event_id };
   }
 
   @Transactional()

@@ -1,4 +1,5 @@
-import { validateSize, mergeMetadata } from './session-metadata.js';
+import { validateMetadataSize } from '../webhooks/index.js';
+import { mergeMetadata } from './session-metadata.js';
 
 const keys = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'x']));
@@ -21,9 +22,9 @@ describe('Session metadata', () => {
   });
 
   it('accepts at most 10 keys after merging', () => {
-    expect(validateSize(mergeMetadata(keys(6), keys(4, 'l')))).toBeUndefined();
-    expect(validateSize(mergeMetadata(keys(10), keys(10)))).toBeUndefined();
-    expect(validateSize(mergeMetadata(keys(6), keys(5, 'l')))).toBe(
+    expect(validateMetadataSize(mergeMetadata(keys(6), keys(4, 'l')))).toBeUndefined();
+    expect(validateMetadataSize(mergeMetadata(keys(10), keys(10)))).toBeUndefined();
+    expect(validateMetadataSize(mergeMetadata(keys(6), keys(5, 'l')))).toBe(
       'The metadata field must not have more than 10 keys.',
     );
   });

@@ -9,10 +9,12 @@ import {
   TextField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { MetadataField, type SessionMetadata } from './session-metadata.js';
+import { MetadataField, type SessionMetadata } from '../webhooks/index.js';
 import { SESSION_TYPE, type SessionType } from './session-types.js';
 
 const CARD_ID_LENGTH = 256;
+
+const METADATA = 'Your own values, echoed as `data.metadata` in every webhook of the session.';
 
 const EXAMPLE_SESSION = 'b1c3d8a4-3f5e-4d55-8a69-6f2f9a7c0e21';
 
@@ -50,7 +52,7 @@ export class CreateSessionRequest {
   })
   phone_number?: string;
 
-  @MetadataField('The SDK can add to the metadata when it opens the session.')
+  @MetadataField(`${METADATA} The SDK can add to the metadata when it opens the session.`)
   metadata?: SessionMetadata;
 }
 
@@ -64,8 +66,8 @@ export class OpenSessionRequest {
   session_id!: string;
 
   @MetadataField(
-    'Merged with the metadata of the session: values given here override those with the same key, and the limits ' +
-      'apply to the merged metadata.',
+    `${METADATA} Merged with the metadata of the session: these values override those with the same key, and the ` +
+      'limits apply to the result.',
   )
   metadata?: SessionMetadata;
 }

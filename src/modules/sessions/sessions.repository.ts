@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, Transaction } from '../../infrastructure/database/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
-import type { SessionMetadata } from './session-metadata.js';
+import type { SessionMetadata } from '../webhooks/index.js';
 import { Session } from './session.entity.js';
 
 /** The columns that events of a session need. */

@@ -9,7 +9,8 @@ import type { AttributedClient, RequestAttribution } from '../../infrastructure/
 import { Clock } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './session-errors.js';
-import { validateSize, mergeMetadata, type SessionMetadata } from './session-metadata.js';
+import { validateMetadataSize, type SessionMetadata } from '../webhooks/index.js';
+import { mergeMetadata } from './session-metadata.js';
 import { SESSION_LIFETIME } from './session-types.js';
 import type { Session } from './session.entity.js';
 import type {
@@ -112,7 +113,7 @@ export class SessionsService {
     attribution.externalUserId = session.externalUserId;
     if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
     const allMetadata = mergeMetadata(session.metadata, metadata);
-    const problem = validateSize(allMetadata);
+    const problem = validateMetadataSize(allMetadata);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     if (Object.keys(metadata).length > 0) await this.repository.setMetadata(session.id, allMetadata);
     return { session: session.id, expires_at: session.expiresAt };

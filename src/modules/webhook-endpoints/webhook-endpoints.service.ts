@@ -134,11 +134,13 @@ export class WebhookEndpointsService {
   async list(actor: DashboardActor, environment: PlatformEnvironment): Promise<WebhookEndpointListResponse> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
     const endpoints = await this.repository.ofClient(client.clientId);
-    return { data: await this.toResponses(endpoints.map((endpoint) => ({ ...endpoint, client }))) };
+    return {
+      data: await this.toResponses(endpoints.map((endpoint) => shownTo(actor, { ...endpoint, client }))),
+    };
   }
 
   async get(actor: DashboardActor, id: string): Promise<WebhookEndpointResponse> {
-    return this.toResponse(await this.require(actor, id));
+    return this.toResponse(shownTo(actor, await this.require(actor, id)));
   }
 
   @Transactional()
@@ -252,6 +254,11 @@ export class WebhookEndpointsService {
     const health = await this.repository.healthOf(endpoints.map(({ id }) => id));
     return endpoints.map((endpoint) => toResponse(endpoint, health.get(endpoint.id)));
   }
+}
+
+/** Masks secrets in the URL for users who may not change the endpoint. */
+function shownTo({ role }: DashboardActor, endpoint: OwnedWebhookEndpoint): OwnedWebhookEndpoint {
+  return role === 'viewer' ? { ...endpoint, url: maskedUrl(endpoint.url) } : endpoint;
 }
 
 function existing(endpoint: WebhookEndpoint | null): WebhookEndpoint {

@@ -9,14 +9,13 @@ export {
   SESSION_TYPE,
   type AnyEvent,
   type EventName,
+  type EventOf,
 } from './events/event-catalog.js';
 export { eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
-export {
-  ENVELOPES,
-  SESSION_METADATA,
-  type EventMerchant,
-  type SessionMetadata,
-} from './events/event-envelope.js';
+export { ENVELOPES, type EventMerchant } from './events/event-envelope.js';
+export { MetadataField, validateMetadataSize, type SessionMetadata } from './events/session-metadata.js';
+export { EventResponse } from './event-response.dto.js';
+export { contentHash, IDEMPOTENCY_KEY_REUSED, IdempotencyKeyField } from './idempotency-key.js';
 export { TaskIdsRepository } from './events/task-ids.repository.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';
 export { secretVersionsOf } from './queue/delivery-queue.repository.js';

@@ -1,13 +1,15 @@
 import { Controller, Get, Param, Query, type StreamableFile } from '@nestjs/common';
 import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { DashboardPage, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { DashboardExport, DashboardPage, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { auditAction } from '../audit-actions.js';
 import { AuditLogPagesService, type PageQuery } from './audit-log-pages.service.js';
 
 /**
  * The operation that lists the audit log belongs to the platform API and requires production credentials, so it has no
  * permission for users. The pages require that of `listUsers` (role admin): the log shows what users did.
  */
-const AuditLogPage = (): MethodDecorator => DashboardPage('listUsers');
+const PERMISSION = 'listUsers';
+const AuditLogPage = (): MethodDecorator => DashboardPage(PERMISSION);
 
 @Controller('dashboard/audit-log')
 export class AuditLogPagesController {
@@ -20,7 +22,7 @@ export class AuditLogPagesController {
   }
 
   @Get('export/:format')
-  @AuditLogPage()
+  @DashboardExport(PERMISSION, auditAction('audit_log.export'))
   export(
     @CurrentActor() actor: DashboardActor,
     @Param('format') format: string,

@@ -33,12 +33,13 @@ export class AccountPagesService {
 
   async endSession(actor: DashboardActor, form: FormFields): Promise<PageResponse> {
     const id = form.get('session');
-    if (isUUID(id)) await this.sessions.endOne(actor.userId, id as string);
+    if (isUUID(id)) await this.sessions.endOne(actor, id as string);
     return ACCOUNT;
   }
 
-  async endOtherSessions({ userId, credential }: DashboardActor): Promise<PageResponse> {
-    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(userId, credential.sessionId);
+  async endOtherSessions(actor: DashboardActor): Promise<PageResponse> {
+    const { credential } = actor;
+    if (credential.kind === 'session') await this.sessions.endAllOtherAccess(actor, credential.sessionId);
     return ACCOUNT;
   }
 

@@ -106,7 +106,7 @@ export class SecondFactorService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
-    if (!(await this.passwords.confirm(actor, password))) return undefined;
+    if (!(await this.passwords.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
     const codes = await this.replaceRecoveryCodes(actor);
     if (codes.length > 0) this.emails.sendRecoveryCodesReplaced(actor.email);
     return codes;
@@ -148,9 +148,13 @@ export class SecondFactorService {
   }
 
   @Transactional()
-  private async replaceRecoveryCodes({ userId }: DashboardPrincipal): Promise<readonly string[]> {
-    const user = await this.users.lock(userId);
-    return user?.totpEnabledAt ? this.renew(userId) : [];
+  private async replaceRecoveryCodes(actor: DashboardActor): Promise<readonly string[]> {
+    const user = await this.users.lock(actor.userId);
+    if (!user?.totpEnabledAt) return [];
+    const codes = await this.renew(user.id);
+    const target = { name: actor.email };
+    await this.auditLog.record({ action: 'auth.recovery_codes_renew', actor, target });
+    return codes;
   }
 
   private async renew(userId: string): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   DashboardSessionVerifier,
+  type DashboardActor,
   type DashboardIdentity,
   type DashboardPrincipal,
 } from '../../../infrastructure/auth/index.js';
@@ -9,6 +10,7 @@ import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import type { DashboardSession, SessionStage } from './dashboard-session.entity.js';
 import { DashboardSessionsRepository } from './dashboard-sessions.repository.js';
@@ -30,6 +32,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   constructor(
     private readonly repository: DashboardSessionsRepository,
     private readonly users: DashboardUsersService,
+    private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {
     super();
@@ -77,8 +80,10 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     return this.repository.list(userId, this.clock.now());
   }
 
-  async endOne(userId: string, sessionId: string): Promise<void> {
-    await this.repository.endOne(userId, sessionId);
+  /** Ends another session of the user. */
+  @Transactional()
+  async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
+    if (await this.repository.endOne(actor.userId, sessionId)) await this.recordEnd(actor);
   }
 
   async endAll(userId: string): Promise<void> {
@@ -92,8 +97,13 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** Ends all other sessions of the user, and the access of all devices. */
   @Transactional()
-  async endAllOtherAccess(userId: string, sessionId: string): Promise<void> {
-    await this.users.endAccess(userId);
-    await this.repository.endAllBut(userId, sessionId);
+  async endAllOtherAccess(actor: DashboardActor, sessionId: string): Promise<void> {
+    await this.users.endAccess(actor.userId);
+    await this.repository.endAllBut(actor.userId, sessionId);
+    await this.recordEnd(actor);
+  }
+
+  private async recordEnd(actor: DashboardActor): Promise<void> {
+    await this.auditLog.record({ action: 'auth.session_end', actor, target: { name: actor.email } });
   }
 }

@@ -26,6 +26,7 @@ import {
 } from './dashboard-user-errors.js';
 import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
+import { InvitationLimits } from './invitation-limits.js';
 import { UserLogins } from './user-logins.js';
 import type { CreateUserRequest, UpdateUserRequest, UserResponse } from './users.dto.js';
 
@@ -39,6 +40,7 @@ export class UserAdministrationService {
     private readonly repository: DashboardUsersRepository,
     private readonly domains: AllowlistedDomainsService,
     private readonly logins: UserLogins,
+    private readonly invitationLimits: InvitationLimits,
     private readonly denials: RoleDenials,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -55,7 +57,9 @@ export class UserAdministrationService {
   }
 
   async invite(actor: DashboardActor, request: CreateUserRequest): Promise<UserResponse> {
-    const user = await this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request));
+    const user = await this.invitationLimits.count(actor.organizationId, request.email, () =>
+      this.denials.runRecordingDenial('user.add', actor, () => this.add(actor, request)),
+    );
     this.logins.invite(user);
     return toResponse(user);
   }

@@ -16,6 +16,7 @@ import {
   TOO_MANY_USERS,
   USER_NOT_FOUND,
 } from './dashboard-user-errors.js';
+import { INVITATIONS_PER_MAILBOX } from './invitation-limits.js';
 import { CreateUserRequest, EXAMPLE_USER_ID, UpdateUserRequest, UserResponse } from './users.dto.js';
 
 const ONLY_OWNERS = withSharedMessages('OnlyOwners', INSUFFICIENT_ROLE, OWNERS_ONLY);
@@ -46,7 +47,9 @@ export const CREATE_USER: OperationDocument = {
   description:
     'Adds a user to your organization and sends them an invitation by email. They can log in after they set a ' +
     'password. Use it to give a colleague access. If the organization has allowlisted domains, the email address must ' +
-    'belong to one of them. Available to admins and owners; only an owner can invite owners. Audited as `user.add`.',
+    'belong to one of them. At most ' +
+    `${INVITATIONS_PER_MAILBOX} invitations a day go to a mailbox, and ${MAX_USERS} in total. Available to ` +
+    'admins and owners; only an owner can invite owners. Audited as `user.add`.',
   body: CreateUserRequest,
   response: UserResponse,
   responseDescription: 'The user was added and invited.',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { SecretDigest, Sealer } from '../../../infrastructure/crypto/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress, type FormFields } from '../../../infrastructure/http/index.js';
@@ -128,7 +128,7 @@ export class DevicePagesService {
   }
 
   private visibleTo({ organizationId }: DashboardActor): Visibility {
-    const environment = this.configuration.pinnedEnvironment as PlatformEnvironment | undefined;
+    const environment = this.configuration.pinnedEnvironment;
     return { organizationId, environment };
   }
 

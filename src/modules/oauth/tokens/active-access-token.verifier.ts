@@ -64,7 +64,6 @@ export class ActiveAccessTokenVerifier extends AccessTokenVerifier {
 
   /** Returns false for a token of the other environment if `PIN_ENVIRONMENT` is set. */
   private isServedEnvironment({ environment }: AccessTokenClaims): boolean {
-    const { pinnedEnvironment } = this.configuration;
-    return !pinnedEnvironment || environment === pinnedEnvironment;
+    return this.configuration.environments.includes(environment);
   }
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { ServiceConfiguration, type PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
+import { AuditLog } from '../../audit-logs/index.js';
 import {
   DeviceAuthorizationsRepository,
   type DeviceAccess,
@@ -23,6 +24,7 @@ export class DeviceAccessService {
     private readonly authorizations: DeviceAuthorizationsRepository,
     private readonly revokedTokens: RevokedAccessTokensRepository,
     private readonly configuration: ServiceConfiguration,
+    private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
 
@@ -44,10 +46,12 @@ export class DeviceAccessService {
     await this.authorizations.withdraw(device.id);
     const expiresAt = new Date((device.redeemedAt ?? device.expiresAt).getTime() + TOKEN_LIFETIME);
     await this.revokedTokens.add({ jti: device.id, expiresAt });
+    const target = { name: device.clientId, environment: device.environment };
+    await this.auditLog.record({ action: 'auth.device_revoke', actor, target });
   }
 
   private visibleTo({ organizationId }: DashboardActor): Visibility {
-    const environment = this.configuration.pinnedEnvironment as PlatformEnvironment | undefined;
+    const environment = this.configuration.pinnedEnvironment;
     return { organizationId, environment };
   }
 }

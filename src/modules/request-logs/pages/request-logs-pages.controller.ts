@@ -5,6 +5,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
   DashboardAction,
+  DashboardExport,
   DashboardPage,
   FormBody,
   inEachEnvironment,
@@ -32,7 +33,7 @@ export class RequestLogsPagesController {
   }
 
   @Get('export/:format')
-  @DashboardPage('listRequestLogs')
+  @DashboardExport('listRequestLogs', { action: 'request_log.export' })
   export(
     @CurrentActor() actor: DashboardActor,
     @PageEnvironment() environment: PlatformEnvironment,

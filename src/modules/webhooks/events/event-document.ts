@@ -1,7 +1,8 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { eventBody } from './event-body.js';
 import { EVENTS, type AnyEvent, type EventName } from './event-catalog.js';
-import { ENVELOPES, EXAMPLE_FIELDS, SESSION_METADATA } from './event-envelope.js';
+import { ENVELOPES, EXAMPLE_FIELDS } from './event-envelope.js';
+import { SESSION_METADATA } from './session-metadata.js';
 import { constant, integer, named, object, type Shape } from './shape.js';
 
 const EXAMPLE_TIME = 1_710_864_923_198;

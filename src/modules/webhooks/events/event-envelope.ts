@@ -1,9 +1,5 @@
-import { isObject } from 'class-validator';
-import { MESSAGES, validateText } from '../../../infrastructure/validation/index.js';
+import { SESSION_METADATA, type SessionMetadata } from './session-metadata.js';
 import { integer, named, object, text, uuid, type Shape, type ValueOf } from './shape.js';
-
-const MAX_KEYS = 10;
-const MAX_VALUE_LENGTH = 500;
 
 const MERCHANT = named(
   'WebhookMerchant',
@@ -18,35 +14,6 @@ const MERCHANT = named(
 
 /** The merchant that an event is about. */
 export type EventMerchant = ValueOf<typeof MERCHANT>;
-
-/** Metadata of a session: at most 10 keys with values of at most 500 characters. */
-export type SessionMetadata = Readonly<Record<string, string>>;
-
-/** Keys are free text and do not appear in messages. */
-function validateMetadata(metadata: unknown, field: string): string | undefined {
-  if (!isObject(metadata)) return MESSAGES.object(field);
-  const entries = Object.entries(metadata);
-  if (entries.length > MAX_KEYS) return MESSAGES.maxKeys(field, MAX_KEYS);
-  for (const [key, value] of entries) {
-    const message =
-      validateText(`${field} key`, key) ?? validateText(`${field} value`, value, MAX_VALUE_LENGTH);
-    if (message !== undefined) return message;
-  }
-  return undefined;
-}
-
-/** The metadata of a session, as webhooks echo it. */
-export const SESSION_METADATA: Shape<SessionMetadata> = {
-  schema: {
-    type: 'object',
-    description: 'Metadata of the session; absent if none was attached.',
-    additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
-    minProperties: 1,
-    maxProperties: MAX_KEYS,
-  },
-  example: { trace_id: 't-1' },
-  validate: validateMetadata,
-};
 
 interface SessionFields {
   readonly sessionId: string;

@@ -1,0 +1,71 @@
+import { isObject } from 'class-validator';
+import {
+  IsValidInside,
+  MESSAGES,
+  ObjectField,
+  validateText,
+} from '../../../infrastructure/validation/index.js';
+import { named, type Shape } from './shape.js';
+
+/** The integrator's own keys and values, echoed in the webhooks of the session. */
+export type SessionMetadata = Readonly<Record<string, string>>;
+
+/** Specification, "Session metadata". */
+const MAX_KEYS = 10;
+const MAX_VALUE_LENGTH = 500;
+/** The specification sets no limit. Without one, every webhook could carry a key of half a megabyte. */
+const MAX_KEY_LENGTH = 500;
+
+/** Keys that a message may show. Others are free text. */
+const SHOWN_KEY = /^[\w.-]{1,64}$/;
+
+const SCHEMA = {
+  additionalProperties: { type: 'string', maxLength: MAX_VALUE_LENGTH },
+  propertyNames: { maxLength: MAX_KEY_LENGTH },
+  maxProperties: MAX_KEYS,
+};
+
+/** The metadata of a session, as webhooks echo it. */
+export const SESSION_METADATA: Shape<SessionMetadata> = named('WebhookMetadata', {
+  schema: {
+    type: 'object',
+    description: 'Metadata of the session; absent if none was attached.',
+    ...SCHEMA,
+    minProperties: 1,
+  },
+  example: { trace_id: 't-1' },
+  validate: (value, field) =>
+    isObject(value) ? (validateMetadataSize(value) ?? validateMembers(value)) : MESSAGES.object(field),
+});
+
+/** Optional metadata within the limits, which the schema in the API document states. */
+export function MetadataField(description: string): PropertyDecorator {
+  return ObjectField(
+    {
+      required: false,
+      members: SCHEMA,
+      description,
+      example: { order: '4711' },
+    },
+    IsValidInside(
+      (value) => validateMetadataSize(value as object),
+      Object.fromEntries(Array.from({ length: MAX_KEYS + 1 }, (_, index) => [index, ''])),
+    ),
+    IsValidInside((value) => validateMembers(value as object), { order: 4711 }),
+  );
+}
+
+/** Returns the message about metadata with too many keys. Merging two valid sets can exceed the limit. */
+export function validateMetadataSize(metadata: object): string | undefined {
+  return Object.keys(metadata).length > MAX_KEYS ? MESSAGES.maxKeys('metadata', MAX_KEYS) : undefined;
+}
+
+function validateMembers(metadata: object): string | undefined {
+  for (const [key, value] of Object.entries(metadata)) {
+    const name = SHOWN_KEY.test(key) ? `metadata.${key}` : 'metadata values';
+    const message =
+      validateText('metadata keys', key, MAX_KEY_LENGTH) ?? validateText(name, value, MAX_VALUE_LENGTH);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}

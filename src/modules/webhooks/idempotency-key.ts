@@ -1,0 +1,38 @@
+import { sha256 } from '../../infrastructure/crypto/index.js';
+import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { isMissing, IsValidInside, TextField } from '../../infrastructure/validation/index.js';
+
+const MAX_KEY_LENGTH = 255;
+
+export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDEMPOTENCY_KEY_REUSED', {
+  when: 'The client already has an event with this `idempotency_key` and different content.',
+  message: 'The idempotency_key was used for an event with different content.',
+});
+
+/** The optional key of a request that publishes an event. */
+export function IdempotencyKeyField(example: string): PropertyDecorator {
+  return TextField(
+    {
+      required: false,
+      // Without its key, an event would be published with every retry.
+      keepsBlank: true,
+      max: MAX_KEY_LENGTH,
+      description: 'Makes retries safe: an event with the same key and content is published once.',
+      example,
+    },
+    IsValidInside(
+      (value, field) => (isMissing(value) ? `The ${field} field must not be blank.` : undefined),
+      ' ',
+    ),
+  );
+}
+
+/** Returns a hash of the content of a request. It does not depend on the order of the fields. */
+export function contentHash(content: object): Buffer {
+  return sha256(JSON.stringify(content, sortedMembers));
+}
+
+function sortedMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
