@@ -42,7 +42,7 @@ export class MerchantsService {
     return this.repository.list({ organizationId, environment }, MAX_MERCHANTS);
   }
 
-  /** Returns merchants that match the filters, in the order of their names. */
+  /** Returns merchants that match the filters, the most relevant first. */
   async page(
     organization: Pick<RequestingOrganization, 'organizationId'>,
     environment: PlatformEnvironment,

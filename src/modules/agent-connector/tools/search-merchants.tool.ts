@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/paging/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
-import { matchKey, MerchantsService } from '../../merchants/index.js';
+import { matchKeys, MerchantsService } from '../../merchants/index.js';
 import { MERCHANT_SESSION_TYPES, MERCHANT_STATUSES } from '../../webhooks/index.js';
 import { CURSOR, NEXT_CURSOR, READ_ONLY, text, Tool } from './tool.js';
 
@@ -31,7 +31,7 @@ const OUTPUT = z.object({
           .describe('Whether each type of session works now. Signing in requires link to be UP.'),
       }),
     )
-    .describe('The merchants, sorted by name.'),
+    .describe('The merchants, the most relevant first.'),
   next_cursor: NEXT_CURSOR,
 });
 
@@ -61,10 +61,9 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
     { client, organizationId }: AuthenticatedAgent,
     { query, limit, cursor }: z.output<typeof INPUT>,
   ): Promise<z.input<typeof OUTPUT>> {
-    const key = matchKey(query);
-    const scope = ['search_merchants', client.clientId, key];
+    const scope = ['search_merchants', client.clientId, query];
     const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
-    const filters = { matchKey: key, hidden: false, after };
+    const filters = { matchKeys: matchKeys(query), hidden: false, after };
     const found = await this.merchants.page({ organizationId }, client.environment, filters, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
