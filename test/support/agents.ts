@@ -122,8 +122,9 @@ export async function sendRpc(
   { baseUrl }: Pick<TestApp, 'baseUrl'>,
   body: unknown,
   headers: Record<string, string> = {},
+  path = '/mcp',
 ): Promise<RpcResponse> {
-  const response = await fetch(`${baseUrl}/mcp`, {
+  const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -141,6 +142,13 @@ export async function sendRpc(
     message: json ? (JSON.parse(json) as RpcMessage) : undefined,
   };
 }
+
+/** The `_meta` of messages of the current revision. */
+export const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 
 /** Returns the message of a tool call. */
 export const toolCall = (name: string, input: object = {}, id: number | string = 1) => ({

@@ -4,12 +4,13 @@ import { FailedCredentials, type TooManyFailures } from '../auth/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
 import { RateLimiters } from './rate-limiters.js';
+import type { RequestLimit } from './request-limit.js';
 
 const WINDOW = { per: 'address', seconds: 60 } as const;
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
-/** Limits wrong credentials per IP address, and per client and IP address. */
+/** Limits wrong credentials per IP address, and those of an API client also per client and IP address. */
 @Injectable()
 export class FailedCredentialLimits extends FailedCredentials {
   private readonly perAddress = this.limiters.limit({
@@ -33,14 +34,13 @@ export class FailedCredentialLimits extends FailedCredentials {
     super();
   }
 
-  async count(request: Request, clientId: string): Promise<TooManyFailures | undefined> {
+  async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
-    const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH)}`;
+    const both = `${address} ${(clientId ?? '').slice(0, CLIENT_ID_LENGTH)}`;
     // Counts the address first, which limits the number of client IDs to count.
-    for (const [limit, subject] of [
-      [this.perAddress, address],
-      [this.perClient, both],
-    ] as const) {
+    const counts: [RequestLimit, string][] = [[this.perAddress, address]];
+    if (clientId !== undefined) counts.push([this.perClient, both]);
+    for (const [limit, subject] of counts) {
       const state = await limit.consume(subject);
       const { retryAfter } = state;
       if (retryAfter === undefined) continue;

@@ -1,7 +1,7 @@
 export { AttemptLimitsRepository } from './attempt-limits.repository.js';
 export { tooManyAttempts } from './too-many-attempts.js';
 export { RateLimitGuard } from './rate-limit.guard.js';
-export type { RateLimit } from './rate-limiters.js';
+export { RateLimiters, type RateLimit } from './rate-limiters.js';
 export { ConnectorRateLimitConfiguration } from './connector-rate-limit.configuration.js';
 export { DashboardRateLimitConfiguration } from './dashboard-rate-limit.configuration.js';
 export { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';

@@ -35,11 +35,20 @@ export class ToolCalls {
     private readonly metrics: Metrics,
   ) {}
 
-  /** @throws ProtocolError if there is no such tool */
-  async run(agent: AuthenticatedAgent, call: ToolCall, requestId: string): Promise<CallToolResult> {
+  /**
+   * @param refusal why the call is refused, if it is
+   * @throws ProtocolError if there is no such tool
+   */
+  async run(
+    agent: AuthenticatedAgent,
+    call: ToolCall,
+    requestId: string,
+    refusal?: ApiError,
+  ): Promise<CallToolResult> {
     const tool = this.tools.find(call.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool with this name.');
     try {
+      if (refusal) throw refusal;
       const result = await perform(tool, agent, call.arguments ?? {});
       this.calls.inc({ tool: tool.name, outcome: 'success' });
       return { content: [textOf(result)], structuredContent: result };
