@@ -369,8 +369,18 @@ describe('The protocol of the agent connector', () => {
     expect([response.status, response.message?.error]).toEqual([status, { code, message }]);
   });
 
+  it.each(['[{a}]', '[{"path":1}]', '[ { } ]', '…'.repeat(400)])(
+    'repeats a value that looks like a list of problems: %s',
+    async (revision) => {
+      const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': revision };
+      const { status, message } = await send({ ...LIST, params: { _meta: meta } });
+      expect([status, message?.error?.code]).toEqual([400, -32022]);
+      expect(message?.error?.message).toContain(revision.slice(0, 200));
+    },
+  );
+
   it('never repeats much of the input in an error', async () => {
-    const long = 'x'.repeat(200_000);
+    const long = `\u2028${'😀'.repeat(100_000)}`;
     const withMeta = (message: { method: string; params?: object }, meta: object = META) => ({
       ...message,
       params: { ...message.params, _meta: meta },
@@ -400,6 +410,7 @@ describe('The protocol of the agent connector', () => {
       const isError = message?.error !== undefined || message?.result?.['isError'] === true;
       expect([JSON.stringify(body).slice(0, 120), isError]).toEqual([expect.any(String), true]);
       expect(JSON.stringify(message).length).toBeLessThan(1_500);
+      expect(JSON.stringify(message)).not.toMatch(/\\u[dD][89abAB]/);
     }
   });
 

@@ -135,7 +135,7 @@ export async function sendRpc(
   });
   const text = await response.text();
   // Revisions up to 2025-11-25 get a stream with one message.
-  const json = text.startsWith('event:') ? /^data: (.*)$/m.exec(text)?.[1] : text;
+  const json = text.startsWith('event:') ? /\ndata: ([^\n]*)/.exec(text)?.[1] : text;
   return {
     status: response.status,
     headers: response.headers,

@@ -81,7 +81,7 @@ function withoutMissing(input: object, { input: { shape } }: Tool): object {
 
 function messageOf({ issues: [issue] }: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys')
-    return `The arguments are not valid: ${JSON.stringify(issue.keys[0]?.slice(0, QUOTE_LENGTH))} is not known.`;
+    return `The arguments are not valid: ${JSON.stringify(issue.keys[0]?.slice(0, QUOTE_LENGTH).toWellFormed())} is not known.`;
   const path = issue?.path.join('.') ?? '';
   return `${path === '' ? 'The arguments are' : `The argument ${path} is`} not valid: ${issue?.message}`;
 }
