@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import { ConnectorRateLimitConfiguration } from '../../src/infrastructure/rate-limiting/index.js';
+import {
+  ConnectorRateLimitConfiguration,
+  PlatformRateLimitConfiguration,
+} from '../../src/infrastructure/rate-limiting/index.js';
 import type { Tool } from '../../src/modules/agent-connector/tools/tool.js';
 import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tools.js';
 
@@ -40,10 +43,12 @@ describe('docs/agent-connector.md', () => {
     expect(responses).toEqual([...new Set(responses)].toSorted(byStatusAndCode));
   });
 
-  it('names the limit of tool calls and the revisions of the protocol', () => {
-    expect(PAGE).toContain(
-      `- ${new ConnectorRateLimitConfiguration().toolCallsPerMinute} tool calls per minute`,
-    );
+  it('names the limits and the revisions of the protocol', () => {
+    const { toolCallsPerMinute, messagesPerMinute } = new ConnectorRateLimitConfiguration();
+    expect(PAGE).toContain(`- ${toolCallsPerMinute} tool calls per minute`);
+    expect(PAGE).toContain(`- ${messagesPerMinute} messages of any kind per minute`);
+    const { failuresPerAddress } = new PlatformRateLimitConfiguration();
+    expect(PAGE).toContain(`- ${failuresPerAddress} requests with wrong credentials per minute`);
     const [, revisions = ''] = /^- The connector serves the revision([^]*?)\.\n/m.exec(PAGE) ?? [];
     expect(revisions.match(/\d{4}-\d\d-\d\d/g)).toEqual(['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS]);
   });

@@ -9,7 +9,7 @@ import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Bytes of the document without line breaks, per operation. It had 9,300 when it repeated errors in each operation. */
-const MAX_SIZE_PER_OPERATION = 3_600;
+const MAX_SIZE_PER_OPERATION = 3_650;
 /** Minimum result of `redocly score`, out of 100. */
 const MIN_SCORE = 94;
 

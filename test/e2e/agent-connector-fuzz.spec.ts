@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { mcpToken, sendRpc, toolCall, type RpcResponse } from '../support/agents.js';
+import { mcpToken, META, sendRpc, toolCall, type RpcResponse } from '../support/agents.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const RUNS = { numRuns: 200, interruptAfterTimeLimit: 20_000 };
@@ -30,6 +30,7 @@ async function send(body: unknown, headers: Record<string, string> = {}): Promis
   expect([...documented]).toContain(pair);
   received.add(pair);
   if (message) expect(message).toMatchObject({ jsonrpc: '2.0' });
+  if (message?.error) expect(message.error.message).not.toMatch(/[[{]\s*"/);
   return response;
 }
 
@@ -62,11 +63,6 @@ const TOOLS = [
   '__proto__',
 ];
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '1990-01-01'];
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'fuzz', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),

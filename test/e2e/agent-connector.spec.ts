@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import {
   CLIENTS,
   mcpToken,
+  META,
   sendRpc,
   toolCall,
   type Agent,
@@ -18,7 +19,8 @@ import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
 import { serveMetrics } from '../support/metrics.js';
 import { Program } from '../support/program.js';
-import { basic, startTestApp, type TestApp } from '../support/test-app.js';
+import { BEHIND_PROXY } from '../support/visitor.js';
+import { basic, error, startTestApp, type TestApp } from '../support/test-app.js';
 
 const NETFLIX = { id: 16, name: 'Netflix' };
 const ALL_TOOLS = [
@@ -134,7 +136,10 @@ describe.each(Object.entries(CLIENTS))('The agent connector, with %s', (name, co
 });
 
 describe('The credentials of the agent connector', () => {
-  const INVALID = 'The MCP token is not valid.';
+  const REMEDY =
+    'The company that the agent works for creates a token with POST /mcp/tokens/create, and configures it in the agent ' +
+    'as the header "Authorization: Bearer <token>".';
+  const INVALID = `The MCP token is not valid. ${REMEDY}`;
 
   it.each([
     [
@@ -151,7 +156,7 @@ describe('The credentials of the agent connector', () => {
       id: null,
       error: {
         code: -32000,
-        message,
+        message: `${message} ${REMEDY}`,
         data: { error_type: 'INVALID_INPUT', error_code: 'INVALID_ACCESS_TOKEN' },
       },
     });
@@ -162,7 +167,9 @@ describe('The credentials of the agent connector', () => {
     async (authorization) => {
       const { status, headers, message } = await send(LIST, {}, authorization);
       expect(status).toBe(401);
-      expect(headers.get('www-authenticate')).toContain('error="invalid_token"');
+      expect(headers.get('www-authenticate')).toBe(
+        'Bearer realm="Agent connector", error="invalid_token", error_description="The MCP token is not valid."',
+      );
       expect(message?.error?.message).toBe(INVALID);
     },
   );
@@ -236,12 +243,35 @@ describe('The protocol of the agent connector', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('has no metadata that would start an authorization code flow', async () => {
-    for (const path of ['oauth-protected-resource', 'oauth-protected-resource/mcp', 'mcp/server-card.json']) {
-      const { status, body } = await service.request(`/.well-known/${path}`);
-      expect(status).toBe(404);
-      expect(body).toMatchObject({ error_code: 'NOT_FOUND' });
-    }
+  it.each([
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/oauth-authorization-server/mcp',
+    '/.well-known/openid-configuration',
+    '/.well-known/openid-configuration/mcp',
+    '/mcp/.well-known/openid-configuration',
+    '/.well-known/mcp/server-card.json',
+  ])('has no metadata that would start an authorization code flow: %s', async (path) => {
+    const { status, body } = await service.request(path);
+    expect(status).toBe(404);
+    expect(body).toEqual(error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.'));
+  });
+
+  it('hides the metadata of the device flow from MCP clients that share its host', async () => {
+    const path = '/.well-known/oauth-authorization-server';
+    const forAgents = await service.request(path, { headers: { 'mcp-protocol-version': '2025-11-25' } });
+    expect([forAgents.status, forAgents.body['error_code']]).toEqual([404, 'NOT_FOUND']);
+    expect(forAgents.headers.get('cache-control')).toBe('no-store');
+    const forOthers = await service.request(path);
+    expect(forOthers.status).toBe(200);
+    expect(forOthers.headers.get('vary')).toMatch(/MCP-Protocol-Version/);
+    expect((await service.request('/register', { body: {} })).status).toBe(404);
+  });
+
+  it.each(Object.entries(CLIENTS))('makes %s report a wrong token', async (_name, connect) => {
+    await expect(asAgent(`mcp_dev_${'a'.repeat(49)}`, (agent) => agent.tools(), connect)).rejects.toThrow(
+      /creates a token with POST \/mcp\/tokens\/create|the server requires authorization/,
+    );
   });
 
   it.each([
@@ -280,10 +310,109 @@ describe('The protocol of the agent connector', () => {
   it('requires JSON of at most 512 KiB, and a client that accepts both kinds of response', async () => {
     const text = JSON.stringify(LIST);
     expect((await send(text, { 'content-type': 'text/plain' })).status).toBe(415);
-    expect((await send(text, { accept: 'text/html' })).status).toBe(406);
+    for (const accept of ['text/html', 'application/json', 'text/event-stream;q=0, */*'])
+      expect([accept, (await send(text, { accept })).status]).toEqual([accept, 406]);
     const { status, message } = await send(`{"jsonrpc":"2.0","id":9,"x":"${'x'.repeat(524_288)}"}`);
     expect(status).toBe(413);
     expect(message?.error).toMatchObject({ code: -32000, data: { error_code: 'PAYLOAD_TOO_LARGE' } });
+  });
+
+  it.each(['*/*', 'application/*, text/*', 'text/event-stream, application/json;q=0.5'])(
+    'accepts any client that accepts both kinds of response: %s',
+    async (accept) => {
+      const { status, message } = await send(LIST, { accept });
+      expect([status, message?.result?.['tools']]).toEqual([200, expect.any(Array)]);
+    },
+  );
+
+  it('accepts a request without Accept, and the path with a trailing slash', async () => {
+    const { port } = new URL(service.baseUrl);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    for (const path of ['/mcp', '/mcp/']) {
+      const request = forward({ port, method: 'POST', path, headers });
+      request.end(JSON.stringify(LIST));
+      const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }];
+      response.resume();
+      expect([path, response.statusCode]).toEqual([path, 200]);
+    }
+    const withSlash = await sendRpc(service, LIST, {}, '/mcp/');
+    expect(withSlash.message?.error).toMatchObject({ code: -32000 });
+    expect((await fetch(`${service.baseUrl}/mcp/`)).status).toBe(405);
+  });
+
+  it.each([
+    [
+      toolCall(3 as unknown as string),
+      200,
+      -32602,
+      'The params are not valid: params.name: Invalid input: expected string, received number',
+    ],
+    [
+      toolCall('search_merchants', 'x' as unknown as object),
+      200,
+      -32602,
+      'The params are not valid: params.arguments: Invalid input: expected record, received string',
+    ],
+    [
+      { ...LIST, params: { cursor: 4 } },
+      200,
+      -32602,
+      'The params are not valid: params.cursor: Invalid input: expected string, received number',
+    ],
+    [
+      { ...LIST, method: 'initialize', params: { protocolVersion: 3 } },
+      200,
+      -32602,
+      'The params are not valid: params.protocolVersion: Invalid input: expected string, received number',
+    ],
+  ])('describes invalid params in a sentence: %j', async (body, status, code, message) => {
+    const response = await send(body);
+    expect([response.status, response.message?.error]).toEqual([status, { code, message }]);
+  });
+
+  it.each(['[{a}]', '[{"path":1}]', '[ { } ]', '…'.repeat(400)])(
+    'repeats a value that looks like a list of problems: %s',
+    async (revision) => {
+      const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': revision };
+      const { status, message } = await send({ ...LIST, params: { _meta: meta } });
+      expect([status, message?.error?.code]).toEqual([400, -32022]);
+      expect(message?.error?.message).toContain(revision.slice(0, 200));
+    },
+  );
+
+  it('never repeats much of the input in an error', async () => {
+    const long = `\u2028${'😀'.repeat(100_000)}`;
+    const withMeta = (message: { method: string; params?: object }, meta: object = META) => ({
+      ...message,
+      params: { ...message.params, _meta: meta },
+    });
+    const newest = (method: string) => ({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method });
+    for (const [body, headers] of [
+      [{ ...LIST, method: long }],
+      [{ ...LIST, id: long }],
+      [{ ...LIST, method: 'ping', id: long }],
+      [{ ...LIST, params: { [long]: 1, cursor: { [long]: 1 } } }],
+      [toolCall(long)],
+      [toolCall('search_merchants', { query: 'a', [long]: 1 })],
+      [toolCall('search_merchants', { query: long, limit: long, cursor: long })],
+      [toolCall('search_detected_accounts', { names: Array(50_000).fill(0) })],
+      [toolCall('get_sign_in_link', { link_id: long })],
+      [withMeta({ ...LIST, method: long }), newest('tools/list')],
+      [withMeta(toolCall(long)), newest('tools/call')],
+      [withMeta(LIST, { ...META, 'io.modelcontextprotocol/protocolVersion': long }), newest('tools/list')],
+      [
+        withMeta(LIST, { ...META, 'io.modelcontextprotocol/clientInfo': { [long]: 1 } }),
+        newest('tools/list'),
+      ],
+      [withMeta({ ...LIST, method: 'initialize' }, { [long]: long })],
+    ] as [unknown, Record<string, string>?][]) {
+      const { status, message } = await send(body, headers);
+      expect(status).toBeLessThan(500);
+      const isError = message?.error !== undefined || message?.result?.['isError'] === true;
+      expect([JSON.stringify(body).slice(0, 120), isError]).toEqual([expect.any(String), true]);
+      expect(JSON.stringify(message).length).toBeLessThan(1_500);
+      expect(JSON.stringify(message)).not.toMatch(/\\u[dD][89abAB]/);
+    }
   });
 
   it('refuses revisions that it does not know', async () => {
@@ -304,6 +433,85 @@ describe('The protocol of the agent connector', () => {
     const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }];
     response.resume();
     expect(response.statusCode).toBeLessThan(500);
+  });
+});
+
+describe('The list of tools', () => {
+  interface Listed {
+    readonly name: string;
+    readonly title: string;
+    readonly annotations: Readonly<Record<string, unknown>>;
+    readonly inputSchema: { readonly properties: Record<string, object>; readonly required?: string[] };
+    readonly outputSchema: object;
+  }
+  const listed = async (): Promise<Listed[]> =>
+    (await send(LIST)).message?.result?.['tools'] as unknown as Listed[];
+
+  it('takes about a kilobyte for each tool, because every model reads it', async () => {
+    const tools = await listed();
+    expect(JSON.stringify(tools).length / tools.length).toBeLessThan(1_024);
+  });
+
+  it('has the titles also in the annotations, and every hint', async () => {
+    for (const { title, annotations } of await listed()) {
+      expect(annotations).toEqual({
+        title,
+        readOnlyHint: expect.any(Boolean),
+        destructiveHint: expect.any(Boolean),
+        idempotentHint: expect.any(Boolean),
+        openWorldHint: expect.any(Boolean),
+      });
+      if (annotations['readOnlyHint'] === true)
+        expect(annotations).toMatchObject({
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        });
+    }
+  });
+
+  it('allows additions to the results, at every level', async () => {
+    for (const { outputSchema } of await listed())
+      expect(JSON.stringify(outputSchema)).not.toContain('additionalProperties');
+  });
+
+  it('says that optional arguments can be null', async () => {
+    for (const { inputSchema } of await listed())
+      for (const [name, schema] of Object.entries(inputSchema.properties))
+        if (!inputSchema.required?.includes(name))
+          expect(schema).toMatchObject({ anyOf: [{}, { type: 'null' }] });
+    const optionals = (await listed()).flatMap(({ inputSchema: { properties, required = [] } }) =>
+      Object.keys(properties).filter((name) => !required.includes(name)),
+    );
+    expect(optionals.toSorted()).toEqual(expect.arrayContaining(['cursor', 'limit']));
+  });
+
+  it.each([null, '', ' '])(
+    'belongs to tools that read optional arguments that are %j as absent',
+    async (value) => {
+      for (const { name, inputSchema } of await listed()) {
+        const optional = Object.keys(inputSchema.properties).filter(
+          (each) => !inputSchema.required?.includes(each),
+        );
+        if (optional.length === 0) continue;
+        const required = name === 'search_merchants' ? { query: 'netflix' } : {};
+        const input = { ...required, ...Object.fromEntries(optional.map((each) => [each, value])) };
+        const results = [
+          (await send(toolCall(name, input))).message?.result,
+          (await send(toolCall(name, required))).message?.result,
+        ];
+        expect(results[0]).toEqual(results[1]);
+        expect(results[0]).not.toHaveProperty('isError');
+      }
+    },
+  );
+
+  it('can be cached by clients of the current revision', async () => {
+    const { message } = await send(
+      { ...LIST, params: { _meta: META } },
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
+    );
+    expect(message?.result).toMatchObject({ ttlMs: 3_600_000, cacheScope: 'private' });
   });
 });
 
@@ -381,21 +589,20 @@ describe('search_merchants', () => {
   const NOT_TEXT =
     'Invalid input: expected text that is not blank, with at most 256 characters and without U+0000';
   interface Found {
-    readonly merchants: { readonly id: number; readonly name: string; readonly status: object }[];
+    readonly merchants: { readonly id: number; readonly name: string }[];
     readonly next_cursor: string | null;
   }
 
-  it('finds merchants by a part of their name, with their statuses', async () => {
+  it('finds merchants by a part of their name, and says whether users can sign in to them', async () => {
     await service.database.query(
       `INSERT INTO merchant_status (merchant_id, type, status, requested_at) VALUES (16, 'link', 'DOWN', now())`,
     );
     const search = async () =>
       (await asAgent(token, (agent) => agent.result<Found>('search_merchants', { query: 'NetFl' })))
         .merchants;
-    const UP = { card_switcher: 'UP', transaction_link: 'UP', vault: 'UP' };
-    expect(await search()).toEqual([{ ...NETFLIX, status: { ...UP, link: 'DOWN' }, can_sign_in: false }]);
+    expect(await search()).toEqual([{ ...NETFLIX, can_sign_in: false }]);
     await service.database.query('DELETE FROM merchant_status');
-    expect(await search()).toMatchObject([{ ...NETFLIX, can_sign_in: true }]);
+    expect(await search()).toEqual([{ ...NETFLIX, can_sign_in: true }]);
   });
 
   it('counts Unicode characters, as operation 5 does', async () => {
@@ -405,21 +612,47 @@ describe('search_merchants', () => {
     expect(merchants).toEqual(expect.any(Array));
   });
 
-  it('returns pages that together have every merchant once', async () => {
+  it.each([
+    ['X', 'X'],
+    ['EA', 'EA'],
+    ['hp', 'HP'],
+    ['REI', 'REI'],
+    ['hbo', 'HBO Max'],
+    ['Apple', 'Apple'],
+    ['disney plus', 'Disney+'],
+    ['Netflix account', 'Netflix'],
+    ['Netflix Inc.', 'Netflix'],
+    ['www.netflix.com', 'Netflix'],
+    ['https://www.hulu.com/welcome', 'Hulu'],
+  ])('returns the most relevant merchant first: %s', async (query, name) => {
+    const { merchants } = await asAgent(token, (agent) => agent.result<Found>('search_merchants', { query }));
+    expect(merchants[0]?.name).toBe(name);
+  });
+
+  it.each(['%', '!!!', '_', '🛒'])('finds nothing under %s', async (query) => {
+    const found = await asAgent(token, (agent) => agent.result<Found>('search_merchants', { query }));
+    expect(found).toEqual({ merchants: [], next_cursor: null });
+  });
+
+  it.each([1, 7])('returns pages of %i that together have every merchant once', async (limit) => {
+    await asAgent(token, async (agent) => {
+      const all = await agent.result<Found>('search_merchants', { query: 'ap', limit: 50 });
+      const names: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Found = await agent.result<Found>('search_merchants', { query: 'ap', limit, cursor });
+        names.push(...page.merchants.map(({ name }) => name));
+        cursor = page.next_cursor;
+      } while (cursor !== null && names.length < 50);
+      expect(names).toEqual(all.merchants.map(({ name }) => name));
+      expect(names.length).toBeGreaterThan(10);
+      expect(new Set(names).size).toBe(names.length);
+    });
+  });
+
+  it('accepts a cursor only with the arguments of the page before', async () => {
     await asAgent(token, async (agent) => {
       const all = await agent.result<Found>('search_merchants', { query: 'an', limit: 50 });
-      const names: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page: Found = await agent.result<Found>('search_merchants', {
-          query: 'an',
-          limit: 7,
-          ...(cursor === undefined ? {} : { cursor }),
-        });
-        names.push(...page.merchants.map(({ name }) => name));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined && names.length < 50);
-      expect(names.slice(0, 49)).toEqual(all.merchants.slice(0, 49).map(({ name }) => name));
       const other = await agent.call('search_merchants', { query: 'other', cursor: all.next_cursor ?? 'x' });
       expect(other).toMatchObject({ isError: true, content: { error_code: 'INVALID_CURSOR_FORMAT' } });
     });
@@ -443,7 +676,7 @@ describe('search_merchants', () => {
     [{ query: ' ' }, `The argument query is not valid: ${NOT_TEXT}`],
     [{ query: 'x'.repeat(257) }, `The argument query is not valid: ${NOT_TEXT}`],
     [{ query: 'a', limit: 51 }, 'The argument limit is not valid: Too big: expected number to be <=50'],
-    [{ query: 'a', page: 2 }, 'The arguments are not valid: Unrecognized key: "page"'],
+    [{ query: 'a', page: 2 }, 'The arguments are not valid: "page" is not known.'],
   ])('refuses %j', async (input, message) => {
     const result = await asAgent(token, (agent) => agent.call('search_merchants', input));
     expect(result).toEqual({
@@ -668,26 +901,119 @@ describe('Two replicas behind a load balancer', () => {
 });
 
 // Last, because only the application that was started last can use its database in every way.
-describe('The limit of tool calls', () => {
-  it('counts the calls of each token', async () => {
-    const limited = await startTestApp({ MCP_TOOL_CALLS_PER_MINUTE: '3' });
-    try {
-      const tokens = [await mcpToken(limited, 'user-1'), await mcpToken(limited, 'user-1')] as const;
-      const call = (withToken: string, body: object = toolCall('get_connection_info', {}, 'x')) =>
-        sendRpc(limited, body, { authorization: `Bearer ${withToken}` });
-      const responses = await Promise.all(Array.from({ length: 5 }, () => call(tokens[0])));
-      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429]);
-      const refused = responses.find(({ status }) => status === 429);
-      const retryAfter = Number(refused?.headers.get('retry-after'));
-      expect(refused?.message).toMatchObject({
-        id: 'x',
-        error: { code: -32000, data: { error_code: 'TOO_MANY_REQUESTS', retry_after: retryAfter } },
-      });
-      expect(retryAfter).toBeGreaterThan(0);
-      expect((await call(tokens[0], LIST)).status).toBe(200);
-      expect((await call(tokens[1])).status).toBe(200);
-    } finally {
-      await limited.close();
+describe('The limits of the agent connector', () => {
+  let limited: TestApp;
+
+  beforeAll(async () => {
+    limited = await startTestApp({
+      ...BEHIND_PROXY,
+      MCP_TOOL_CALLS_PER_MINUTE: '3',
+      FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '4',
+      CONNECTOR_URL: 'https://agents.example.com',
+      DASHBOARD_URL: 'https://dashboard.example.com',
+    });
+  });
+  afterAll(() => limited.close());
+
+  const call = (withToken: string, body: object = toolCall('get_connection_info', {}, 'x'), headers = {}) =>
+    sendRpc(limited, body, { authorization: `Bearer ${withToken}`, ...headers });
+  const outcomes = (responses: readonly RpcResponse[]): unknown[] =>
+    responses.map(({ message }) => message?.result?.['isError'] ?? false);
+
+  it.each(Object.entries(CLIENTS))('are results of tools for %s, which go on', async (_name, connect) => {
+    const agent = await connect(limited.baseUrl, await mcpToken(limited, 'user-1'));
+    for (let index = 0; index < 3; index += 1) await agent.result('get_connection_info');
+    for (let index = 0; index < 2; index += 1) {
+      const { isError, content } = await agent.call('get_connection_info');
+      expect([isError, content]).toEqual([
+        true,
+        {
+          error_type: 'RATE_LIMIT_ERROR',
+          error_code: 'TOO_MANY_REQUESTS',
+          error_message: expect.any(String) as string,
+          retry_after: expect.any(Number) as number,
+        },
+      ]);
+      expect(content['retry_after']).toBeGreaterThan(0);
     }
+    await agent.close();
+  });
+
+  it('count the tool calls of each token, and tell the state in headers and the request log', async () => {
+    const tokens = [await mcpToken(limited, 'counted'), await mcpToken(limited, 'other')] as const;
+    const responses = await Promise.all(Array.from({ length: 5 }, () => call(tokens[0])));
+    expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    expect(outcomes(responses).toSorted()).toEqual([false, false, false, true, true]);
+    for (const { headers } of responses) {
+      expect(headers.get('ratelimit-policy')).toBe('"tool-calls";q=3;w=60');
+      expect(headers.get('ratelimit')).toMatch(/^"tool-calls";r=[012];t=\d+$/);
+    }
+    expect(outcomes([await call(tokens[1])])).toEqual([false]);
+    const login = await limited.login('owner');
+    const path = '/request-logs?environment=development&external_user_id=counted';
+    const { body } = await limited.request<{ data: Record<string, unknown>[] }>(path, { login });
+    const entries = body.data.filter((entry) => entry['path'] === '/mcp');
+    expect(entries.map(({ status_code: status, tool }) => [status, tool])).toEqual(
+      Array(5).fill([200, 'get_connection_info']),
+    );
+  });
+
+  it('refuse more than five times as many messages of any kind', async () => {
+    const flooding = await mcpToken(limited, 'flood');
+    const responses = await Promise.all(Array.from({ length: 20 }, () => call(flooding, LIST)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([
+      ...Array<number>(15).fill(200),
+      ...Array<number>(5).fill(429),
+    ]);
+    const refused = await call(flooding, toolCall('get_connection_info'));
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect([refused.status, refused.message]).toMatchObject([
+      429,
+      {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32000, data: { error_code: 'TOO_MANY_REQUESTS', retry_after: retryAfter } },
+      },
+    ]);
+    expect((await call(await mcpToken(limited, 'flood'), LIST)).status).toBe(200);
+    const rows = await limited.database.query(
+      `SELECT status_code FROM request_log WHERE external_user_id = 'flood' AND path = '/mcp'`,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('refuse guesses of tokens per address, and never the right token', async () => {
+    const right = await mcpToken(limited, 'right');
+    const guess = (index: number, address: string) =>
+      call(`mcp_dev_${String(index).padStart(49, 'a')}`, LIST, { 'x-forwarded-for': address });
+    const subscriber = (index: number) => `2001:db8:1:2::${index}`;
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => guess(index, subscriber(index))),
+    );
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([
+      ...Array<number>(4).fill(401),
+      ...Array<number>(16).fill(429),
+    ]);
+    const refused = responses.find(({ status }) => status === 429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused?.message?.error?.data).toMatchObject({ error_code: 'TOO_MANY_REQUESTS' });
+    expect((await call(right, LIST, { 'x-forwarded-for': subscriber(1) })).status).toBe(200);
+    expect((await guess(0, '2001:db8:1:3::1')).status).toBe(401);
+    const missing = await sendRpc(limited, LIST, { 'x-forwarded-for': subscriber(1) });
+    expect(missing.status).toBe(401);
+  });
+
+  it.each([
+    ['agents.example.com', 404],
+    ['dashboard.example.com', 200],
+    ['10.0.0.7:3000', 200],
+  ])('leave no metadata of the device flow on the connector’s own host: %s', async (host, status) => {
+    const { port } = new URL(limited.baseUrl);
+    const request = forward({ port, path: '/.well-known/oauth-authorization-server', headers: { host } });
+    request.end();
+    const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }];
+    response.resume();
+    expect(response.statusCode).toBe(status);
   });
 });

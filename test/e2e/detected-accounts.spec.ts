@@ -107,6 +107,9 @@ describe('POST /detected-accounts/search', () => {
     ['The Home Depot', 'home_depot'],
     ["Sam's Club", 'Sam’s Club'],
     ['Abercrombie & Fitch', 'abercrombie AND fitch'],
+    ['Netflix', 'Netflix account'],
+    ['Netflix', 'Netflix, Inc.'],
+    ['Hulu', 'https://www.hulu.com/welcome'],
   ])('finds %s as "%s"', async (merchant, spelling) => {
     await detect('spellings', merchant);
     expect(await searchNames('spellings', [spelling])).toEqual([found(spelling)]);
@@ -119,6 +122,23 @@ describe('POST /detected-accounts/search', () => {
       expect(await searchNames('others', [name])).toEqual([notFound(name)]);
     },
   );
+
+  it('prefers the merchant whose whole name it is', async () => {
+    await detect('whole', 'Booking.com');
+    const names = ['Booking.com', 'Booking'];
+    expect(await searchNames('whole', names)).toEqual(names.map((name) => found(name)));
+    await service.database.query(`INSERT INTO merchant (id, name) VALUES (30000, 'Hulu Account')`);
+    await service.database.query(
+      `INSERT INTO merchant_name (match_key, merchant_id) VALUES ('huluaccount', 30000)`,
+    );
+    await detect('whole', 'Hulu');
+    expect(await searchNames('whole', ['Hulu account', 'Hulu Inc.'])).toEqual([
+      notFound('Hulu account'),
+      found('Hulu Inc.'),
+    ]);
+    await service.database.query('DELETE FROM merchant_name WHERE merchant_id = 30000');
+    await service.database.query('DELETE FROM merchant WHERE id = 30000');
+  });
 
   it('distinguishes merchants whose names have the same beginning', async () => {
     await detect('alike', 'Uber Eats', 'YouTube TV');

@@ -6,6 +6,7 @@ import {
   SESSION_OPERATIONS,
   UNKNOWN_ID,
 } from '../support/operations.js';
+import { issueServiceToken } from '../support/service-tokens.js';
 import { error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 
@@ -225,6 +226,28 @@ describe('Requests with wrong credentials', () => {
     expect([countOf(responses, 401), countOf(responses, 429)]).toEqual([5, 2]);
     const [right] = spellingsOf(development.clientId, 1);
     expect((await search({ ...development, clientId: right ?? '' }, '192.0.2.6')).status).toBe(200);
+  });
+
+  it('are limited for service tokens too, and never refuse the right one', async () => {
+    const { token } = await issueServiceToken(service);
+    const publish = (credentials: string | null, address = '192.0.2.16') =>
+      service.request('/events', {
+        body: {},
+        ...(credentials === null ? {} : { token: credentials }),
+        headers: { 'x-forwarded-for': address },
+      });
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => publish(`mcs_svc_${String(index).padStart(49, 'a')}`)),
+    );
+    expect([countOf(guesses, 401), countOf(guesses, 429)]).toEqual([8, 12]);
+    for (const { headers, body } of guesses.filter(({ status }) => status === 429)) {
+      expect(body['error_code']).toBe('TOO_MANY_REQUESTS');
+      expect(headers.get('retry-after')).toBe(String(body['retry_after']));
+      expect(headers.get('ratelimit')).toMatch(/^"failed-credentials-per-address";r=0;t=\d+$/);
+    }
+    expect((await publish(token)).status).toBe(400);
+    expect((await publish(null)).status).toBe(401);
+    expect((await publish('mcs_svc_x', '192.0.2.17')).status).toBe(401);
   });
 
   it('are limited at OAuth endpoints too', async () => {

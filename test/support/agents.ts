@@ -122,8 +122,9 @@ export async function sendRpc(
   { baseUrl }: Pick<TestApp, 'baseUrl'>,
   body: unknown,
   headers: Record<string, string> = {},
+  path = '/mcp',
 ): Promise<RpcResponse> {
-  const response = await fetch(`${baseUrl}/mcp`, {
+  const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -134,13 +135,20 @@ export async function sendRpc(
   });
   const text = await response.text();
   // Revisions up to 2025-11-25 get a stream with one message.
-  const json = text.startsWith('event:') ? /^data: (.*)$/m.exec(text)?.[1] : text;
+  const json = text.startsWith('event:') ? /\ndata: ([^\n]*)/.exec(text)?.[1] : text;
   return {
     status: response.status,
     headers: response.headers,
     message: json ? (JSON.parse(json) as RpcMessage) : undefined,
   };
 }
+
+/** The `_meta` of messages of the current revision. */
+export const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 
 /** Returns the message of a tool call. */
 export const toolCall = (name: string, input: object = {}, id: number | string = 1) => ({

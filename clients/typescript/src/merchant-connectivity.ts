@@ -100,7 +100,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Search detected accounts.
    *
-   * Returns for each name whether an account of the user was detected at that merchant. Call this operation when you receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, and knows common aliases of merchants. Results are in the order of `names`, including duplicates. For an unknown user, nothing is detected.
+   * Returns for each name whether an account of the user was detected at that merchant. Call this operation when you receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, knows common aliases of merchants, and finds Netflix under "Netflix account", "Netflix, Inc." and "www.netflix.com" too. Results are in the order of `names`, including duplicates. For an unknown user, nothing is detected.
    */
   searchDetectedAccounts(
     body: SearchDetectedAccountsRequest,
@@ -315,7 +315,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get authorization server metadata.
    *
-   * Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically.
+   * Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically. Clients of the agent connector (MCP) cannot use them, and get 404: requests to a host of its own, and requests with the header `MCP-Protocol-Version`.
    */
   getAuthorizationServerMetadata(options?: RequestOptions): Promise<AuthorizationServerMetadata> {
     return this.send(

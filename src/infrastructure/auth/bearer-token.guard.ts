@@ -1,7 +1,9 @@
-import type { CanActivate, ExecutionContext, Type } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
+import { ApiError, INVALID_ACCESS_TOKEN, TOO_MANY_REQUESTS } from '../errors/index.js';
 import { bearerHeaders, expiredToken, invalidToken, type TokenKind } from './bearer-token.js';
+import { FailedCredentials } from './failed-credentials.js';
 
 /**
  * Creates a guard that admits requests with a valid token of this kind. Other requests get a 401 response that tells missing
@@ -29,4 +31,31 @@ export function BearerTokenGuard(strategy: string, kind: TokenKind): Type<CanAct
       return user;
     }
   };
+}
+
+/** Creates a `BearerTokenGuard` for random tokens, which responds with 429 after too many wrong tokens from one IP address. */
+export function RandomTokenGuard(strategy: string, kind: TokenKind): Type<CanActivate> {
+  @Injectable()
+  class Guard extends BearerTokenGuard(strategy, kind) {
+    constructor(private readonly failures: FailedCredentials) {
+      super();
+    }
+
+    override async canActivate(context: ExecutionContext): Promise<boolean> {
+      try {
+        return (await super.canActivate(context)) as boolean;
+      } catch (error) {
+        const request = context.switchToHttp().getRequest<Request>();
+        const isWrong = error instanceof ApiError && error.code === INVALID_ACCESS_TOKEN.code;
+        if (isWrong && request.headers.authorization !== undefined) await this.refuseTooMany(request);
+        throw error;
+      }
+    }
+
+    private async refuseTooMany(request: Request): Promise<void> {
+      const excess = await this.failures.count(request);
+      if (excess) throw TOO_MANY_REQUESTS.error(undefined, excess);
+    }
+  }
+  return Guard;
 }

@@ -11,6 +11,8 @@ export interface TokenKind {
   readonly name: string;
   /** Follows the message that there are no credentials. */
   readonly alternative?: string;
+  /** Follows every message: says where a token comes from. */
+  readonly remedy?: string;
 }
 
 /**
@@ -30,14 +32,14 @@ export function bearerHeaders(
 }
 
 /** RFC 6750, section 3.1: a request without credentials of this scheme gets no error code. */
-export function missingToken(
-  authorization: string | undefined,
-  { challenge, name, alternative = '' }: TokenKind,
-): ApiError {
+export function missingToken(authorization: string | undefined, kind: TokenKind): ApiError {
+  const { challenge, name, alternative = '' } = kind;
   const message = authorization
     ? `The Authorization header must use the Bearer scheme, with the ${name}.`
     : `The request has no credentials. Send the ${name} with the Bearer scheme in the Authorization header${alternative}.`;
-  return INVALID_ACCESS_TOKEN.error(message, { headers: { 'WWW-Authenticate': challenge } });
+  return INVALID_ACCESS_TOKEN.error(withRemedy(message, kind), {
+    headers: { 'WWW-Authenticate': challenge },
+  });
 }
 
 /** Does not tell why the token is not valid. */
@@ -50,7 +52,13 @@ export function expiredToken(kind: TokenKind): ApiError {
   return tokenError(kind, `The ${kind.name} has expired.`);
 }
 
-function tokenError({ challenge }: TokenKind, message: string): ApiError {
-  const described = `${challenge}, error="invalid_token", error_description="${message}"`;
-  return INVALID_ACCESS_TOKEN.error(message, { headers: { 'WWW-Authenticate': described } });
+function tokenError(kind: TokenKind, message: string): ApiError {
+  const described = `${kind.challenge}, error="invalid_token", error_description="${message}"`;
+  return INVALID_ACCESS_TOKEN.error(withRemedy(message, kind), {
+    headers: { 'WWW-Authenticate': described },
+  });
+}
+
+function withRemedy(message: string, { remedy }: TokenKind): string {
+  return remedy === undefined ? message : `${message} ${remedy}`;
 }

@@ -15,6 +15,11 @@ export interface TooManyFailures {
  * flood of wrong secrets never refuses the right one.
  */
 export abstract class FailedCredentials {
-  /** Counts a failure. @returns undefined within the limits */
-  abstract count(request: Request, clientId: string): Promise<TooManyFailures | undefined>;
+  /**
+   * Counts a failure.
+   *
+   * @param clientId absent for tokens, which do not name their client
+   * @returns undefined within the limits
+   */
+  abstract count(request: Request, clientId?: string): Promise<TooManyFailures | undefined>;
 }

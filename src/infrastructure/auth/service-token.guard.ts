@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate } from '@nestjs/common';
 import type { Request } from 'express';
 import { INSUFFICIENT_SCOPE } from '../errors/index.js';
-import { BearerTokenGuard } from './bearer-token.guard.js';
+import { RandomTokenGuard } from './bearer-token.guard.js';
 import { invalidToken } from './bearer-token.js';
 import type { AuthenticatedService, ServiceScope } from './service-token.strategy.js';
 
@@ -17,7 +17,7 @@ export const missingServiceScope = (scope: ServiceScope): string =>
 
 /** Admits requests with a valid service token. */
 @Injectable()
-export class ServiceTokenGuard extends BearerTokenGuard('service-token', SERVICE_TOKEN) {}
+export class ServiceTokenGuard extends RandomTokenGuard('service-token', SERVICE_TOKEN) {}
 
 /** Denies the operation to service tokens without the scope. Runs after `ServiceTokenGuard`. */
 export function ServiceScopeGuard(scope: ServiceScope): CanActivate {

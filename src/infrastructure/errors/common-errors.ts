@@ -36,7 +36,7 @@ export const NO_ACCESS = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
 });
 
 export const TOO_MANY_REQUESTS = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'TOO_MANY_REQUESTS', {
-  when: 'The client exceeded its rate limit (platform API).',
+  when: 'The client or agent exceeded its rate limit (platform API, agent connector), or too many wrong credentials came from its IP address.',
   message: 'Too many requests. Retry after the time in the Retry-After header.',
 });
 

@@ -7,6 +7,7 @@ export { ErrorFormats, type ErrorFormat } from './error-formats.js';
 export { Failures } from './failures.js';
 export { readForm, type FormFields, type FormOptions } from './form-body.js';
 export { GracefulShutdown } from './graceful-shutdown.js';
+export { HiddenFromAgentsGuard } from './hidden-from-agents.guard.js';
 export { HttpAdapter } from './http-adapter.js';
 export { HttpServicesModule } from './http-services.module.js';
 export { HttpConfiguration } from './http.configuration.js';

@@ -5,6 +5,8 @@ import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js
 import { nearestPath } from './nearest-path.js';
 import { pathsOf } from './served-surfaces.js';
 
+const WELL_KNOWN = '/.well-known/';
+
 interface RouteLayer {
   readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): boolean;
@@ -41,7 +43,8 @@ export class RouteTable {
     const methods = methodsOf(this.layers().filter((layer) => matches(layer, path)));
     if (methods.size > 0) return notAllowed(methods);
     this.publicPaths ??= this.readPublicPaths();
-    const nearest = nearestPath(path, this.publicPaths);
+    // Programs look for metadata at several of these paths. They have not misspelled another.
+    const nearest = path.startsWith(WELL_KNOWN) ? undefined : nearestPath(path, this.publicPaths);
     return NOT_FOUND.error(nearest && `${NOT_FOUND.message} Did you mean ${nearest}?`);
   }
 

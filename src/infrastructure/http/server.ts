@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AllowedOrigins } from './allowed-origins.js';
 import { handleClientErrors } from './client-errors.js';
+import { acceptConnectorPath } from './connector-path.js';
 import { crossOriginRequests } from './cross-origin-requests.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { protectiveHeaders } from './protective-headers.js';
@@ -25,6 +26,7 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   app.set('query parser', 'simple');
   app.set('trust proxy', trustedProxyHops);
   app.use(app.get(RequestLifecycle).middleware);
+  app.use(acceptConnectorPath);
   app.use(protectiveHeaders(trustedProxyHops > 0));
   app.use(validateRequest);
   app.use(crossOriginRequests(app.get(AllowedOrigins).all));

@@ -4,12 +4,13 @@ import { FailedCredentials, type TooManyFailures } from '../auth/index.js';
 import { rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './platform-rate-limit.configuration.js';
 import { RateLimiters } from './rate-limiters.js';
+import type { RequestLimit } from './request-limit.js';
 
 const WINDOW = { seconds: 60 };
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
 
-/** Limits wrong credentials per IP address, and per client and IP address. */
+/** Limits wrong credentials per IP address, and those of an API client also per client and IP address. */
 @Injectable()
 export class FailedCredentialLimits extends FailedCredentials {
   private readonly perAddress = this.limiters.limit({
@@ -33,15 +34,14 @@ export class FailedCredentialLimits extends FailedCredentials {
     super();
   }
 
-  async count(request: Request, clientId: string): Promise<TooManyFailures | undefined> {
+  async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(request.ip ?? '');
     // In lower case, because credentials are accepted in every spelling of the UUID.
-    const both = `${address} ${clientId.slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
+    const both = `${address} ${(clientId ?? '').slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
     // Counts the address first, which limits the number of client IDs to count.
-    for (const [limit, subject] of [
-      [this.perAddress, address],
-      [this.perClient, both],
-    ] as const) {
+    const counts: [RequestLimit, string][] = [[this.perAddress, address]];
+    if (clientId !== undefined) counts.push([this.perClient, both]);
+    for (const [limit, subject] of counts) {
       const state = await limit.consume(subject);
       const { retryAfter } = state;
       if (retryAfter === undefined) continue;

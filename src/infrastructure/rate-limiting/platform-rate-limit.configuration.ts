@@ -18,7 +18,7 @@ export class PlatformRateLimitConfiguration {
 
   @EnvironmentVariable(
     'FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS',
-    'Maximum number of requests per minute with wrong Basic credentials from one IP address for all clients together.',
+    'Maximum number of requests per minute with wrong credentials from one IP address: Basic credentials of all clients, MCP tokens and service tokens together. Requests with the right credentials are never refused.',
   )
   @IsIntegerBetween(1, 100_000_000)
   failuresPerAddress: number = 600;

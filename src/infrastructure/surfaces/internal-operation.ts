@@ -7,7 +7,7 @@ import {
   ServiceTokenGuard,
   type ServiceScope,
 } from '../auth/index.js';
-import { INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from '../errors/index.js';
+import { INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN, TOO_MANY_REQUESTS } from '../errors/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
@@ -18,7 +18,7 @@ import { commonErrors } from './operation-errors.js';
 
 /**
  * An operation for the platform's own services. Checks the service token (401) and its scope (403) before it reads the
- * body. There is no rate limit.
+ * body. Only requests with wrong tokens are limited (429).
  */
 export function InternalOperation(document: OperationDocument, scope: ServiceScope): MethodDecorator {
   return applyDecorators(
@@ -32,6 +32,7 @@ export function InternalOperation(document: OperationDocument, scope: ServiceSco
       errors: [
         ...document.errors,
         withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
+        TOO_MANY_REQUESTS,
         withSharedMessages(labelOf(scope), INSUFFICIENT_SCOPE, missingServiceScope(scope)),
         ...commonErrors(document),
       ],

@@ -8,6 +8,7 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import type { Tool } from './tools/tool.js';
+import { ToolCallLimit } from './tools/tool-call-limit.js';
 import { ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tools.js';
 
@@ -22,6 +23,6 @@ const TOOLS = { provide: Tools, inject: TOOL_CLASSES, useFactory: (...tools: Too
     SignInLinksModule,
   ],
   controllers: [AgentConnectorController],
-  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCalls, TOOLS, ...TOOL_CLASSES],
+  providers: [AgentConnectorService, JsonRpcErrorFormat, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })
 export class AgentConnectorModule {}

@@ -2,9 +2,17 @@ import { Injectable, Logger } from '@nestjs/common';
 import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { currentAgentOf, type AuthenticatedAgent } from '../../infrastructure/auth/index.js';
+import type { ApiError } from '../../infrastructure/errors/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
-import { idOf, METHOD_NOT_FOUND, type JsonRpcMessage } from '../../infrastructure/json-rpc/index.js';
-import { SECOND } from '../../infrastructure/time/index.js';
+import {
+  calledTool,
+  idOf,
+  METHOD_NOT_FOUND,
+  type JsonRpcMessage,
+} from '../../infrastructure/json-rpc/index.js';
+import { HOUR, SECOND } from '../../infrastructure/time/index.js';
+import { withReadableError } from './protocol-errors.js';
+import { ToolCallLimit } from './tools/tool-call-limit.js';
 import { ToolCalls } from './tools/tool-calls.js';
 import { Tools } from './tools/tools.js';
 
@@ -14,13 +22,25 @@ const INSTRUCTIONS =
   'sign-in link, tell the user that a text message with the link has been sent, and check the state of the link later. ' +
   'Never ask the user for a password or a one-time code of a merchant.';
 
+/**
+ * What a token can list does not change while it is valid, but may with a release of the service. An hour makes sure that a
+ * conversation seldom asks twice.
+ */
+const CACHE_HINT = { ttlMs: HOUR, cacheScope: 'private' } as const;
+const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
+
 /** The headers of the protocol. The SDK needs no others, and does not get the token. */
 const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
+
+/** What clients of earlier revisions have to accept. */
+const MEDIA_TYPES = ['application/json', 'text/event-stream'];
 
 /** What the SDK passes on from a request to the server that handles it. */
 interface Serving {
   readonly agent: AuthenticatedAgent;
   readonly requestId: string;
+  /** Why a tool call is refused, if it is. */
+  readonly refusal?: ApiError | undefined;
 }
 
 /**
@@ -35,6 +55,7 @@ export class AgentConnectorService {
   constructor(
     private readonly tools: Tools,
     private readonly calls: ToolCalls,
+    private readonly limit: ToolCallLimit,
     private readonly address: PublicAddress,
   ) {
     this.handler = createMcpHandler(
@@ -54,7 +75,8 @@ export class AgentConnectorService {
       return;
     }
     const agent = currentAgentOf(request);
-    const serving: Serving = { agent, requestId: requestContext(request).requestId };
+    const refusal = calledTool(message) && (await this.limit.count(agent, response));
+    const serving: Serving = { agent, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request), {
       parsedBody: message,
       authInfo: {
@@ -67,10 +89,10 @@ export class AgentConnectorService {
     });
     const contentType = result.headers.get('content-type');
     if (contentType !== null) response.setHeader('Content-Type', contentType);
-    response.status(result.status).end(await result.text());
+    response.status(result.status).end(withReadableError(await result.text()));
   }
 
-  private serverFor({ agent, requestId }: Serving): Server {
+  private serverFor({ agent, requestId, refusal }: Serving): Server {
     const server = new Server(
       {
         name: 'merchant-connectivity',
@@ -78,16 +100,19 @@ export class AgentConnectorService {
         version: '1.0.0',
         websiteUrl: this.address.find('platform'),
       },
-      { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+      { capabilities: { tools: {} }, instructions: INSTRUCTIONS, cacheHints: CACHE_HINTS },
     );
     server.setRequestHandler('tools/list', () => ({ tools: this.tools.offeredTo(agent) }));
-    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(agent, params, requestId));
+    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(agent, params, requestId, refusal));
     return server;
   }
 }
 
 /** The URL does not matter to the SDK; one from the request could be invalid. */
-function toWebRequest({ headers }: ExpressRequest): Request {
-  const used = Object.entries(headers).filter(([name]) => PROTOCOL_HEADER.test(name));
-  return new Request('http://connector/mcp', { method: 'POST', headers: used as [string, string][] });
+function toWebRequest(request: ExpressRequest): Request {
+  const used = Object.entries(request.headers).filter(([name]) => PROTOCOL_HEADER.test(name));
+  const headers = new Headers(used as [string, string][]);
+  // The SDK looks for the names of both, and would refuse a client that accepts anything.
+  if (MEDIA_TYPES.every((type) => request.accepts(type))) headers.set('Accept', MEDIA_TYPES.join(', '));
+  return new Request('http://connector/mcp', { method: 'POST', headers });
 }

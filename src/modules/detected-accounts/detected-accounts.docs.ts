@@ -25,7 +25,8 @@ export const SEARCH_DETECTED_ACCOUNTS: OperationDocument = {
   description:
     'Returns for each name whether an account of the user was detected at that merchant. Call this operation when you ' +
     'receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, ' +
-    'and knows common aliases of merchants. Results are in the order of `names`, including duplicates. For an unknown ' +
+    'knows common aliases of merchants, and finds Netflix under "Netflix account", "Netflix, Inc." and ' +
+    '"www.netflix.com" too. Results are in the order of `names`, including duplicates. For an unknown ' +
     'user, nothing is detected.',
   body: SearchDetectedAccountsRequest,
   ...RESULTS,

@@ -10,20 +10,20 @@ export class DetectedAccountsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   /**
-   * Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. One statement
-   * looks up all keys, by a join with the names of the merchants.
+   * Returns the times at which the user's accounts were detected, by match key: null without an account. Keys of no merchant are
+   * absent. One statement looks up all keys, by a join with the names of the merchants.
    */
   async detectedAtByMatchKey(
     clientId: string,
     externalUserId: string,
     matchKeys: readonly string[],
-  ): Promise<Map<string, Date>> {
-    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date }[]>(
+  ): Promise<Map<string, Date | null>> {
+    const rows = await this.transaction.manager.query<{ matchKey: string; detectedAt: Date | null }[]>(
       `SELECT merchant_name.match_key AS "matchKey", account.detected_at AS "detectedAt"
          FROM merchant_name
-         JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
-        WHERE account.client_id = $1 AND account.external_user_id = $2
-          AND merchant_name.match_key = ANY ($3)`,
+         LEFT JOIN detected_account account ON account.merchant_id = merchant_name.merchant_id
+              AND account.client_id = $1 AND account.external_user_id = $2
+        WHERE merchant_name.match_key = ANY ($3)`,
       [clientId, externalUserId, matchKeys],
     );
     return new Map(rows.map((row) => [row.matchKey, row.detectedAt]));

@@ -3,7 +3,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
-import { matchKey, MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
+import { matchKeys, MERCHANT_NOT_FOUND, MerchantCatalogService } from '../merchants/index.js';
 import {
   contentHash,
   IDEMPOTENCY_KEY_REUSED,
@@ -78,10 +78,12 @@ export class DetectedAccountsService {
     externalUserId: string,
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
-    const keys = names.map(matchKey);
-    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, keys);
-    return names.map((name, index) => {
-      const detectedAt = detections.get(keys[index] ?? '') ?? null;
+    const named = names.map((name) => ({ name, keys: matchKeys(name) }));
+    const allKeys = [...new Set(named.flatMap(({ keys }) => keys))];
+    const detections = await this.repository.detectedAtByMatchKey(clientId, externalUserId, allKeys);
+    return named.map(({ name, keys }) => {
+      const ofMerchant = keys.find((key) => detections.has(key));
+      const detectedAt = detections.get(ofMerchant ?? '') ?? null;
       return { name, detected: detectedAt !== null, detected_at: detectedAt };
     });
   }

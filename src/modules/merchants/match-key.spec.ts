@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { matchKey } from './match-key.js';
+import { matchKey, matchKeys } from './match-key.js';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 });
 /** Text in scripts that have letter case and accents. */
@@ -68,4 +68,42 @@ describe('matchKey', () => {
       }),
     );
   });
+});
+
+describe('matchKeys', () => {
+  it.each([
+    ['Netflix', ['netflix']],
+    ['Netflix account', ['netflixaccount', 'netflix']],
+    ['Netflix, Inc.', ['netflixinc', 'netflix']],
+    ['Netflix Co. account', ['netflixcoaccount', 'netflix']],
+    ['Booking.com', ['bookingcom', 'booking']],
+    ['www.netflix.com', ['wwwnetflixcom', 'netflixcom', 'netflix']],
+    ['HTTPS://www.Netflix.com/browse?x=1', ['httpswwwnetflixcombrowsex1', 'netflixcom', 'netflix']],
+    ['netflix.com account', ['netflixcomaccount', 'netflixcom', 'netflix']],
+    ['Zoom.us', ['zoomus']],
+    ['T.J. Maxx', ['tjmaxx']],
+    ['Inc.', ['inc']],
+    ['account', ['account']],
+    ['%', []],
+    [' !!! ', []],
+  ])('of %p are %j', (name, keys) => expect(matchKeys(name)).toEqual(keys));
+
+  it('begin with the key of the whole name, and are at most four', () => {
+    fc.assert(
+      fc.property(anyText, (name) => {
+        const keys = matchKeys(name);
+        expect(keys.length).toBeLessThanOrEqual(4);
+        if (matchKey(name) !== '') expect(keys[0]).toBe(matchKey(name));
+      }),
+    );
+  });
+
+  it.each(['a.', 'account ', 'www.', 'https://', ' ', '\u{FDFA}'])(
+    'take no longer for hostile text (%j)',
+    (part) => {
+      const start = performance.now();
+      for (let repetition = 0; repetition < 20; repetition += 1) matchKeys(part.repeat(20_000));
+      expect(performance.now() - start).toBeLessThan(5_000);
+    },
+  );
 });

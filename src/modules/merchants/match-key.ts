@@ -29,3 +29,30 @@ export function matchKey(name: string): string {
     .normalize('NFKD')
     .replace(/[^\p{Letter}\p{Number}]/gu, '');
 }
+
+/** The host name of a web address, without `www.`. */
+const WEB_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?([\p{Letter}\p{Number}.-]+\.\p{Letter}{2,})(?:[/?#:].*)?$/isu;
+const DOMAIN = /\.com$/i;
+/** The match keys of words after a name that are not part of it: kinds of companies, and what a user has with them. */
+const ADDITIONS: ReadonlySet<string> = new Set(
+  'account accounts co company corp corporation inc incorporated limited llc login ltd membership plc subscription'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Returns the match keys under which to look up a name that somebody wrote: of the whole name first, because it may be that
+ * of a merchant, then without what people add to names. "Netflix account", "Netflix, Inc." and "www.netflix.com" all lead
+ * to "netflix".
+ *
+ * @returns at most four keys, and none for a name without letters and digits
+ */
+export function matchKeys(name: string): string[] {
+  const [first = '', ...more] = name.trim().split(/\s+/u);
+  const words = [WEB_ADDRESS.exec(first)?.[1] ?? first, ...more];
+  const spellings = [name, words.join(' ')];
+  while (words.length > 1 && ADDITIONS.has(matchKey(words.at(-1) ?? ''))) words.pop();
+  const bare = words.join(' ');
+  spellings.push(bare, bare.replace(DOMAIN, ''));
+  return [...new Set([...new Set(spellings)].map(matchKey))].filter((key) => key !== '');
+}

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../../infrastructure/time/index.js';
-import { matchKey } from './match-key.js';
+import { matchKey, matchKeys } from './match-key.js';
 import { MERCHANT_CATALOG } from './merchant-catalog.js';
 import { MerchantCatalogRepository } from './merchant-catalog.repository.js';
 import type { Viewer } from './merchants.repository.js';
@@ -42,11 +42,11 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
 
   /** Returns the ids of merchants by name. Names that match no merchant are absent. */
   async idsByName(names: readonly string[]): Promise<Map<string, number>> {
-    const keys = new Map(names.map((name) => [name, matchKey(name)]));
-    const ids = await this.repository.idsByMatchKey([...new Set(keys.values())]);
+    const keys = new Map(names.map((name) => [name, matchKeys(name)]));
+    const ids = await this.repository.idsByMatchKey([...new Set([...keys.values()].flat())]);
     return new Map(
-      names.flatMap((name) => {
-        const id = ids.get(keys.get(name) ?? '');
+      [...keys].flatMap(([name, ofName]) => {
+        const id = ids.get(ofName.find((key) => ids.has(key)) ?? '');
         return id === undefined ? [] : [[name, id] as const];
       }),
     );

@@ -3,7 +3,7 @@ import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import type { FormFields } from '../../infrastructure/http/index.js';
 import type { PageResponse } from '../../infrastructure/pages/index.js';
-import { matchKey } from './match-key.js';
+import { matchKeys } from './match-key.js';
 import { listPath, merchantsPage } from './merchants.pages.js';
 import { MerchantsService } from './merchants.service.js';
 
@@ -24,7 +24,7 @@ export class MerchantsPagesService {
     { name, status, cursor }: Readonly<Record<string, unknown>>,
   ): Promise<PageResponse> {
     const filters = {
-      matchKey: typeof name === 'string' && name.trim() ? matchKey(name) : undefined,
+      matchKeys: typeof name === 'string' && name.trim() ? matchKeys(name) : undefined,
       hidden: status === 'hidden' ? true : status === 'shown' ? false : undefined,
       after: typeof cursor === 'string' && MERCHANT_ID.test(cursor) ? Number(cursor) : undefined,
     };

@@ -11,8 +11,11 @@ export interface Viewer {
 
 /** Absent filters are not applied. */
 export interface MerchantFilters {
-  /** A part of the match key of the merchant's name or of one of its aliases. */
-  readonly matchKey: string | undefined;
+  /**
+   * The match keys of a name, the most literal first. Finds merchants with one of the keys as a name or alias, and those whose
+   * name or alias contains the last key.
+   */
+  readonly matchKeys: readonly string[] | undefined;
   readonly hidden: boolean | undefined;
   /** The ID of the last merchant before the page. */
   readonly after: number | undefined;
@@ -38,21 +41,41 @@ export class MerchantsRepository {
     );
   }
 
-  /** Returns the merchants that match the filters and come after another merchant, in the order of their names. */
+  /**
+   * Returns the merchants that match the filters and come after another merchant. Merchants with the name itself come first, then
+   * those whose name begins with it, then the others, each in the order of their names.
+   */
   async page(
     { organizationId, environment }: Viewer,
-    { matchKey, hidden, after }: MerchantFilters,
+    { matchKeys, hidden, after }: MerchantFilters,
     limit: number,
   ): Promise<MerchantWithVisibility[]> {
     return this.transaction.manager.query<MerchantWithVisibility[]>(
-      `SELECT id, name, hidden_at IS NOT NULL AS hidden
-         FROM merchant
+      `WITH matching AS (
+       SELECT merchant_id, min(CASE WHEN match_key = ANY ($3) THEN 0 WHEN starts_with(match_key, $4) THEN 1 ELSE 2 END) AS rank
+         FROM merchant_name
+        WHERE match_key = ANY ($3::text[]) OR strpos(match_key, $4::text) > 0
+        GROUP BY merchant_id),
+       found AS (
+       SELECT id, name, coalesce(rank, 0) AS rank
+         FROM merchant LEFT JOIN matching ON matching.merchant_id = id
+        WHERE $3 IS NULL OR rank IS NOT NULL)
+       SELECT id, name, hidden_at IS NOT NULL AS hidden
+         FROM found
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
-        WHERE ($3::text IS NULL OR id IN (SELECT merchant_id FROM merchant_name WHERE strpos(match_key, $3) > 0))
-          AND ($4::boolean IS NULL OR (hidden_at IS NOT NULL) = $4)
-          AND ($5::integer IS NULL OR (lower(name), id) > (SELECT lower(name), id FROM merchant WHERE id = $5))
-        ORDER BY lower(name), id LIMIT $6`,
-      [organizationId, environment, matchKey ?? null, hidden ?? null, after ?? null, limit],
+        WHERE ($5::boolean IS NULL OR (hidden_at IS NOT NULL) = $5)
+          -- The last merchant may have been hidden since, so the filter does not apply to it.
+          AND ($6::integer IS NULL OR (rank, lower(name), id) > (SELECT rank, lower(name), id FROM found WHERE id = $6))
+        ORDER BY rank, lower(name), id LIMIT $7`,
+      [
+        organizationId,
+        environment,
+        matchKeys ?? null,
+        matchKeys?.at(-1) ?? null,
+        hidden ?? null,
+        after ?? null,
+        limit,
+      ],
     );
   }
 

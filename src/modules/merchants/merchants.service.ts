@@ -50,7 +50,7 @@ export class MerchantsService {
     return this.repository.list(requester, MAX_MERCHANTS);
   }
 
-  /** Returns merchants that match the filters, in the order of their names. */
+  /** Returns merchants that match the filters, the most relevant first. */
   async page(
     { organizationId }: Pick<RequestingOrganization, 'organizationId'>,
     environment: PlatformEnvironment,

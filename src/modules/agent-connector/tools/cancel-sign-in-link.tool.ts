@@ -11,8 +11,7 @@ export class CancelSignInLinkTool extends Tool<typeof LINK_ID, typeof SIGN_IN_LI
     name: 'cancel_sign_in_link',
     title: 'Cancel sign-in link',
     description:
-      'Makes a pending sign-in link useless, and returns it. Use it when the user changes their mind. A link that is ' +
-      'finished stays as it is; connected accounts stay connected.',
+      'Makes a pending sign-in link useless. Use it when the user changes their mind. Connected accounts stay connected.',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   };
   readonly input = LINK_ID;

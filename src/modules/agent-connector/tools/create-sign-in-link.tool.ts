@@ -9,14 +9,11 @@ import { Tool } from './tool.js';
 const MAX_MERCHANT_ID = 2 ** 31 - 1;
 
 const INPUT = z.strictObject({
-  merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('ID of the merchant, from search_merchants.'),
+  merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('From search_merchants.'),
 });
 const OUTPUT = SIGN_IN_LINK.extend({
-  phone_number: z.string().describe('Where the text message with the link was sent, mostly hidden.'),
-  url: z
-    .string()
-    .optional()
-    .describe('The link, only in the environment development, to try it without a phone.'),
+  phone_number: z.string(),
+  url: z.string().optional().describe('In development only.'),
 });
 
 @Injectable()
@@ -25,9 +22,9 @@ export class CreateSignInLinkTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'create_sign_in_link',
     title: 'Create sign-in link',
     description:
-      'Sends the user a text message with a link to sign in to the merchant, which connects the account. Use it when the user ' +
-      'asks to connect an account, and then tell the user to open the text message. The link works once, for 15 minutes. ' +
-      'Check its status with get_sign_in_link.',
+      'Texts the user a link to sign in to the merchant, which connects the account. Use it when the user asks to connect an ' +
+      'account, then tell the user to open the message. Each call sends another message: do not repeat it while a link is ' +
+      'pending. A link works once, for 15 minutes.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   };
   readonly input = INPUT;

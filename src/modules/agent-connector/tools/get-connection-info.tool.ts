@@ -4,23 +4,15 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
 import { SignInLinksService } from '../../sign-in-links/index.js';
 import { maskedPhoneNumber } from './sign-in-link.js';
-import { READ_ONLY, timestamp, Tool } from './tool.js';
+import { READ_ONLY, TIMESTAMP, Tool } from './tool.js';
 
 const INPUT = z.strictObject({});
 const OUTPUT = z.object({
-  environment: z
-    .enum(ENVIRONMENTS)
-    .describe('development: a sandbox with simulated sign-ins. production: real users and merchants.'),
-  expires_at: timestamp('When the connection expires. After that, every request is refused.'),
-  phone_number: z
-    .string()
-    .nullable()
-    .describe('The phone number that sign-in links are sent to, mostly hidden; null if there is none.'),
+  environment: z.enum(ENVIRONMENTS).describe('development: simulated merchants.'),
+  expires_at: TIMESTAMP,
+  phone_number: z.string().nullable(),
   can_create_sign_in_links: z.boolean(),
-  reason: z
-    .string()
-    .nullable()
-    .describe('Why sign-in links cannot be created, and what would help; null if they can.'),
+  reason: z.string().nullable(),
 });
 
 @Injectable()
@@ -29,8 +21,8 @@ export class GetConnectionInfoTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'get_connection_info',
     title: 'Get connection info',
     description:
-      'Returns the environment of this connection, when it expires, and whether it can create sign-in links. Use it ' +
-      'first, and when another tool is missing or refuses to work.',
+      'Returns the environment of this connection, its expiry, and whether it can send sign-in links. Use it only when a tool ' +
+      'is missing or refuses to work.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

@@ -11,7 +11,8 @@ export class GetSignInLinkTool extends Tool<typeof LINK_ID, typeof SIGN_IN_LINK>
     name: 'get_sign_in_link',
     title: 'Get sign-in link',
     description:
-      'Returns the status of a sign-in link. Use it when the user says that they have signed in, or after a while.',
+      'Returns the status of a sign-in link. Use it when the user says that they have signed in. Call it at most once a ' +
+      'minute, and stop when it is not pending: completed means connected, anything else needs a new link.',
     annotations: READ_ONLY,
   };
   readonly input = LINK_ID;

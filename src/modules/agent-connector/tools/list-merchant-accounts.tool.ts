@@ -2,23 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
-import { CURSOR, MERCHANT, NEXT_CURSOR, READ_ONLY, timestamp, Tool } from './tool.js';
+import { CURSOR, MERCHANT, NEXT_CURSOR, READ_ONLY, TIMESTAMP, Tool } from './tool.js';
 
 const ACCOUNTS_PER_PAGE = 50;
 
 const INPUT = z.strictObject({ cursor: CURSOR });
 const OUTPUT = z.object({
-  accounts: z
-    .array(
-      z.object({
-        merchant: MERCHANT,
-        state: z
-          .enum(MERCHANT_ACCOUNT_STATE.values)
-          .describe('connected: it works. disconnected: the user must sign in again.'),
-        since: timestamp('Since when the account has this state.'),
-      }),
-    )
-    .describe('The accounts, in the order of the IDs of their merchants.'),
+  accounts: z.array(
+    z.object({
+      merchant: MERCHANT,
+      state: z.enum(MERCHANT_ACCOUNT_STATE.values).describe('disconnected: the user must sign in again.'),
+      since: TIMESTAMP,
+    }),
+  ),
   next_cursor: NEXT_CURSOR,
 });
 
@@ -29,7 +25,7 @@ export class ListMerchantAccountsTool extends Tool<typeof INPUT, typeof OUTPUT> 
     title: 'List merchant accounts',
     description:
       'Returns the merchant accounts that the user has connected, and whether they still are. Use it before you create a ' +
-      'sign-in link, and to see the result afterward.',
+      'sign-in link.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

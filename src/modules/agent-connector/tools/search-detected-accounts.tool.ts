@@ -2,25 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { DetectedAccountsService } from '../../detected-accounts/index.js';
-import { READ_ONLY, text, timestamp, Tool } from './tool.js';
+import { READ_ONLY, text, TIMESTAMP, Tool } from './tool.js';
 
 const INPUT = z.strictObject({
   names: z
-    .array(text(256, 'Name of a merchant or company, in any common spelling.'))
+    .array(text(256))
     .min(1)
     .max(50)
-    .describe('The names to look for.'),
+    .describe('Names of merchants or companies, in any common spelling.'),
 });
 const OUTPUT = z.object({
-  results: z
-    .array(
-      z.object({
-        name: z.string().describe('The name as you gave it.'),
-        detected: z.boolean().describe('Whether the user seems to have an account with this merchant.'),
-        detected_at: timestamp('When the account was detected; null if none was.').nullable(),
-      }),
-    )
-    .describe('One result for each name, in the order of the names.'),
+  results: z.array(z.object({ name: z.string(), detected: z.boolean(), detected_at: TIMESTAMP.nullable() })),
 });
 
 @Injectable()
@@ -29,8 +21,8 @@ export class SearchDetectedAccountsTool extends Tool<typeof INPUT, typeof OUTPUT
     name: 'search_detected_accounts',
     title: 'Search detected accounts',
     description:
-      'Returns for each name whether an account of the user was detected at that merchant. Use it to find out which ' +
-      'merchants are worth connecting. A detected account is not connected yet: use list_merchant_accounts for those that are.',
+      'Tells at which of these merchants the user seems to have an account. Use it to find out which are worth connecting. ' +
+      'list_merchant_accounts has those that are connected already.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;

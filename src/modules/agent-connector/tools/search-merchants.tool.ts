@@ -3,39 +3,22 @@ import { z } from 'zod';
 import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/paging/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
-import { matchKey, MerchantsService } from '../../merchants/index.js';
+import { matchKeys, MerchantsService } from '../../merchants/index.js';
 import { SignInAvailability } from '../../sign-in-links/index.js';
-import { MERCHANT_SESSION_TYPES, MERCHANT_STATUSES } from '../../webhooks/index.js';
-import { CURSOR, NEXT_CURSOR, READ_ONLY, text, Tool } from './tool.js';
+import { CURSOR, MERCHANT, NEXT_CURSOR, optional, READ_ONLY, text, Tool } from './tool.js';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
 
 const INPUT = z.strictObject({
-  query: text(256, 'Part of the name of the merchant, or of a common alias.'),
-  limit: z
-    .int()
-    .min(1)
-    .max(MAX_LIMIT)
-    .default(DEFAULT_LIMIT)
-    .describe('Maximum number of merchants in the page.'),
+  query: text(256, 'Name of the merchant, or part of it.'),
+  limit: optional(z.int().min(1).max(MAX_LIMIT), `Merchants per page; default ${DEFAULT_LIMIT}.`),
   cursor: CURSOR,
 });
 const OUTPUT = z.object({
-  merchants: z
-    .array(
-      z.object({
-        id: z.int().describe('ID of the merchant, for create_sign_in_link.'),
-        name: z.string(),
-        status: z
-          .record(z.enum(MERCHANT_SESSION_TYPES), z.enum(MERCHANT_STATUSES))
-          .describe('Whether each type of session works now.'),
-        can_sign_in: z
-          .boolean()
-          .describe('Whether the user can sign in to the merchant with a sign-in link now.'),
-      }),
-    )
-    .describe('The merchants, sorted by name.'),
+  merchants: z.array(
+    MERCHANT.extend({ can_sign_in: z.boolean().describe('Whether a sign-in link works for it now.') }),
+  ),
   next_cursor: NEXT_CURSOR,
 });
 
@@ -45,8 +28,7 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
     name: 'search_merchants',
     title: 'Search merchants',
     description:
-      'Finds merchants by name, and returns their IDs and whether they work at the moment. Use it to get the ID of a ' +
-      'merchant that the user names.',
+      'Finds merchants by name, the most relevant first. Use it to get the ID of a merchant that the user names.',
     annotations: READ_ONLY,
   };
   readonly input = INPUT;
@@ -64,22 +46,20 @@ export class SearchMerchantsTool extends Tool<typeof INPUT, typeof OUTPUT> {
   /** @throws ApiError INVALID_CURSOR_FORMAT */
   async run(
     { client, organizationId }: AuthenticatedAgent,
-    { query, limit, cursor }: z.output<typeof INPUT>,
+    { query, limit = DEFAULT_LIMIT, cursor }: z.output<typeof INPUT>,
   ): Promise<z.input<typeof OUTPUT>> {
-    const key = matchKey(query);
-    const scope = ['search_merchants', client.clientId, key];
+    const scope = ['search_merchants', client.clientId, query];
     const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
-    const filters = { matchKey: key, hidden: false, after };
+    const filters = { matchKeys: matchKeys(query), hidden: false, after };
     const found = await this.merchants.page({ organizationId }, client.environment, filters, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    const statuses = await this.statuses.statusesOf(page.map(({ id }) => id));
+    const statusesOf = await this.statuses.statusesOf(page.map(({ id }) => id));
     return {
       merchants: page.map(({ id, name }) => ({
         id,
         name,
-        status: statuses(id),
-        can_sign_in: this.signIns.withStatus(client.environment, statuses(id)),
+        can_sign_in: this.signIns.withStatus(client.environment, statusesOf(id)),
       })),
       next_cursor: last ? this.cursors.encode([last.id], scope) : null,
     };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SIGN_IN_LINK_STATUSES, type SignInLinkView } from '../../sign-in-links/index.js';
-import { MERCHANT, timestamp } from './tool.js';
+import { MERCHANT, TIMESTAMP } from './tool.js';
 
 /** The arguments of tools for one link. */
 export const LINK_ID = z.strictObject({
@@ -9,14 +9,10 @@ export const LINK_ID = z.strictObject({
 
 /** What tools return about a link. */
 export const SIGN_IN_LINK = z.object({
-  link_id: z.string().describe('ID of the link. The user cannot open the link with it.'),
+  link_id: z.string(),
   merchant: MERCHANT,
-  status: z
-    .enum(SIGN_IN_LINK_STATUSES)
-    .describe(
-      'pending: the user has not finished. completed: the account is connected. failed, expired, cancelled: a new link is required.',
-    ),
-  expires_at: timestamp('When the link expires.'),
+  status: z.enum(SIGN_IN_LINK_STATUSES),
+  expires_at: TIMESTAMP,
 });
 
 export function toSignInLink({

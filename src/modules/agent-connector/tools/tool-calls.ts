@@ -5,6 +5,7 @@ import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
 import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { isMissing } from '../../../infrastructure/validation/index.js';
 import type { Tool } from './tool.js';
 import { Tools } from './tools.js';
 
@@ -13,6 +14,9 @@ const CALLS = new CounterMetric({
   help: 'Tool calls of agents, by outcome: `success`, `refused` if the agent or its user has to correct something, or `failure` of the service.',
   labels: ['tool', 'outcome'],
 });
+
+/** Characters of an argument's name that an error repeats. */
+const QUOTE_LENGTH = 40;
 
 /** The `params` of `tools/call`. */
 interface ToolCall {
@@ -31,11 +35,20 @@ export class ToolCalls {
     private readonly metrics: Metrics,
   ) {}
 
-  /** @throws ProtocolError if there is no such tool */
-  async run(agent: AuthenticatedAgent, call: ToolCall, requestId: string): Promise<CallToolResult> {
+  /**
+   * @param refusal why the call is refused, if it is
+   * @throws ProtocolError if there is no such tool
+   */
+  async run(
+    agent: AuthenticatedAgent,
+    call: ToolCall,
+    requestId: string,
+    refusal?: ApiError,
+  ): Promise<CallToolResult> {
     const tool = this.tools.find(call.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool with this name.');
     try {
+      if (refusal) throw refusal;
       const result = await perform(tool, agent, call.arguments ?? {});
       this.calls.inc({ tool: tool.name, outcome: 'success' });
       return { content: [textOf(result)], structuredContent: result };
@@ -51,12 +64,24 @@ export class ToolCalls {
 function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
   const problem = tool.unavailableTo(agent);
   if (problem) throw problem;
-  const { data, error } = tool.input.safeParse(input);
+  const { data, error } = tool.input.safeParse(withoutMissing(input, tool));
   if (error) throw INVALID_FIELD.error(messageOf(error));
   return tool.run(agent, data);
 }
 
+/** Returns the arguments without those that are optional and have no value: see `optional`. */
+function withoutMissing(input: object, { input: { shape } }: Tool): object {
+  const given = Object.entries(input);
+  return Object.fromEntries(
+    given.filter(
+      ([name, value]) => !(isMissing(value) && Object.hasOwn(shape, name) && shape[name]?.isOptional()),
+    ),
+  );
+}
+
 function messageOf({ issues: [issue] }: z.ZodError): string {
+  if (issue?.code === 'unrecognized_keys')
+    return `The arguments are not valid: ${JSON.stringify(issue.keys[0]?.slice(0, QUOTE_LENGTH).toWellFormed())} is not known.`;
   const path = issue?.path.join('.') ?? '';
   return `${path === '' ? 'The arguments are' : `The argument ${path} is`} not valid: ${issue?.message}`;
 }

@@ -40,11 +40,30 @@ export abstract class Tool<
   }
 }
 
-/** Annotations of a tool that changes nothing. */
-export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+/** Annotations of a tool that changes nothing. Without them, clients assume the opposite of each. */
+export const READ_ONLY: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/**
+ * An argument that may be absent. Clients with strict schemas send every argument, so its schema allows null, and `ToolCalls`
+ * reads null and blank text as absent.
+ */
+export function optional<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+): z.ZodType<z.output<Schema> | undefined, z.input<Schema> | null | undefined> {
+  return schema
+    .nullish()
+    .describe(description)
+    .transform((value) => value ?? undefined);
+}
 
 /** A text that can be stored: 1 to `max` Unicode code points, not blank. Zod would count UTF-16 units. */
-export function text(max: number, description: string): z.ZodString {
+export function text(max: number, description?: string): z.ZodString {
   return z
     .string()
     .min(1)
@@ -53,24 +72,14 @@ export function text(max: number, description: string): z.ZodString {
       const message = `expected text that is not blank, with at most ${max} characters and without U+0000`;
       context.addIssue({ code: 'custom', message: `Invalid input: ${message}` });
     })
-    .meta({ maxLength: max, description });
+    .meta({ maxLength: max, ...(description !== undefined && { description }) });
 }
 
 /** A time in results: ISO 8601 in UTC. */
-export const timestamp = (description: string): z.ZodString =>
-  z.string().meta({ format: 'date-time', description });
+export const TIMESTAMP = z.string().meta({ format: 'date-time' });
 
-export const MERCHANT = z
-  .object({ id: z.int().describe('ID of the merchant.'), name: z.string() })
-  .describe('The merchant.');
+export const MERCHANT = z.object({ id: z.int(), name: z.string() });
 
-export const CURSOR = z
-  .string()
-  .max(512)
-  .optional()
-  .describe('The next_cursor of the previous page. Omit it for the first page.');
+export const CURSOR = optional(z.string().max(512), 'next_cursor of the previous page.');
 
-export const NEXT_CURSOR = z
-  .string()
-  .nullable()
-  .describe('Pass this value as cursor to get the next page; null on the last page.');
+export const NEXT_CURSOR = z.string().nullable().describe('null on the last page.');

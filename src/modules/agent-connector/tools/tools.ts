@@ -44,10 +44,28 @@ export class Tools {
   }
 }
 
-function listed({ description, input, output }: Tool): ListedTool {
+function listed({ description: { annotations, ...description }, input, output }: Tool): ListedTool {
   return {
     ...description,
-    inputSchema: z.toJSONSchema(input, { io: 'input' }) as ListedTool['inputSchema'],
-    outputSchema: z.toJSONSchema(output) as ListedTool['outputSchema'],
+    // Clients of earlier revisions read the title there.
+    annotations: { title: description.title, ...annotations },
+    inputSchema: schemaOf(input),
+    outputSchema: schemaOf(output),
   };
+}
+
+/**
+ * Returns the schema as what a sender has to satisfy. In this direction, schemas of results allow other members: a client may
+ * keep the schema for hours, and must not refuse a result that has a new member by then.
+ */
+function schemaOf(type: z.ZodObject): ListedTool['inputSchema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(type, {
+    io: 'input',
+    // Every model pays for the length of the list. Zod adds the limits of JavaScript to each integer.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return schema as ListedTool['inputSchema'];
 }

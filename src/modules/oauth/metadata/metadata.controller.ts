@@ -1,4 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
+import { HiddenFromAgentsGuard } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
@@ -16,7 +17,7 @@ export class MetadataController {
 
   @Get('oauth-authorization-server')
   @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata(GET_METADATA)
+  @OAuthMetadata(GET_METADATA, HiddenFromAgentsGuard)
   authorizationServer(): AuthorizationServerMetadata {
     return this.metadata.authorizationServer();
   }

@@ -1,4 +1,4 @@
-import { INTERNAL_ERROR, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
+import { INTERNAL_ERROR, NOT_FOUND, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import type { OperationDocument } from '../../../infrastructure/openapi/index.js';
 import { AuthorizationServerMetadata, EXAMPLE_JWKS, JsonWebKeySet } from './metadata.dto.js';
 
@@ -6,10 +6,12 @@ export const GET_METADATA: OperationDocument = {
   operationId: 'getAuthorizationServerMetadata',
   summary: 'Get authorization server metadata',
   description:
-    'Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically.',
+    'Returns the OAuth endpoints and capabilities of this server (RFC 8414). OAuth libraries read them automatically. ' +
+    'Clients of the agent connector (MCP) cannot use them, and get 404: requests to a host of its own, and requests with ' +
+    'the header `MCP-Protocol-Version`.',
   response: AuthorizationServerMetadata,
   responseDescription: 'The metadata.',
-  errors: [],
+  errors: [NOT_FOUND],
 };
 
 export const GET_KEYS: OperationDocument = {

@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, UseGuards } from '@nestjs/common';
+import { applyDecorators, HttpCode, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
 import { OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
 import {
@@ -69,10 +69,10 @@ export function OAuthOperation(
   );
 }
 
-/** An operation that returns public metadata of this authorization server. */
-export function OAuthMetadata(document: OperationDocument): MethodDecorator {
+/** An operation that returns public metadata of this authorization server, to requests that the other guards admit. */
+export function OAuthMetadata(document: OperationDocument, ...guards: Type<CanActivate>[]): MethodDecorator {
   return applyDecorators(
-    UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED)),
+    UseGuards(RateLimitGuard(OAUTH_LIMIT, RATE_LIMIT_EXCEEDED), ...guards),
     ApiSecurity({}),
     DocumentedOperation('dashboard', {
       ...document,
