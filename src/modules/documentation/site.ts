@@ -81,7 +81,7 @@ export class Site {
     if (!entry) throw NOT_FOUND.error();
     return this.rendered(entry.path, () => ({
       title: entry.title,
-      description: entry.topic,
+      description: entry.topic.replaceAll('`', ''),
       content: GuideContent({
         guide: this.guides.render(entry),
         previous: entries[index - 1],
