@@ -1,3 +1,4 @@
+import { mcpToken } from '../support/agents.js';
 import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { Controller, Get, Query } from '@nestjs/common';
 import {
@@ -132,6 +133,13 @@ describe('GET /me', () => {
         scopes: ['request_logs:read', 'webhook_endpoints:read'],
       },
     });
+  });
+
+  it('says that an MCP token is for the agent connector', async () => {
+    const { status, body } = await me(await mcpToken(service, 'user-1'));
+    const message =
+      'The access token is not valid. It is an MCP token, which only the agent connector accepts.';
+    expect([status, body]).toEqual([401, error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', message)]);
   });
 
   it('accepts a dashboard login too', async () => {
