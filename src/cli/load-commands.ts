@@ -28,12 +28,6 @@ export async function commandsFor(words: readonly string[]): Promise<Type[]> {
   return name === undefined ? Object.values(COMMANDS).map(namedOnly) : load(name as CommandName);
 }
 
-/** Returns the providers of all commands. */
-export async function allCommands(): Promise<Type[]> {
-  const all = await Promise.all(Object.values(COMMANDS).map(({ name }) => load(name)));
-  return [...new Set(all.flat())];
-}
-
 async function load(name: CommandName): Promise<Type[]> {
   const [{ OperatorSession }, program] = await Promise.all([
     import('./operator-session.js'),

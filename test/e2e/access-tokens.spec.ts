@@ -1,4 +1,3 @@
-import { mcpToken } from '../support/agents.js';
 import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { Controller, Get, Query } from '@nestjs/common';
 import {
@@ -136,7 +135,7 @@ describe('GET /me', () => {
   });
 
   it('says that an MCP token is for the agent connector', async () => {
-    const { status, body } = await me(await mcpToken(service, 'user-1'));
+    const { status, body } = await me(await mcpToken());
     const message =
       'The access token is not valid. It is an MCP token, which only the agent connector accepts.';
     expect([status, body]).toEqual([401, error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', message)]);

@@ -364,9 +364,7 @@ describe('POST /apply', () => {
     const { status, body } = await submitWith({ phone_number });
     expect([status, body]).toEqual([
       400,
-      invalidField(
-        'The phone number format is invalid. Begin with + and the country code, followed by digits only, such as +12125550123.',
-      ),
+      invalidField('The phone number format is invalid. Use the format +12125550123.'),
     ]);
   });
 

@@ -113,15 +113,15 @@ describe('POST /mcp/tokens/create', () => {
       { external_user_id: 'u', expiresIn: 3600 },
     ],
     [
-      'The phone number format is invalid. Begin with + and the country code, followed by digits only, such as +12125550123.',
+      'The phone number format is invalid. Use the format +12125550123.',
       { external_user_id: 'u', phone_number: '2125550123' },
     ],
     [
-      'The phone number format is invalid. Begin with + and the country code, followed by digits only, such as +12125550123.',
+      'The phone number format is invalid. Use the format +12125550123.',
       { external_user_id: 'u', phone_number: 12125550123 },
     ],
     [
-      'The phone number format is invalid. Begin with + and the country code, followed by digits only, such as +12125550123.',
+      'The phone number format is invalid. Use the format +12125550123.',
       { external_user_id: 'u', phone_number: '+1 212 555 0123' },
     ],
     [

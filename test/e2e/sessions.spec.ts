@@ -157,10 +157,7 @@ describe('POST /session/create', () => {
     ['The card id field must not be greater than 256 characters.', { card_id: 'x'.repeat(257) }],
     ['The email field must be a valid email address.', { email: 'ada' }],
     ['The email field must be a string.', { email: 7 }],
-    [
-      'The phone number format is invalid. Begin with + and the country code, followed by digits only, such as +12125550123.',
-      { phone_number: '2125550123' },
-    ],
+    ['The phone number format is invalid. Use the format +12125550123.', { phone_number: '2125550123' }],
     [
       'The phone number must be a valid number in a supported country. The US and Canada are supported.',
       { phone_number: '+442071838750' },

@@ -2,7 +2,8 @@ import { createInterface } from 'node:readline';
 import { CommandFactory } from 'nest-commander';
 import { Commander } from 'nest-commander/src/constants.js';
 import { CliModule } from '../../dist/src/cli/cli.module.js';
-import { allCommands } from '../../dist/src/cli/load-commands.js';
+import { COMMANDS } from '../../dist/src/cli/commands/commands.js';
+import { commandsFor } from '../../dist/src/cli/load-commands.js';
 
 /**
  * Runs CLI commands one after the other in one process, because loading the program takes most of the time of each
@@ -11,7 +12,8 @@ import { allCommands } from '../../dist/src/cli/load-commands.js';
  */
 const write = process.stdout.write.bind(process.stdout);
 const ENVIRONMENT = { ...process.env };
-const program = CliModule.register(await allCommands());
+const providers = await Promise.all(Object.keys(COMMANDS).map((name) => commandsFor([name])));
+const program = CliModule.register([...new Set(providers.flat())]);
 let written;
 for (const [stream, name] of [
   [process.stdout, 'output'],
