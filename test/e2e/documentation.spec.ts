@@ -369,7 +369,7 @@ describeInBrowser('The API reference', (windows) => {
       expect.arrayContaining(['200', '400', '401', '413', '415', '429', '500', '503']),
     );
     expect(await operation.textContent()).toContain(
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
     );
   });
 

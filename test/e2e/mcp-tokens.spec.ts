@@ -125,20 +125,20 @@ describe('POST /mcp/tokens/create', () => {
       { external_user_id: 'u', phone_number: '+1 212 555 0123' },
     ],
     [
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+442071838750' },
     ],
     // Jamaica and the Bahamas share the country code with the US.
     [
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+18765550123' },
     ],
     [
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+12420000000' },
     ],
     [
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { external_user_id: 'u', phone_number: '+10005550123' },
     ],
     // Only the first problem is reported, in the order of the fields.

@@ -159,7 +159,7 @@ describe('POST /session/create', () => {
     ['The email field must be a string.', { email: 7 }],
     ['The phone number format is invalid. Use the format +12125550123.', { phone_number: '2125550123' }],
     [
-      'The phone number must be a valid number in a supported country. The US and Canada are supported.',
+      'The phone number must be a valid number in a supported country. Supported: US, CA.',
       { phone_number: '+442071838750' },
     ],
     ['The metadata field must be an object.', { metadata: 'x' }],

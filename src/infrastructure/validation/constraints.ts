@@ -66,10 +66,7 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
   return Constraint(
     'isNorthAmericanPhoneNumber',
     isSupported,
-    withMessage(
-      () =>
-        'The phone number must be a valid number in a supported country. The US and Canada are supported.',
-    ),
+    withMessage(() => 'The phone number must be a valid number in a supported country. Supported: US, CA.'),
   );
 }
 
