@@ -280,12 +280,6 @@ describe('Access tokens', () => {
   });
 
   it('are rejected when they are another kind of token', async () => {
-    const { body } = await service.request('/mcp/tokens/create', {
-      body: { external_user_id: 'u' },
-      as: service.development,
-    });
-    rememberSecret(String(body['token']));
-    expectRejected(await me(String(body['token'])));
     expectRejected(await me(service.development.secret));
     expectRejected(await me(user.cookie.replace('session=', '')));
   });
